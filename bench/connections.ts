@@ -18,7 +18,9 @@ const bare = async (postgres: Postgres, db: DuckDBConnection): Promise<unknown> 
   await db.run(`CREATE OR REPLACE TEMP TABLE bare (${columns})`)
   const client = new pg.Client({ ...(postgres.connection().parameters as object) })
   await client.connect()
-  const cursor = client.query(new Cursor<[string, number, number, string, Date]>('SELECT id, price, qty, name, at FROM sales', [], { rowMode: 'array' }))
+  const cursor = client.query(
+    new Cursor<[string, number, number, string, Date]>('SELECT id, price, qty, name, at FROM sales', [], { rowMode: 'array' }),
+  )
   const appender = await db.createAppender('bare', 'main', 'temp')
   for (;;) {
     const read = await cursor.read(10_000)

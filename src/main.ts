@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
+import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
 import { Metrics } from './observe/metrics.js'
 import { openHousekeeping } from './open-housekeeping.js'
@@ -33,6 +34,8 @@ export type Service = {
  * @throws ConfigError that says what to change
  */
 export const startService = async (config: Config, logger: Logger): Promise<Service> => {
+  // An entry that says nothing stops the start, before anything is opened.
+  egressOf(config)
   const { stop, ...service } = await opened(async (undo) => {
     const version = readVersion()
     const metrics = new Metrics()

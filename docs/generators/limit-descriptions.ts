@@ -173,15 +173,18 @@ export const limitDescriptions: Record<LimitName, string> = {
   onnxQueueMaxCalls: 'Calls that wait for one imported model. Beyond: 503 `busy` with Retry-After.',
   onnxIdleMaxMs: 'How long the process of an imported model waits for another call. Beyond: it ends; the next call starts another.',
   connectionConnectTimeoutMs: 'Reaching a connected database, with TLS and the login. Beyond: `connection_failed`.',
-  connectionFirstRowTimeoutMs: 'Waiting for the first row of a connected database. Beyond: the statement is cancelled there, `query_limit`.',
+  connectionFirstRowTimeoutMs:
+    'Waiting for the first row of a connected database. Beyond: the statement is cancelled there, `query_limit`.',
   connectionStallTimeoutMs: 'Waiting for more rows of a connected database. Beyond: the connection is closed, `query_limit`.',
   connectionStatementTimeoutMs: 'One statement in a connected database, until its last row. Beyond: it is cancelled there, `query_limit`.',
   connectionMaxRows: 'Rows that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
-  connectionMaxBytes: 'Bytes of the values that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
+  connectionMaxBytes:
+    'Bytes of the values that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionReadMaxBytes:
     'Bytes that a connected database sends for one step of an answer; a step is as many rows as usually fit into far less. Beyond: the connection is closed, `query_limit`.',
   connectionPoolMaxConnections: 'Open connections to one connected database. Beyond: a statement waits for one.',
-  connectionPoolsMax: 'Connected databases with open connections. Beyond: the one used longest ago is closed, if it is idle; else 503 `busy`.',
+  connectionPoolsMax:
+    'Connected databases with open connections. Beyond: the one used longest ago is closed, if it is idle; else 503 `busy`.',
   connectionQueueMaxRequests: 'Statements that wait for a connection to one database. Beyond: 503 `busy`.',
   connectionQueueWaitMs: 'Waiting for a free connection to a database. Beyond: 503 `busy`.',
   connectionIdleMaxMs: 'A connection to a database that nobody uses. Beyond: it is closed.',
@@ -192,6 +195,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
+  connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',

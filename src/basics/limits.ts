@@ -171,6 +171,7 @@ export const limits = {
   connectionTablesMax: 50_000,
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,
+  connectionFileProcessesMax: 4,
   // Jobs
   jobsMax: 1_000,
   jobStatementsMax: 100,

@@ -15,10 +15,18 @@ export type Checked = { status: 'success' } | { status: 'connection_error'; deta
 /** An answer that waits for its reader. */
 export type Opened = { socket: string; ticket: string; ended: Promise<Outcome>; cancel: () => void }
 
-const mostOf: QueryLimits = { rows: limits.connectionMaxRows, bytes: limits.connectionMaxBytes, timeMs: limits.connectionStatementTimeoutMs }
+const mostOf: QueryLimits = {
+  rows: limits.connectionMaxRows,
+  bytes: limits.connectionMaxBytes,
+  timeMs: limits.connectionStatementTimeoutMs,
+}
 
 const notTalkedTo = (engine: string): Problem =>
-  new Problem('wrong_arguments', 'Wrong arguments', `Connections of the engine ${engine} are kept and not opened: this service does not talk to it`)
+  new Problem(
+    'wrong_arguments',
+    'Wrong arguments',
+    `Connections of the engine ${engine} are kept and not opened: this service does not talk to it`,
+  )
 
 const busy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way`, { retryAfterSeconds: 1 })
@@ -27,8 +35,8 @@ const busy = (): Problem =>
 const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === undefined ? detail : `${detail}. ${hint}`)
 
 /**
- * Connected databases as the server sees them. The drivers run in processes of their own, which start when they are first needed and end
- * when they are idle: one for databases in the network, one for files.
+ * Connected databases as the server sees them. The drivers run in processes of their own: one for all databases in the network, which
+ * starts when it is first needed and ends when it is idle, and one for each request to a file.
  *
  * @example
  * const connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
@@ -36,7 +44,9 @@ const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === un
  */
 export class Connections {
   #directory: string | undefined
-  readonly #drivers: { network: Driver | undefined; files: Driver | undefined } = { network: undefined, files: undefined }
+  #network: Driver | undefined
+  /** Those that read files, one for each request: what runs in them cannot be interrupted. */
+  readonly #ofFiles = new Set<Driver>()
   #idle: NodeJS.Timeout | undefined
   #asked = 0
   readonly #known = new LRUCache<string, Promise<Answered>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
@@ -80,32 +90,40 @@ export class Connections {
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
-    void ended.then(() => this.#rest())
-    return { socket: driver.socket, ticket, ended, cancel: () => driver.cancel(id) }
+    void ended.then(() => this.#leave(driver))
+    if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
+    return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }
   }
 
   /** Forgets what is known of a connection that was changed or deleted, and closes its connections. */
   forget(id: string): void {
     for (const key of [...this.#known.keys()]) if (key.startsWith(`${id}\0`)) this.#known.delete(key)
-    for (const driver of Object.values(this.#drivers)) driver?.forget(id)
+    this.#network?.forget(id)
   }
 
   /** The processes that run. */
   get pids(): number[] {
-    return Object.values(this.#drivers).flatMap((driver) => (driver && !driver.isOver && driver.pid !== undefined ? [driver.pid] : []))
+    return this.#running.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
   }
 
   /** Ends the processes. */
   stop(): void {
     clearTimeout(this.#idle)
-    for (const driver of Object.values(this.#drivers)) driver?.end()
+    for (const driver of this.#running) driver.end()
+    this.#ofFiles.clear()
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
     this.#directory = undefined
   }
 
   async #ask(connection: Connection, of: Metadata): Promise<Answered> {
     try {
-      return await this.#again(connection, (driver) => driver.ask(connection, of))
+      return await this.#again(connection, async (driver) => {
+        try {
+          return await driver.ask(connection, of)
+        } finally {
+          this.#leave(driver)
+        }
+      })
     } finally {
       this.#rest()
     }
@@ -114,10 +132,11 @@ export class Connections {
   /** Asks a process, and another one if that had just ended. Nothing has been asked of the database by then that may not be asked again. */
   async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
     const driver = this.#driver(connection)
-    const isNew = driver.load === 0 && !driver.hasAnswered
+    const isNew = !driver.hasAnswered
     try {
       return await work(driver)
     } catch (error) {
+      this.#leave(driver)
       if (isNew || !driver.isOver) throw error
       return work(this.#driver(connection))
     }
@@ -137,23 +156,41 @@ export class Connections {
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
     if (driverOf(engine) === undefined) throw notTalkedTo(engine)
-    const kind = isOfFiles(engine) ? 'files' : 'network'
-    const running = this.#drivers[kind]
-    const load = Object.values(this.#drivers).reduce((sum, driver) => sum + (driver?.load ?? 0), 0)
+    const load = this.#running.reduce((sum, driver) => sum + driver.load, 0)
     if (load >= limits.connectionRequestsMax) throw busy()
     this.#asked += 1
-    if (running && !running.isOver) return running
+    const forFile = isOfFiles(engine)
+    if (!forFile && this.#network && !this.#network.isOver) return this.#network
+    if (forFile && this.#ofFiles.size >= limits.connectionFileProcessesMax) throw busy()
     this.#directory ??= makeSocketDirectory()
-    return (this.#drivers[kind] = new Driver(this.#directory, this.settings))
+    const driver = new Driver(this.#directory, this.settings)
+    if (forFile) this.#ofFiles.add(driver)
+    else this.#network = driver
+    return driver
   }
 
-  /** Ends the processes once nobody has asked for a while. */
+  get #running(): Driver[] {
+    return [...(this.#network ? [this.#network] : []), ...this.#ofFiles].filter(({ isOver }) => !isOver)
+  }
+
+  /** A request has ended: the process of a file ends with it. */
+  #leave(driver: Driver): void {
+    if (this.#ofFiles.delete(driver)) driver.end()
+    this.#rest()
+  }
+
+  /** Ends the process of a file that does not keep its time. */
+  #endInTime(driver: Driver, timeMs: number): void {
+    setTimeout(() => this.#leave(driver), timeMs + limits.connectionCancelWaitMs).unref()
+  }
+
+  /** Ends the process once nobody has asked for a while. */
   #rest(): void {
     clearTimeout(this.#idle)
     const asked = this.#asked
     this.#idle = setTimeout(() => {
       if (asked !== this.#asked) return
-      for (const driver of Object.values(this.#drivers)) if (driver?.load === 0) driver.end()
+      if (this.#network?.load === 0) this.#network.end()
     }, limits.connectionProcessIdleMs).unref()
   }
 }

@@ -95,7 +95,12 @@ export class Driver {
   }
 
   /** Makes a ticket valid. `ended` resolves with the outcome of its answer, whether anybody reads it or not. */
-  async open(connection: Connection, query: Query, queryLimits: QueryLimits, ticket: string): Promise<{ id: number; ended: Promise<Outcome> }> {
+  async open(
+    connection: Connection,
+    query: Query,
+    queryLimits: QueryLimits,
+    ticket: string,
+  ): Promise<{ id: number; ended: Promise<Outcome> }> {
     const id = ++this.#last
     let ended: (outcome: Outcome) => void = () => undefined
     const outcome = new Promise<Outcome>((resolve) => (ended = resolve))

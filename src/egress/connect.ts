@@ -19,14 +19,25 @@ const failed = (host: string, port: number, code: unknown): Problem => {
     return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
       hint: 'Check the port, and that the database runs and takes connections from this machine.',
     })
-  return new Problem('connection_failed', 'No connection', `${where} cannot be reached (${typeof code === 'string' ? code : 'no answer'})`, {
-    hint: 'Check the host and the port, and that no firewall stands between.',
-  })
+  return new Problem(
+    'connection_failed',
+    'No connection',
+    `${where} cannot be reached (${typeof code === 'string' ? code : 'no answer'})`,
+    {
+      hint: 'Check the host and the port, and that no firewall stands between.',
+    },
+  )
 }
 
 const connectTo = (to: Allowed, signal: AbortSignal): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connectSocket({ host: to.address, port: to.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveAfterMs })
+    const socket = connectSocket({
+      host: to.address,
+      port: to.port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveAfterMs,
+    })
     const stop = () => socket.destroy(new Error('stopped'))
     const settle = () => {
       signal.removeEventListener('abort', stop)

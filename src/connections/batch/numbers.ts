@@ -25,8 +25,7 @@ const integer = (text: string, least: number, most: number): number => {
   return value
 }
 
-export const putTinyint = (vector: Vector, row: number, text: string): void =>
-  void vector.data.writeInt8(integer(text, -0x80, 0x7f), row)
+export const putTinyint = (vector: Vector, row: number, text: string): void => void vector.data.writeInt8(integer(text, -0x80, 0x7f), row)
 export const putUtinyint = (vector: Vector, row: number, text: string): void => void vector.data.writeUInt8(integer(text, 0, 0xff), row)
 export const putSmallint = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeInt16LE(integer(text, -0x8000, 0x7fff), row * 2)

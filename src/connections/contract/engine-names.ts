@@ -1,6 +1,18 @@
 /** What talks to a database, by the names of the engines that speak its protocol. */
 const drivers = {
-  postgres: ['postgres', 'postgresql', 'timescaledb', 'cockroachdb', 'redshift', 'aurora', 'supabase', 'pgvector', 'greenplum', 'yugabyte', 'alloydb'],
+  postgres: [
+    'postgres',
+    'postgresql',
+    'timescaledb',
+    'cockroachdb',
+    'redshift',
+    'aurora',
+    'supabase',
+    'pgvector',
+    'greenplum',
+    'yugabyte',
+    'alloydb',
+  ],
   mysql: ['mysql', 'mariadb', 'aurora_mysql', 'planetscale', 'singlestore', 'tidb'],
   sqlite: ['sqlite'],
   duckdb: ['duckdb'],

@@ -3,10 +3,7 @@ import type { AnswerColumn } from './types.js'
 
 /** What a reader gets, in order: the columns, batches of rows, and the end or an error. */
 export type Frame =
-  | { columns: readonly AnswerColumn[]; sent: string }
-  | { batch: Buffer }
-  | { end: { rows: number; bytes: number } }
-  | { error: Problem }
+  { columns: readonly AnswerColumn[]; sent: string } | { batch: Buffer } | { end: { rows: number; bytes: number } } | { error: Problem }
 
 /** A frame is one byte for its kind, four for its length, three that are unused, and its bytes: rows as they are, anything else as JSON. */
 export const headerBytes = 8
@@ -45,7 +42,8 @@ export const encodeError = (error: unknown): Buffer => {
   return encodeJson({ error: { code, title, detail, ...extras } })
 }
 
-type Written = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: Record<string, string> }
+type Written =
+  { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: Record<string, string> }
 
 const decode = (kind: number, bytes: Buffer): Frame => {
   if (kind === batchKind) return { batch: bytes }

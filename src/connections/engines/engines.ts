@@ -1,18 +1,16 @@
 import { Problem } from '../../basics/errors.js'
+import { driverOf } from '../contract/engine-names.js'
 import type { Engine } from './contract/engine.js'
+import { duckdb, parquet } from './files/engines.js'
+import { sqlite } from './files/sqlite.js'
 import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
-import { driverOf } from '../contract/engine-names.js'
+
+const engines = { postgres, mysql, sqlite, duckdb, parquet } satisfies Record<string, Engine>
 
 /** The engine of a connection. @throws Problem wrong_arguments for one that nothing here talks to */
 export const engineOf = (name: string): Engine => {
   const driver = driverOf(name)
-  switch (driver) {
-    case 'postgres':
-      return postgres
-    case 'mysql':
-      return mysql
-    default:
-      throw new Problem('wrong_arguments', 'Wrong arguments', `This service does not talk to databases of the engine ${name}`)
-  }
+  if (driver) return engines[driver]
+  throw new Problem('wrong_arguments', 'Wrong arguments', `This service does not talk to databases of the engine ${name}`)
 }

@@ -50,11 +50,20 @@ export class Answer {
     try {
       await this.#run()
       failed = false
-      this.socket.end(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
+      await this.#finish(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
     } catch (error) {
-      this.socket.end(encodeError(error))
+      await this.#finish(encodeError(error))
     }
     return { rows: this.#rows, bytes: this.#bytes, durationMs: Math.round(performance.now() - begun), sent: this.#sent, failed }
+  }
+
+  /** Sends the last frame. Resolves when all has been handed over, or the reader is gone: the process may end then. */
+  #finish(last: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.socket.destroyed) return resolve()
+      this.socket.once('close', () => resolve())
+      this.socket.end(last, () => resolve())
+    })
   }
 
   /** The reader's leave, or the end of the time of the whole statement. */
@@ -107,7 +116,11 @@ export class Answer {
       await Promise.resolve()
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by then
       if (!isSettled) {
-        await inTime(session.cancel().catch(() => undefined), limits.connectionCancelWaitMs, undefined)
+        await inTime(
+          session.cancel().catch(() => undefined),
+          limits.connectionCancelWaitMs,
+          undefined,
+        )
         await inTime(
           opening.then(
             () => undefined,

@@ -71,7 +71,9 @@ class Driver {
   #serve(socket: Socket, ticket: string): void {
     const opening = this.#tickets.take(ticket)
     if (!opening) {
-      socket.end(encodeError(new Problem('query_failed', 'No such answer', 'The permission to read this answer is used, too old, or unknown')))
+      socket.end(
+        encodeError(new Problem('query_failed', 'No such answer', 'The permission to read this answer is used, too old, or unknown')),
+      )
       return
     }
     const { id, connection, query, limits: limit } = opening

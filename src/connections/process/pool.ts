@@ -5,7 +5,10 @@ import type { Session } from '../engines/contract/engine.js'
 type Waiting = { give: (session: Session) => void; refuse: (reason: unknown) => void; connect: () => void }
 
 const busy = (detail: string): Problem =>
-  new Problem('busy', 'The database is busy', detail, { retryAfterSeconds: 1, hint: 'Other statements of this service use all its connections.' })
+  new Problem('busy', 'The database is busy', detail, {
+    retryAfterSeconds: 1,
+    hint: 'Other statements of this service use all its connections.',
+  })
 
 /**
  * The sessions of one connection: at most so many at a time, and idle ones are closed after a while. Who finds none waits in a queue.

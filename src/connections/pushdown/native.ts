@@ -3,7 +3,19 @@ import { Problem } from '../../basics/errors.js'
 /** Spaces and comments before the first word; not a comment in a comment, which databases end at different places. */
 const before = /^(?:\s+|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?:(?!\/\*)[\s\S])*?\*\/|\()*/
 
-const readers: readonly string[] = ['SELECT', 'WITH', 'VALUES', 'TABLE', 'SHOW', 'EXPLAIN', 'DESCRIBE', 'DESC', 'PRAGMA', 'FROM', 'SUMMARIZE']
+const readers: readonly string[] = [
+  'SELECT',
+  'WITH',
+  'VALUES',
+  'TABLE',
+  'SHOW',
+  'EXPLAIN',
+  'DESCRIBE',
+  'DESC',
+  'PRAGMA',
+  'FROM',
+  'SUMMARIZE',
+]
 
 const refused = (detail: string): Problem =>
   new Problem('refused_statement', 'Only statements that read', detail, {

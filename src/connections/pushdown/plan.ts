@@ -43,7 +43,11 @@ const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Bin
   if (!column) return undefined
   const quoted = dialect.quote(column.name)
   if ('like' in filter) return dialect.like(column, filter.like, bind)
-  if ('in' in filter) return all(filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })), 'OR')
+  if ('in' in filter)
+    return all(
+      filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })),
+      'OR',
+    )
   const comparison = dialect.compare(column, filter.compare, filter.with)
   return comparison?.(quoted, dialect.constant(filter.with, bind))
 }
@@ -78,7 +82,13 @@ export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialec
   })
 
 const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
-  wrong(`The table has no column "${name}"`, `Did you mean "${nearest(name, columns.map((column) => column.name))}"?`)
+  wrong(
+    `The table has no column "${name}"`,
+    `Did you mean "${nearest(
+      name,
+      columns.map((column) => column.name),
+    )}"?`,
+  )
 
 const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean => filters.length > 0 || aggregates.length > 0
 

@@ -76,7 +76,7 @@ where('MariaDB', () => {
     await write('DROP TABLE IF EXISTS odd')
     await write('DROP TABLE IF EXISTS typed')
     await write(
-      "CREATE TABLE odd (id bigint, word varchar(20), exact decimal(9,2), day date, padded char(4), `na``me` int) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+      'CREATE TABLE odd (id bigint, word varchar(20), exact decimal(9,2), day date, padded char(4), `na``me` int) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci',
     )
     await write(
       `INSERT INTO odd SELECT seq, ELT(1 + seq % 9, 'a', 'A', 'ä', 'a ', '', NULL, 'b%', 'a_b', 'back\\\\slash'), (CAST(seq AS SIGNED) % 29 - 14) / 4,
@@ -99,7 +99,10 @@ where('MariaDB', () => {
   })
 
   test('a sum of large numbers stays a number', async () => {
-    expect((await readAll(db, connections, connection, 'SELECT sum(id) AS s, count(*) AS n FROM odd')).types).toEqual({ s: 'DECIMAL(38,0)', n: 'BIGINT' })
+    expect((await readAll(db, connections, connection, 'SELECT sum(id) AS s, count(*) AS n FROM odd')).types).toEqual({
+      s: 'DECIMAL(38,0)',
+      n: 'BIGINT',
+    })
   })
 
   test.each<[Filter, boolean]>([
@@ -118,26 +121,41 @@ where('MariaDB', () => {
     [compare('day', '>', '2024-01-20', 'DATE'), false],
   ])('%j has the rows that DuckDB finds', async (filter, isPushed) => {
     expect(canPush(filter, columns, mysqlDialect)).toBe(isPushed)
-    const { table, sent } = await readAll(db, connections, connection, { scan: { table: 'odd', columns: columns.map(({ name }) => name), filters: [filter] } })
+    const { table, sent } = await readAll(db, connections, connection, {
+      scan: { table: 'odd', columns: columns.map(({ name }) => name), filters: [filter] },
+    })
     expect(sent.includes('WHERE')).toBe(isPushed)
     const here = JSON.stringify(filter)
     const conditions: Record<string, string> = {
       [JSON.stringify({ not: compare('word', '=', 'a', 'VARCHAR') })]: "NOT (word = 'a')",
       [JSON.stringify({ or: [{ isNull: 'word' }, compare('na`me', '=', '3')] })]: 'word IS NULL OR "na`me" = 3',
     }
-    const simple = 'compare' in filter ? `"${filter.column}" ${filter.compare} ${filter.with.type === 'VARCHAR' || filter.with.type === 'DATE' ? `'${filter.with.value.replaceAll("'", "''")}'` : filter.with.value}` : undefined
+    const simple =
+      'compare' in filter
+        ? `"${filter.column}" ${filter.compare} ${filter.with.type === 'VARCHAR' || filter.with.type === 'DATE' ? `'${filter.with.value.replaceAll("'", "''")}'` : filter.with.value}`
+        : undefined
     const condition = conditions[here] ?? simple
     if (!isPushed || condition === undefined) return
-    const ids = async (from: string, holds: string) => (await db.runAndReadAll(`SELECT id FROM ${from} WHERE ${holds} ORDER BY id`)).getRowsJson()
+    const ids = async (from: string, holds: string) =>
+      (await db.runAndReadAll(`SELECT id FROM ${from} WHERE ${holds} ORDER BY id`)).getRowsJson()
     expect(await ids(table, 'true')).toEqual(await ids(whole, condition))
   })
 
   test('aggregates are those of DuckDB', async () => {
-    const scan = { table: 'odd', columns: ['na`me'], aggregates: [{ function: 'sum', column: 'id', as: 's' }, { function: 'count', as: 'n' }] } as const
+    const scan = {
+      table: 'odd',
+      columns: ['na`me'],
+      aggregates: [
+        { function: 'sum', column: 'id', as: 's' },
+        { function: 'count', as: 'n' },
+      ],
+    } as const
     const { table, types } = await readAll(db, connections, connection, { scan })
     expect(types).toEqual({ 'na`me': 'INTEGER', s: 'HUGEINT', n: 'BIGINT' })
     const there = (await db.runAndReadAll(`FROM ${table} ORDER BY ALL`)).getRowsJson()
-    expect(there).toEqual((await db.runAndReadAll(`SELECT "na\`me", sum(id), count(*) FROM ${whole} GROUP BY ALL ORDER BY ALL`)).getRowsJson())
+    expect(there).toEqual(
+      (await db.runAndReadAll(`SELECT "na\`me", sum(id), count(*) FROM ${whole} GROUP BY ALL ORDER BY ALL`)).getRowsJson(),
+    )
   })
 
   test.each([
@@ -154,7 +172,9 @@ where('MariaDB', () => {
   })
 
   test('a file of this machine is not sent to a server that asks for it', async () => {
-    const problem = await problemOf(readAll(db, connections, writer, { native: "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE odd (word)", writes: true }))
+    const problem = await problemOf(
+      readAll(db, connections, writer, { native: "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE odd (word)", writes: true }),
+    )
     expect(problem.code).toBe('query_failed')
   })
 
@@ -178,21 +198,37 @@ where('MariaDB', () => {
   })
 
   const active = async (): Promise<string> =>
-    String((await readAll(db, connections, writer, "SELECT count(*) AS n FROM information_schema.processlist WHERE info LIKE '%endless%' AND info NOT LIKE '%processlist%'")).rows[0]?.[0])
+    String(
+      (
+        await readAll(
+          db,
+          connections,
+          writer,
+          "SELECT count(*) AS n FROM information_schema.processlist WHERE info LIKE '%endless%' AND info NOT LIKE '%processlist%'",
+        )
+      ).rows[0]?.[0],
+    )
 
-  test.each(['SELECT sleep(60) AS endless', "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000"])('%s ends within a second when its reader leaves', async (sql) => {
-    const opened = await connections.open(connection, { native: sql })
-    const stop = new AbortController()
-    const reading = AnswerReader.open(opened, stop.signal).then((answer) => answer.chunks().next())
-    reading.catch(() => undefined)
-    await until(async () => (await active()) === '1', 5_000)
-    stop.abort(new Error('enough'))
-    await until(async () => (await active()) === '0', 1_200)
-    expect((await opened.ended).failed).toBe(true)
-  })
+  test.each(['SELECT sleep(60) AS endless', "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000"])(
+    '%s ends within a second when its reader leaves',
+    async (sql) => {
+      const opened = await connections.open(connection, { native: sql })
+      const stop = new AbortController()
+      const reading = AnswerReader.open(opened, stop.signal).then((answer) => answer.chunks().next())
+      reading.catch(() => undefined)
+      await until(async () => (await active()) === '1', 5_000)
+      stop.abort(new Error('enough'))
+      await until(async () => (await active()) === '0', 1_200)
+      expect((await opened.ended).failed).toBe(true)
+    },
+  )
 
   test('a reader that does not read holds the database back', async () => {
-    const opened = await connections.open(connection, { native: "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000" }, { timeMs: 2_000 })
+    const opened = await connections.open(
+      connection,
+      { native: "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000" },
+      { timeMs: 2_000 },
+    )
     const answer = await AnswerReader.open(opened)
     expect((await opened.ended).bytes).toBeLessThan(30 * 1024 * 1024)
     answer.close()

@@ -86,18 +86,18 @@ const values: readonly (readonly [sql: string, type: string, text: string | null
   ["'10.1.2.3/8'::inet", 'VARCHAR', '10.1.2.3/8'],
   ["'$1,234.50'::money", 'VARCHAR', '$1,234.50'],
   ["B'101'", 'VARCHAR', '101'],
-  ["int4range(1, 5)", 'VARCHAR', '[1,5)'],
+  ['int4range(1, 5)', 'VARCHAR', '[1,5)'],
   ["point '(1,2)'", 'VARCHAR', '(1,2)'],
   ["row(1, 'x')::pair", 'VARCHAR', '(1,x)'],
-  ["ARRAY[1, NULL, 3]", 'INTEGER[]', '[1, NULL, 3]'],
+  ['ARRAY[1, NULL, 3]', 'INTEGER[]', '[1, NULL, 3]'],
   ["'{}'::int[]", 'INTEGER[]', '[]'],
-  ["ARRAY[[1, 2], [3, NULL]]", 'INTEGER[][]', '[[1, 2], [3, NULL]]'],
+  ['ARRAY[[1, 2], [3, NULL]]', 'INTEGER[][]', '[[1, 2], [3, NULL]]'],
   ["'[0:1]={7,8}'::int8[]", 'BIGINT[]', '[7, 8]'],
   [`ARRAY['a,b', 'c"d', 'NULL', NULL, '', 'a text that is long']`, 'VARCHAR[]', `['a,b', 'c"d', 'NULL', NULL, '', a text that is long]`],
   ["ARRAY['\\', '{}']", 'VARCHAR[]', "[\\, '{}']"],
   ["ARRAY['glad', NULL]::mood[]", 'VARCHAR[]', '[glad, NULL]'],
-  ["ARRAY[1.5, 2]::numeric(5,2)[]", 'DECIMAL(5,2)[]', '[1.50, 2.00]'],
-  ["ARRAY[1.25]::numeric[]", 'DECIMAL(38,16)[]', '[1.2500000000000000]'],
+  ['ARRAY[1.5, 2]::numeric(5,2)[]', 'DECIMAL(5,2)[]', '[1.50, 2.00]'],
+  ['ARRAY[1.25]::numeric[]', 'DECIMAL(38,16)[]', '[1.2500000000000000]'],
   ["ARRAY[date '2024-01-01', 'infinity']", 'DATE[]', '[2024-01-01, infinity]'],
   ['NULL::int[]', 'INTEGER[]', null],
   ['NULL::numeric(5,1)', 'DECIMAL(5,1)', null],
@@ -131,7 +131,9 @@ describe('types of PostgreSQL', () => {
   })
 
   test('what PostgreSQL computes stays a number', async () => {
-    const { types, rows } = await read('SELECT avg(i), sum(i::bigint), 1::numeric / 3, 0.000001::numeric / 3 AS small FROM generate_series(1, 4) i')
+    const { types, rows } = await read(
+      'SELECT avg(i), sum(i::bigint), 1::numeric / 3, 0.000001::numeric / 3 AS small FROM generate_series(1, 4) i',
+    )
     expect(types).toEqual({ avg: 'DECIMAL(38,16)', sum: 'DECIMAL(38,16)', '?column?': 'DECIMAL(38,24)', small: 'DECIMAL(38,24)' })
     expect(rows[0]?.[0]).toBe('2.5000000000000000')
   })
@@ -153,7 +155,7 @@ describe('types of PostgreSQL', () => {
   })
 
   test('texts that fill many batches arrive in order', async () => {
-    const { rows } = await read("SELECT i, repeat(chr(65 + i % 26), i % 4000) FROM generate_series(1, 6000) i")
+    const { rows } = await read('SELECT i, repeat(chr(65 + i % 26), i % 4000) FROM generate_series(1, 6000) i')
     expect(rows).toHaveLength(6_000)
     for (const [i, text] of rows) expect(text).toBe(String.fromCharCode(65 + (Number(i) % 26)).repeat(Number(i) % 4000))
   })

@@ -64,12 +64,35 @@ const inDuckDb = (filter: Filter): string => {
   return `"${filter.column}" ${filter.compare} ${constant(filter.with)}`
 }
 
-const constants: Readonly<Record<string, readonly { type: 'INTEGER' | 'DECIMAL' | 'DOUBLE' | 'VARCHAR' | 'DATE' | 'TIMESTAMP' | 'TIMESTAMP WITH TIME ZONE' | 'BOOLEAN' | 'UUID'; value: string }[]>> = {
-  id: [{ type: 'INTEGER', value: '500' }, { type: 'DECIMAL', value: '500.5' }],
-  small: [{ type: 'INTEGER', value: '0' }, { type: 'INTEGER', value: '-3' }],
-  exact: [{ type: 'DECIMAL', value: '0.25' }, { type: 'INTEGER', value: '1' }],
-  open: [{ type: 'DECIMAL', value: '0.125' }, { type: 'INTEGER', value: '1' }],
-  ratio: [{ type: 'DOUBLE', value: '0' }, { type: 'DOUBLE', value: '3' }],
+const constants: Readonly<
+  Record<
+    string,
+    readonly {
+      type: 'INTEGER' | 'DECIMAL' | 'DOUBLE' | 'VARCHAR' | 'DATE' | 'TIMESTAMP' | 'TIMESTAMP WITH TIME ZONE' | 'BOOLEAN' | 'UUID'
+      value: string
+    }[]
+  >
+> = {
+  id: [
+    { type: 'INTEGER', value: '500' },
+    { type: 'DECIMAL', value: '500.5' },
+  ],
+  small: [
+    { type: 'INTEGER', value: '0' },
+    { type: 'INTEGER', value: '-3' },
+  ],
+  exact: [
+    { type: 'DECIMAL', value: '0.25' },
+    { type: 'INTEGER', value: '1' },
+  ],
+  open: [
+    { type: 'DECIMAL', value: '0.125' },
+    { type: 'INTEGER', value: '1' },
+  ],
+  ratio: [
+    { type: 'DOUBLE', value: '0' },
+    { type: 'DOUBLE', value: '3' },
+  ],
   word: ['a', 'ä', '', 'a_b', 'back\\slash'].map((value) => ({ type: 'VARCHAR', value })),
   padded: [{ type: 'VARCHAR', value: 'a' }],
   folded: [{ type: 'VARCHAR', value: 'A' }],
@@ -97,7 +120,8 @@ const randomFilter = (depth: number): Filter => {
   if (kind === 5) return { and: [randomFilter(depth - 1), randomFilter(depth - 1)] }
   if (kind === 6) return { or: [randomFilter(depth - 1), randomFilter(depth - 1)] }
   if (kind === 7) return { not: randomFilter(depth - 1) }
-  if (kind === 3 && random(3) === 0) return { like: pick(['a%', '%a', '%', 'a', '%\\%', '%_b']), column: pick(['word', 'padded', 'folded']) }
+  if (kind === 3 && random(3) === 0)
+    return { like: pick(['a%', '%a', '%', 'a', '%\\%', '%_b']), column: pick(['word', 'padded', 'folded']) }
   return { compare: pick(['=', '<>', '<', '<=', '>', '>=']), column, with: pick(constants[column]!) }
 }
 
@@ -131,7 +155,7 @@ describe('what is pushed down', () => {
     ['a number with a text', compare('id', '=', '5', 'VARCHAR'), false],
     ['a day with a number', compare('day', '>', '5'), false],
     ['what is unknown', compare('nothing', '=', '5'), false],
-    ['an injection', compare('id', '=', "1; DROP TABLE odd; --"), false],
+    ['an injection', compare('id', '=', '1; DROP TABLE odd; --'), false],
   ])('%s', (_, filter, isPushed) => {
     expect(canPush(filter, columns, postgresDialect)).toBe(isPushed)
   })
@@ -173,21 +197,28 @@ describe('what is pushed down', () => {
     ['a sum of floats', { columns: [], aggregates: [{ function: 'sum', column: 'ratio', as: 's' }] }],
     ['the largest text', { columns: [], aggregates: [{ function: 'max', column: 'word', as: 's' }] }],
     ['groups of floats', { columns: ['ratio'], aggregates: [{ function: 'count', as: 's' }] }],
-    ['a filter that stays here', { columns: [], filters: [compare('word', '<', 'a', 'VARCHAR')], aggregates: [{ function: 'count', as: 's' }] }],
+    [
+      'a filter that stays here',
+      { columns: [], filters: [compare('word', '<', 'a', 'VARCHAR')], aggregates: [{ function: 'count', as: 's' }] },
+    ],
   ] as const)('%s is not asked', async (_, scan) => {
     expect(canAggregate({ table: 'odd', ...scan }, columns, postgresDialect)).toBe(false)
     expect((await problemOf(readAll(db, connections, connection, { scan: { table: 'odd', ...scan } }))).code).toBe('wrong_arguments')
   })
 
   test('names with quotes and dots are names', async () => {
-    await postgres.run('CREATE SCHEMA "s.p""a"; CREATE TABLE "s.p""a"."t""; --" ("c""d" int, "E.f" text); INSERT INTO "s.p""a"."t""; --" VALUES (1, $$x$$)')
+    await postgres.run(
+      'CREATE SCHEMA "s.p""a"; CREATE TABLE "s.p""a"."t""; --" ("c""d" int, "E.f" text); INSERT INTO "s.p""a"."t""; --" VALUES (1, $$x$$)',
+    )
     const scan = { schema: 's.p"a', table: 't"; --', columns: ['c"d', 'E.f'], filters: [compare('c"d', '=', '1')] }
     expect((await readAll(db, connections, connection, { scan })).rows).toEqual([[1, 'x']])
     expect((await connections.tables(connection)).tables).toContainEqual({ schema: 's.p"a', name: 't"; --', type: 'table' })
   })
 
   test('ten thousand tables are listed, and one of them is read at once', async () => {
-    await postgres.run("DO $$ BEGIN FOR i IN 1..10000 LOOP EXECUTE format('CREATE TABLE many_%s (a int)', i); IF i % 500 = 0 THEN COMMIT; END IF; END LOOP; END $$")
+    await postgres.run(
+      "DO $$ BEGIN FOR i IN 1..10000 LOOP EXECUTE format('CREATE TABLE many_%s (a int)', i); IF i % 500 = 0 THEN COMMIT; END IF; END LOOP; END $$",
+    )
     const fresh = postgres.connection()
     const { tables, isCut } = await connections.tables(fresh)
     expect([tables.length >= 10_000, isCut]).toEqual([true, false])

@@ -23,7 +23,13 @@ export const readAll = async (
   const table = `answer_${++tables}`
   const { columns, sent } = await readIntoTable(db, opened, table)
   const rows = (await db.runAndReadAll(`FROM ${table}`)).getRowsJson()
-  return { types: Object.fromEntries(columns.map(({ name, type }) => [name, sqlType(type)])), rows, table, sent, outcome: await opened.ended }
+  return {
+    types: Object.fromEntries(columns.map(({ name, type }) => [name, sqlType(type)])),
+    rows,
+    table,
+    sent,
+    outcome: await opened.ended,
+  }
 }
 
 /** The problem that a work ends with. */
@@ -36,7 +42,12 @@ export const problemOf = async (work: Promise<unknown>): Promise<{ code: string;
   )
 
 /** A filter that compares a column with a number. */
-export const compare = (column: string, operator: '=' | '<>' | '<' | '<=' | '>' | '>=', value: string, type: 'INTEGER' | 'VARCHAR' | 'DECIMAL' | 'DATE' = 'INTEGER'): Filter => ({
+export const compare = (
+  column: string,
+  operator: '=' | '<>' | '<' | '<=' | '>' | '>=',
+  value: string,
+  type: 'INTEGER' | 'VARCHAR' | 'DECIMAL' | 'DATE' = 'INTEGER',
+): Filter => ({
   compare: operator,
   column,
   with: { type, value },

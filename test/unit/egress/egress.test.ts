@@ -38,15 +38,68 @@ const evil = {
 
 /** None of these may be called where nothing is allowed. */
 const attempts: readonly string[] = [
-  ...['127.0.0.1', '127.1.2.3', '127.255.255.254', 'localhost', 'LOCALHOST', 'localhost.', 'db.localhost', '[::1]', '::1', '0:0:0:0:0:0:0:1'],
+  ...[
+    '127.0.0.1',
+    '127.1.2.3',
+    '127.255.255.254',
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'db.localhost',
+    '[::1]',
+    '::1',
+    '0:0:0:0:0:0:0:1',
+  ],
   ...['2130706433', '0x7f000001', '0x7f.0.0.1', '0177.0.0.1', '127.1', '127.0.1', '017700000001', '127.0.0.01', '0x7f.1', '127.0.0.1.'],
   ...['169.254.169.254', '169.254.0.1', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '[::ffff:169.254.169.254]', '::ffff:a9fe:a9fe'],
   ...['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '198.18.0.1', '192.0.0.1', '192.0.2.1'],
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '::ffff:0:127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::10.0.0.1', '64:ff9b:1::1'],
-  ...['2002:7f00:1::', '2002:a9fe:a9fe::1', '2002:c0a8:101::', '2001:0:53aa:64c:0:0:80ff:fffe', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fec0::1'],
-  ...['fe80::1%eth0', '[fe80::1%25eth0]', '::', '[::]', '0.0.0.0', '0', '0.1.2.3', '224.0.0.1', '239.1.1.1', 'ff02::1', '255.255.255.255', '240.0.0.1'],
-  ...['/var/run/postgresql', '%2Fvar%2Frun%2Fpostgresql', '@abstract', '\\\\.\\pipe\\x', 'a.example,10.0.0.1', '93.184.216.34,127.0.0.1', ''],
-  ...['user@127.0.0.1', 'http://127.0.0.1', '127.0.0.1/x', '127.0.0.1:5432', 'a b', 'a\0b', '-x', '*.example', '１２７.０.０.１', '①②⑦.0.0.1', 'ⓛocalhost'],
+  ...[
+    '2002:7f00:1::',
+    '2002:a9fe:a9fe::1',
+    '2002:c0a8:101::',
+    '2001:0:53aa:64c:0:0:80ff:fffe',
+    'fc00::1',
+    'fd12:3456::1',
+    'fe80::1',
+    'fec0::1',
+  ],
+  ...[
+    'fe80::1%eth0',
+    '[fe80::1%25eth0]',
+    '::',
+    '[::]',
+    '0.0.0.0',
+    '0',
+    '0.1.2.3',
+    '224.0.0.1',
+    '239.1.1.1',
+    'ff02::1',
+    '255.255.255.255',
+    '240.0.0.1',
+  ],
+  ...[
+    '/var/run/postgresql',
+    '%2Fvar%2Frun%2Fpostgresql',
+    '@abstract',
+    '\\\\.\\pipe\\x',
+    'a.example,10.0.0.1',
+    '93.184.216.34,127.0.0.1',
+    '',
+  ],
+  ...[
+    'user@127.0.0.1',
+    'http://127.0.0.1',
+    '127.0.0.1/x',
+    '127.0.0.1:5432',
+    'a b',
+    'a\0b',
+    '-x',
+    '*.example',
+    '１２７.０.０.１',
+    '①②⑦.0.0.1',
+    'ⓛocalhost',
+  ],
   ...['2001:db8::1', '3fff::1', '4000::1', '1.2.3', '1.2.3.4.5', '256.1.1.1', '1e3', '0x', '[127.0.0.1', ...Object.keys(evil)],
 ]
 
@@ -111,16 +164,30 @@ describe('entries of EGRESS_ALLOW', () => {
     else await expect(resolved).rejects.toMatchObject({ code: 'egress_refused' })
   })
 
-  test.each(['10.0.0.0/33', '10.0.0', 'a..b', '*', '**.b', 'a:0', 'a:70000', 'a:5-4', 'http://a', '[::1', 'a/8', 'fe80::1%eth0', '10.0.0.1/8/8', '2130706433'])(
-    'the entry %s stops the start',
-    (entry) => {
-      expect(() => egressOf(readConfig({ EGRESS_ALLOW: `ok.example,${entry}` }))).toThrow(/^EGRESS_ALLOW: '/)
-    },
-  )
+  test.each([
+    '10.0.0.0/33',
+    '10.0.0',
+    'a..b',
+    '*',
+    '**.b',
+    'a:0',
+    'a:70000',
+    'a:5-4',
+    'http://a',
+    '[::1',
+    'a/8',
+    'fe80::1%eth0',
+    '10.0.0.1/8/8',
+    '2130706433',
+  ])('the entry %s stops the start', (entry) => {
+    expect(() => egressOf(readConfig({ EGRESS_ALLOW: `ok.example,${entry}` }))).toThrow(/^EGRESS_ALLOW: '/)
+  })
 
   test('programs on this machine are called without an entry only where HOST is loopback', async () => {
     await expect(resolveAllowed(egressOf(readConfig({})), 'localhost', 1)).resolves.toHaveLength(2)
-    await expect(resolveAllowed(egressOf(readConfig({ HOST: '0.0.0.0' })), 'localhost', 1)).rejects.toMatchObject({ code: 'egress_refused' })
+    await expect(resolveAllowed(egressOf(readConfig({ HOST: '0.0.0.0' })), 'localhost', 1)).rejects.toMatchObject({
+      code: 'egress_refused',
+    })
     await expect(resolveAllowed(egressOf(readConfig({})), '10.0.0.1', 1)).rejects.toMatchObject({ code: 'egress_refused' })
   })
 })
@@ -142,6 +209,8 @@ test('a port where nothing listens, and a resolver that never answers, are told 
   await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 2_000 })).rejects.toMatchObject({ title: 'Connection refused' })
   const from = performance.now()
   const never: Lookup = () => new Promise(() => undefined)
-  await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({ code: 'connection_failed' })
+  await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({
+    code: 'connection_failed',
+  })
   expect(performance.now() - from).toBeLessThan(2_000)
 })

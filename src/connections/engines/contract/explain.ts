@@ -41,20 +41,37 @@ export const explainNetwork = (error: unknown): Problem | undefined => {
   const code = codeOf(error)
   const tls = tlsSentences[code]
   if (tls !== undefined)
-    return connectionFailed('TLS failed', `The database cannot be trusted: ${tls}`, 'Give its authority as ssl_ca (PEM text), or the host that it is for.')
+    return connectionFailed(
+      'TLS failed',
+      `The database cannot be trusted: ${tls}`,
+      'Give its authority as ssl_ca (PEM text), or the host that it is for.',
+    )
   if (/^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code) || (error instanceof Error && /before secure TLS connection/.test(error.message)))
-    return connectionFailed('TLS failed', 'The database broke off the start of TLS', 'Check the port, and which parameters of TLS the database asks for.')
+    return connectionFailed(
+      'TLS failed',
+      'The database broke off the start of TLS',
+      'Check the port, and which parameters of TLS the database asks for.',
+    )
   if (/^(?:ECONNRESET|EPIPE|ECONNABORTED|ETIMEDOUT|PROTOCOL_CONNECTION_LOST)$/.test(code)) return lost()
   return undefined
 }
 
 /** The connection ended in the middle of something. */
 export const lost = (): Problem =>
-  connectionFailed('Connection lost', 'The database broke off the connection', 'Try again; if it happens again, look into the log of the database.')
+  connectionFailed(
+    'Connection lost',
+    'The database broke off the connection',
+    'Try again; if it happens again, look into the log of the database.',
+  )
 
 /** A statement that the database ended because it was told to. */
 export const cancelled = (): Problem => new Problem('query_limit', 'Cancelled', 'The statement was cancelled in the database')
 
 /** A statement that the database refused or could not finish, in its own words. */
 export const refusedThere = (message: string, secrets: readonly string[], hint?: string): Problem =>
-  new Problem('query_failed', 'The database refused the statement', `The database says: ${redacted(message, secrets)}`, hint === undefined ? {} : { hint })
+  new Problem(
+    'query_failed',
+    'The database refused the statement',
+    `The database says: ${redacted(message, secrets)}`,
+    hint === undefined ? {} : { hint },
+  )

@@ -17,12 +17,20 @@ export const explainMysql =
       case 'ER_ACCESS_DENIED_NO_PASSWORD_ERROR':
       case 'ER_DBACCESS_DENIED_ERROR':
       case 'ER_HOST_NOT_PRIVILEGED':
-        return connectionFailed('Login refused', `The database refuses the login: ${says}`, 'Check the parameters "user" and "password", and who may connect from here.')
+        return connectionFailed(
+          'Login refused',
+          `The database refuses the login: ${says}`,
+          'Check the parameters "user" and "password", and who may connect from here.',
+        )
       case 'ER_BAD_DB_ERROR':
         return connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
       case 'ER_CON_COUNT_ERROR':
       case 'ER_TOO_MANY_USER_CONNECTIONS':
-        return connectionFailed('Too many connections', 'The database takes no more connections', 'Try again later, or raise its max_connections.')
+        return connectionFailed(
+          'Too many connections',
+          'The database takes no more connections',
+          'Try again later, or raise its max_connections.',
+        )
       case 'ER_SERVER_SHUTDOWN':
       case 'ER_NORMAL_SHUTDOWN':
       case 'ER_CONNECTION_KILLED':
@@ -43,8 +51,16 @@ export const explainMysql =
     const known = explainNetwork(error) ?? explainNetwork(inner)
     if (known) return known
     if (code === 'HANDSHAKE_SSL_ERROR')
-      return connectionFailed('TLS failed', 'The database broke off the start of TLS', 'Check its certificate, and which parameters of TLS it asks for.')
+      return connectionFailed(
+        'TLS failed',
+        'The database broke off the start of TLS',
+        'Check its certificate, and which parameters of TLS it asks for.',
+      )
     if (message !== '') return refusedThere(message, secrets)
     if (error instanceof Error && /closed|lost|ended|destroyed/i.test(error.message)) return lost()
-    return connectionFailed('Not understood', 'The database answered something that is not its protocol', 'Check that a database of this engine listens at this port.')
+    return connectionFailed(
+      'Not understood',
+      'The database answered something that is not its protocol',
+      'Check that a database of this engine listens at this port.',
+    )
   }

@@ -35,9 +35,13 @@ const fromUrl = (text: string): Map<string, string> => {
   try {
     url = new URL(text)
   } catch {
-    throw wrong('The parameter "url" is not a URL', 'Write mysql://user:password@host:3306/database, with special characters of the password as %XX.')
+    throw wrong(
+      'The parameter "url" is not a URL',
+      'Write mysql://user:password@host:3306/database, with special characters of the password as %XX.',
+    )
   }
-  if (!/^(?:mysql|mariadb):$/.test(url.protocol)) throw wrong(`The parameter "url" begins with ${url.protocol}//`, 'Write mysql://user:password@host:3306/database.')
+  if (!/^(?:mysql|mariadb):$/.test(url.protocol))
+    throw wrong(`The parameter "url" begins with ${url.protocol}//`, 'Write mysql://user:password@host:3306/database.')
   for (const name of url.searchParams.keys())
     if (name !== 'ssl_mode' && name !== 'sslmode') throw wrong(`The URL has the option "${name}", which is not taken`, 'It takes ssl_mode.')
   try {

@@ -103,10 +103,16 @@ export class MysqlSession implements Session {
 
   async #tables(): Promise<Tables> {
     const { database } = this.parameters
-    const where = database === undefined ? "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')" : `table_schema = ${hex(database)}`
+    const where =
+      database === undefined
+        ? "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')"
+        : `table_schema = ${hex(database)}`
     const most = limits.connectionTablesMax
     const found = texts(
-      await run(this.#client, `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${where} ORDER BY 1, 2 LIMIT ${most + 1}`),
+      await run(
+        this.#client,
+        `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${where} ORDER BY 1, 2 LIMIT ${most + 1}`,
+      ),
     )
     const tables = found
       .slice(0, most)

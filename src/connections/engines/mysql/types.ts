@@ -66,7 +66,10 @@ const bits: Reading = {
   put: ({ data }, row, value) => void data.writeBigUInt64LE(BigInt(`0x${value.toString('hex') || '0'}`), row * 8),
 }
 /** A time of MySQL is a span of up to 838 hours, in both directions. */
-const span: Reading = { type: plain('INTERVAL'), put: (vector, row, value) => putSpan(vector, row, 0, 0, spanMicros(value.toString('latin1'))) }
+const span: Reading = {
+  type: plain('INTERVAL'),
+  put: (vector, row, value) => putSpan(vector, row, 0, 0, spanMicros(value.toString('latin1'))),
+}
 
 const unsignedFlag = 32
 const binaryCharset = 63

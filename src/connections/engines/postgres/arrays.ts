@@ -58,4 +58,5 @@ export const parseArray = (given: string, delimiter: string): Items => {
 }
 
 /** The items of all dimensions. */
-export const flat = (items: Items): (string | null)[] => items.flatMap((item) => (item === null || typeof item === 'string' ? [item] : flat(item)))
+export const flat = (items: Items): (string | null)[] =>
+  items.flatMap((item) => (item === null || typeof item === 'string' ? [item] : flat(item)))

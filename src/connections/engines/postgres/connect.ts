@@ -33,7 +33,12 @@ const asStream = (socket: Socket): Socket => {
   return socket
 }
 
-const login = async (parameters: PostgresParameters, { socket, to }: Connected, tls: ConnectionOptions | undefined, deadline: AbortSignal) => {
+const login = async (
+  parameters: PostgresParameters,
+  { socket, to }: Connected,
+  tls: ConnectionOptions | undefined,
+  deadline: AbortSignal,
+) => {
   const { user, password, database } = parameters
   const client = new pg.Client({
     user,

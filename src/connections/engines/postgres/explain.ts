@@ -11,11 +11,19 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
   switch (code) {
     case '28P01':
     case '28000':
-      return connectionFailed('Login refused', `The database refuses the login: ${says}`, 'Check the parameters "user" and "password", and who may connect from here.')
+      return connectionFailed(
+        'Login refused',
+        `The database refuses the login: ${says}`,
+        'Check the parameters "user" and "password", and who may connect from here.',
+      )
     case '3D000':
       return connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
     case '53300':
-      return connectionFailed('Too many connections', 'The database takes no more connections', 'Try again later, or raise its max_connections.')
+      return connectionFailed(
+        'Too many connections',
+        'The database takes no more connections',
+        'Try again later, or raise its max_connections.',
+      )
     case '57P01':
     case '57P02':
     case '57P03':
@@ -42,9 +50,21 @@ export const explainPostgres =
     if (isFromServer(error)) return fromServer(error, secrets)
     const message = error instanceof Error ? error.message : ''
     if (/does not support SSL/i.test(message))
-      return connectionFailed('No TLS', 'The database does not speak TLS', 'Set the parameter "sslmode": "disable" if the way to it is safe.')
+      return connectionFailed(
+        'No TLS',
+        'The database does not speak TLS',
+        'Set the parameter "sslmode": "disable" if the way to it is safe.',
+      )
     if (/password must be a string|SASL|SCRAM|client password/i.test(message))
-      return connectionFailed('Login refused', 'The database asks for a password in a way that does not fit the one given', 'Check the parameter "password".')
+      return connectionFailed(
+        'Login refused',
+        'The database asks for a password in a way that does not fit the one given',
+        'Check the parameter "password".',
+      )
     if (/terminated|not queryable|Connection ended|closed/i.test(message)) return lost()
-    return connectionFailed('Not understood', 'The database answered something that is not its protocol', 'Check that a database of this engine listens at this port.')
+    return connectionFailed(
+      'Not understood',
+      'The database answered something that is not its protocol',
+      'Check that a database of this engine listens at this port.',
+    )
   }

@@ -36,7 +36,10 @@ const fromUrl = (text: string): Map<string, string> => {
   try {
     url = new URL(text)
   } catch {
-    throw wrong('The parameter "url" is not a URL', 'Write postgresql://user:password@host:5432/database, with special characters of the password as %XX.')
+    throw wrong(
+      'The parameter "url" is not a URL',
+      'Write postgresql://user:password@host:5432/database, with special characters of the password as %XX.',
+    )
   }
   if (!/^(?:postgres(?:ql)?|cockroachdb|redshift):$/.test(url.protocol))
     throw wrong(`The parameter "url" begins with ${url.protocol}//`, 'Write postgresql://user:password@host:5432/database.')

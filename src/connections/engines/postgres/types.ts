@@ -1,4 +1,14 @@
-import { putBigint, putBoolean, putDecimal, putDouble, putFloat, putInteger, putSmallint, putUinteger, putUuid } from '../../batch/numbers.js'
+import {
+  putBigint,
+  putBoolean,
+  putDecimal,
+  putDouble,
+  putFloat,
+  putInteger,
+  putSmallint,
+  putUinteger,
+  putUuid,
+} from '../../batch/numbers.js'
 import { digitsOf } from '../../batch/numbers.js'
 import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
 import { Unfit } from '../../batch/unfit.js'
@@ -53,7 +63,12 @@ const arrays: ReadonlyMap<number, number> = new Map([
   ...([[1000, 16], [1001, 17], [1002, 18], [1003, 19], [1016, 20], [1005, 21], [1007, 23], [1028, 26]] as const), // prettier-ignore
   ...([[1009, 25], [199, 114], [651, 650], [1021, 700], [1022, 701], [791, 790], [1040, 829], [1041, 869]] as const), // prettier-ignore
   ...([[1014, 1042], [1015, 1043], [1182, 1082], [1183, 1083], [1115, 1114], [1185, 1184], [1187, 1186]] as const), // prettier-ignore
-  ...([[1270, 1266], [1231, 1700], [2951, 2950], [3807, 3802]] as const),
+  ...([
+    [1270, 1266],
+    [1231, 1700],
+    [2951, 2950],
+    [3807, 3802],
+  ] as const),
 ])
 
 const numericOid = 1700
@@ -104,7 +119,8 @@ const putList = (put: (vector: Vector, row: number, text: string) => void, depth
       if (item === null) child.setNull(from + index)
       else if (typeof item === 'string' && isLast) put(child, from + index, item)
       else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
-      else throw new Unfit(`an array has not the ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} that the arrays of the first rows have`)
+      else
+        throw new Unfit(`an array has not the ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} that the arrays of the first rows have`)
     })
   }
   return putItems

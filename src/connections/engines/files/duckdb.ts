@@ -1,0 +1,246 @@
+import { DuckDBInstance, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api'
+import { isProblem, Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { nearest } from '../../../basics/nearest.js'
+import * as numbers from '../../batch/numbers.js'
+import * as times from '../../batch/times.js'
+import { Unfit } from '../../batch/unfit.js'
+import type { Vector } from '../../batch/vector.js'
+import type { Connection, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
+import { duckdbDialect } from '../../pushdown/duckdb.js'
+import { checkReading } from '../../pushdown/native.js'
+import { planScan } from '../../pushdown/plan.js'
+import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import { refusedThere } from '../contract/explain.js'
+import { uniqueNames } from '../contract/unique-names.js'
+import { findPath, parquetFiles, readPath } from './paths.js'
+
+/** How the values of a column are asked for as text, and read. */
+type Reading = { type: ColumnType; ask: (quoted: string) => string; put: (vector: Vector, row: number, text: string) => void }
+
+const asText = (quoted: string): string => `CAST(${quoted} AS VARCHAR)`
+
+const puts: Readonly<Partial<Record<PlainType, Reading['put']>>> = {
+  BOOLEAN: numbers.putBoolean,
+  TINYINT: numbers.putTinyint,
+  SMALLINT: numbers.putSmallint,
+  INTEGER: numbers.putInteger,
+  BIGINT: numbers.putBigint,
+  UTINYINT: numbers.putUtinyint,
+  USMALLINT: numbers.putUsmallint,
+  UINTEGER: numbers.putUinteger,
+  UBIGINT: numbers.putUbigint,
+  HUGEINT: numbers.putHugeint,
+  DATE: times.putDate,
+  TIME: times.putTime,
+  TIMESTAMP: times.putTimestamp,
+  'TIMESTAMP WITH TIME ZONE': times.putTimestampTz,
+  'TIME WITH TIME ZONE': times.putTimeTz,
+  INTERVAL: times.putInterval,
+  UUID: numbers.putUuid,
+}
+
+const floats: Readonly<Record<string, Reading['put']>> = { FLOAT: numbers.putFloat, DOUBLE: numbers.putDouble }
+
+/** DuckDB writes years before the year 1 as `0044-03-15 (BC)`, with the clock behind it. */
+const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
+const special: Readonly<Record<string, string>> = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
+
+const readingOf = (type: DuckDBType): Reading => {
+  const name = type.toString()
+  const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(name) ?? []
+  if (width !== undefined && scale !== undefined) {
+    const shape = { type: 'DECIMAL', width: Number(width), scale: Number(scale) } as const
+    return { type: shape, ask: asText, put: numbers.putDecimal(shape.width, shape.scale) }
+  }
+  const float = floats[name]
+  if (float) return { type: plain(name as PlainType), ask: asText, put: (vector, row, text) => float(vector, row, special[text] ?? text) }
+  const put = puts[name as PlainType]
+  if (put) return { type: plain(name as PlainType), ask: asText, put: (vector, row, text) => put(vector, row, withEra(text)) }
+  if (name === 'BLOB')
+    return {
+      type: plain('BLOB'),
+      ask: (quoted) => `hex(${quoted})`,
+      put: (vector, row, text) => vector.setBytes(row, Buffer.from(text, 'hex')),
+    }
+  const putText = (vector: Vector, row: number, text: string) => vector.setText(row, text)
+  if (name === 'JSON') return { type: plain('JSON'), ask: asText, put: putText }
+  // Lists, structs and maps come as JSON.
+  if (/[\](]/.test(name) && !name.startsWith('ENUM'))
+    return { type: plain('JSON'), ask: (quoted) => `CAST(to_json(${quoted}) AS VARCHAR)`, put: putText }
+  return { type: plain('VARCHAR'), ask: asText, put: putText }
+}
+
+const explain = (error: unknown): Problem => {
+  if (isProblem(error)) return error
+  const message = error instanceof Error ? error.message : ''
+  if (/not a valid DuckDB database|serialization|No magic bytes/i.test(message))
+    return new Problem('connection_failed', 'Not a database', 'The file is none that this version of DuckDB reads')
+  // Paths of this machine are of no use to a client.
+  return refusedThere(message.replace(/(?:\/[\w.-]+){2,}/g, 'a file'), [])
+}
+
+const quote = (name: string): string => duckdbDialect.quote(name)
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** A session over files of DuckDB or Parquet, in an instance that can read nothing else. */
+class DuckSession implements Session {
+  isLost = false
+  received = 0
+
+  constructor(private readonly connection: DuckDBConnection) {}
+
+  check(): Promise<void> {
+    return this.#explained(async () => void (await this.connection.run('SELECT 1')))
+  }
+
+  tables(): Promise<Tables> {
+    return this.#explained(() => this.#tables())
+  }
+
+  columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
+    return this.#explained(() => this.#columns(table, schema))
+  }
+
+  open(query: Query): Promise<Cursor> {
+    return this.#explained(() => this.#open(query))
+  }
+
+  cancel(): Promise<void> {
+    this.connection.interrupt()
+    return Promise.resolve()
+  }
+
+  destroy(): void {
+    this.isLost = true
+    this.connection.interrupt()
+    this.connection.disconnectSync()
+  }
+
+  async #explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  async #rows(sql: string): Promise<string[][]> {
+    return (await this.connection.runAndReadAll(sql)).getRows().map((row) => row.map((value) => (value === null ? '' : String(value))))
+  }
+
+  async #tables(): Promise<Tables> {
+    const most = limits.connectionTablesMax
+    const found = await this.#rows(
+      `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1, 2 LIMIT ${most + 1}`,
+    )
+    const tables = found
+      .slice(0, most)
+      .map(([schema = '', name = '', type]): Table => ({ schema, name, type: type === 'VIEW' ? 'view' : 'table' }))
+    return { tables, isCut: found.length > most }
+  }
+
+  async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
+    const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+    const { tables } = await this.#tables()
+    if (!tables.some((each) => each.name.toLowerCase() === table.toLowerCase()))
+      throw new Problem('not_found', 'Table not found', `The database has no table "${table}"`, {
+        hint:
+          tables.length === 0
+            ? 'It has no tables.'
+            : `Did you mean "${nearest(
+                table,
+                tables.map(({ name }) => name),
+              )}"?`,
+      })
+    const prepared = await this.connection.prepare(`FROM ${quoted} LIMIT 0`)
+    return Array.from({ length: prepared.columnCount }, (_, index) => {
+      const type = prepared.columnType(index)
+      return {
+        name: prepared.columnName(index),
+        type: readingOf(type).type,
+        remote: type.toString(),
+        nullable: true,
+        exactText: type.toString() === 'VARCHAR',
+      }
+    })
+  }
+
+  async #open(query: Query): Promise<Cursor> {
+    if (!('scan' in query)) checkReading(query.native)
+    const sql =
+      'scan' in query ? planScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
+    const extracted = await this.connection.extractStatements(sql)
+    if (extracted.count !== 1) throw refusedThere('one statement is expected', [])
+    const prepared = await extracted.prepare(0)
+    const names = uniqueNames(Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index)))
+    const readings = names.map((_, index) => readingOf(prepared.columnType(index)))
+    const list = readings.map(({ ask }, index) => `${ask(`c${index}`)} AS c${index}`).join(', ')
+    const body = sql.replace(/;\s*$/, '')
+    const result = await this.connection.stream(
+      `SELECT ${list} FROM (${body}\n) AS answer(${names.map((_, index) => `c${index}`).join(', ')})`,
+    )
+    return {
+      columns: readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type })),
+      sent: sql,
+      next: () =>
+        this.#explained(async () => {
+          const chunk = await result.fetchChunk()
+          if (!chunk || chunk.rowCount === 0) return undefined
+          const columns = chunk.getColumns() as (string | null)[][]
+          const bytes = columns.reduce((sum, column) => column.reduce((own, text) => own + (text?.length ?? 1), sum), 0)
+          this.received += bytes
+          return { count: chunk.rowCount, bytes, put: (vectors, from, to) => putColumns(columns, readings, names, vectors, from, to) }
+        }),
+      close: () => Promise.resolve(false),
+    }
+  }
+}
+
+const putColumns = (
+  columns: readonly (readonly (string | null)[])[],
+  readings: readonly Reading[],
+  names: readonly string[],
+  vectors: readonly Vector[],
+  from: number,
+  to: number,
+): void =>
+  readings.forEach(({ put }, index) => {
+    const vector = vectors[index]
+    if (!vector) throw new TypeError('an answer has a vector for each column')
+    try {
+      for (let row = from; row < to; row++) {
+        const text = columns[index]?.[row] ?? null
+        if (text === null) vector.setNull(row - from)
+        else put(vector, row - from, text)
+      }
+    } catch (error) {
+      if (error instanceof Unfit)
+        throw new Problem('query_failed', 'A value cannot be read', `In the column "${names[index] ?? ''}" ${error.message}`)
+      throw error
+    }
+  })
+
+const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
+
+/** Opens a file of DuckDB, or files of Parquet as tables, in an instance that reads nothing else. */
+export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files }: Surroundings): Promise<Session> => {
+  const path = findPath(files, readPath(parameters))
+  try {
+    const own = isParquet ? bounds : { ...bounds, access_mode: 'READ_ONLY', enable_external_access: 'false' }
+    const instance = await DuckDBInstance.create(isParquet ? ':memory:' : path, own)
+    const connection = await instance.connect()
+    if (isParquet) {
+      const tables = [...parquetFiles(path)]
+      for (const [name, file] of tables) await connection.run(`CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`)
+      await connection.run(`SET allowed_paths = [${tables.map(([, file]) => literal(file)).join(', ')}]`)
+      await connection.run('SET enable_external_access = false')
+    }
+    await connection.run("SET TimeZone = 'UTC'").catch(() => undefined)
+    await connection.run('SET lock_configuration = true')
+    return new DuckSession(connection)
+  } catch (error) {
+    throw explain(error)
+  }
+}

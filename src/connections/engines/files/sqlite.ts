@@ -1,0 +1,201 @@
+import Database from 'better-sqlite3'
+import { isProblem, Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { nearest } from '../../../basics/nearest.js'
+import { putMicros } from '../../batch/numbers.js'
+import type { Query, TableColumn, Tables } from '../../contract/requests.js'
+import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
+import type { Vector } from '../../batch/vector.js'
+import { checkReading } from '../../pushdown/native.js'
+import { planScan } from '../../pushdown/plan.js'
+import { sqliteDialect } from '../../pushdown/sqlite.js'
+import type { Cursor, Engine, Session } from '../contract/engine.js'
+import { refusedThere } from '../contract/explain.js'
+import { uniqueNames } from '../contract/unique-names.js'
+import { findPath, readPath } from './paths.js'
+
+/** What SQLite keeps: a column may have values of several kinds, whatever it declares. */
+type Value = bigint | number | string | Buffer | null
+
+const largestExact = 2n ** 53n
+
+const typeOf = (declared: string | null, values: readonly Value[]): PlainType => {
+  const kinds = new Set(values.flatMap((value) => (value === null ? [] : [value instanceof Buffer ? 'blob' : typeof value])))
+  if (kinds.has('string')) return 'VARCHAR'
+  if (kinds.has('blob')) return kinds.size === 1 ? 'BLOB' : 'VARCHAR'
+  if (kinds.has('number')) return 'DOUBLE'
+  if (kinds.has('bigint')) return /real|floa|doub/i.test(declared ?? '') ? 'DOUBLE' : 'BIGINT'
+  // Without a value the declaration decides, as SQLite reads it.
+  if (/int/i.test(declared ?? '')) return 'BIGINT'
+  if (/blob/i.test(declared ?? '')) return 'BLOB'
+  return /real|floa|doub|num|dec/i.test(declared ?? '') ? 'DOUBLE' : 'VARCHAR'
+}
+
+const misfit = (column: string, type: PlainType): Problem =>
+  new Problem(
+    'query_failed',
+    'A value cannot be read',
+    `In the column "${column}" a value is not of the type ${type} that the first ones have`,
+    {
+      hint: 'Convert the column there: SELECT * FROM db (SELECT CAST(… AS TEXT) …).',
+    },
+  )
+
+const put = (vector: Vector, row: number, value: Value, type: PlainType): boolean => {
+  if (value === null) vector.setNull(row)
+  else if (type === 'VARCHAR') vector.setText(row, typeof value === 'string' ? value : String(value))
+  else if (type === 'BLOB' && value instanceof Buffer) vector.setBytes(row, value)
+  else if (type === 'BIGINT' && typeof value === 'bigint') putMicros(vector, row, value)
+  else if (type === 'DOUBLE' && typeof value === 'number') vector.data.writeDoubleLE(value, row * 8)
+  else if (type === 'DOUBLE' && typeof value === 'bigint' && value < largestExact && value > -largestExact)
+    vector.data.writeDoubleLE(Number(value), row * 8)
+  else return false
+  return true
+}
+
+const explain = (error: unknown): Problem => {
+  if (isProblem(error)) return error
+  const message = error instanceof Error ? error.message : ''
+  if (/not a database|malformed|encrypted/i.test(message))
+    return new Problem('connection_failed', 'Not a database', 'The file is no database of SQLite')
+  return refusedThere(message, [])
+}
+
+/** A file of SQLite, opened for reading. Calls run to their end: whoever must end one ends the process. */
+class SqliteSession implements Session {
+  isLost = false
+  received = 0
+
+  constructor(private readonly file: Database.Database) {}
+
+  check(): Promise<void> {
+    return this.#explained(() => void this.file.prepare('SELECT count(*) FROM sqlite_schema').get())
+  }
+
+  tables(): Promise<Tables> {
+    return this.#explained(() => {
+      const most = limits.connectionTablesMax
+      const sql = `SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name LIMIT ${most + 1}`
+      const found = this.file.prepare<[], { name: string; type: 'table' | 'view' }>(sql).all()
+      return { tables: found.slice(0, most).map(({ name, type }) => ({ schema: null, name, type })), isCut: found.length > most }
+    })
+  }
+
+  columns(table: string): Promise<readonly TableColumn[]> {
+    return this.#explained(() => this.#columns(table))
+  }
+
+  open(query: Query): Promise<Cursor> {
+    return this.#explained(() => this.#open(query))
+  }
+
+  cancel(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  destroy(): void {
+    this.isLost = true
+    this.file.close()
+  }
+
+  async #explained<T>(work: () => T): Promise<T> {
+    try {
+      return work()
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  #columns(table: string): TableColumn[] {
+    type Row = { name: string; type: string; notnull: number }
+    const found = this.file.prepare<[string], Row>('SELECT name, type, "notnull" FROM pragma_table_xinfo(?)').all(table)
+    if (found.length === 0) throw this.#missing(table)
+    return found.map(({ name, type, notnull }) => ({
+      name,
+      type: plain(typeOf(type, [])),
+      remote: type,
+      nullable: notnull === 0,
+      exactText: false,
+    }))
+  }
+
+  #missing(table: string): Problem {
+    const names = this.file.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck().all()
+    return new Problem('not_found', 'Table not found', `The database has no table "${table}"`, {
+      hint: names.length === 0 ? 'It has no tables.' : `Did you mean "${nearest(table, names)}"?`,
+    })
+  }
+
+  #sql(query: Query): string {
+    if ('scan' in query) return planScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
+    checkReading(query.native)
+    return query.native
+  }
+
+  #open(query: Query): Cursor {
+    const sql = this.#sql(query)
+    const statement = this.file.prepare<[], Value[]>(sql)
+    if (!statement.reader) throw new Problem('refused_statement', 'Only statements that read', 'The statement has no answer')
+    const described = statement.columns()
+    const rows = statement.raw().safeIntegers().iterate()
+    const take = (most: number): { rows: Value[][]; bytes: number } => {
+      const taken: Value[][] = []
+      let bytes = 0
+      // Wide rows end a step early.
+      while (taken.length < most && bytes < 4 * 1024 * 1024) {
+        const next = rows.next()
+        if (next.done) break
+        taken.push(next.value)
+        for (const value of next.value) bytes += typeof value === 'string' || value instanceof Buffer ? value.length : 8
+      }
+      this.received += bytes
+      return { rows: taken, bytes }
+    }
+    let first: ReturnType<typeof take> | undefined = take(1_024)
+    const types = described.map(({ type }, index) =>
+      typeOf(
+        type,
+        (first?.rows ?? []).map((row) => row[index] ?? null),
+      ),
+    )
+    const names = uniqueNames(described.map(({ name }) => name))
+    const next = (most: number) => {
+      const step = first ?? take(most)
+      first = undefined
+      if (step.rows.length === 0) return undefined
+      return {
+        count: step.rows.length,
+        bytes: step.bytes,
+        put: (vectors: readonly Vector[], from: number, to: number) =>
+          types.forEach((type, index) => {
+            const vector = vectors[index]
+            for (let row = from; row < to; row++)
+              if (vector && !put(vector, row - from, step.rows[row]?.[index] ?? null, type)) throw misfit(names[index] ?? '', type)
+          }),
+      }
+    }
+    return {
+      columns: types.map((type, index): AnswerColumn => ({ name: names[index] ?? '', type: plain(type) })),
+      sent: sql,
+      // Between two steps others have their turn, and a reader that leaves is noticed.
+      next: (most) => new Promise((resolve, reject) => setImmediate(() => void this.#explained(() => next(most)).then(resolve, reject))),
+      close: () => {
+        rows.return?.()
+        return Promise.resolve(true)
+      },
+    }
+  }
+}
+
+/** Files of SQLite, below the folder that CONNECTION_FILES names. */
+export const sqlite: Engine = {
+  check: (parameters) => void readPath(parameters),
+  connect: async ({ parameters }, { files }) => {
+    const path = findPath(files, readPath(parameters))
+    try {
+      return new SqliteSession(new Database(path, { readonly: true, fileMustExist: true, timeout: limits.connectionConnectTimeoutMs }))
+    } catch (error) {
+      throw explain(error)
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import type { Constant, TableColumn } from '../contract/requests.js'
+import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
+import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
+
+const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+
+const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
+
+const isSame = (column: TableColumn, constant: Constant): boolean =>
+  (isNumber(column) && isExactNumber(constant)) ||
+  (column.type.type === constant.type && (isExactTime(constant) || (constant.type === 'VARCHAR' && !constant.value.includes('\0'))))
+
+/** DuckDB itself, where everything means what it means here; what is not needed is left out all the same. */
+export const duckdbDialect: Dialect = {
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  constant: (constant) => (isExactNumber(constant) ? constant.value : `${text(constant.value)}::${constant.type}`),
+  compare: (column, operator, constant) => (isSame(column, constant) ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined),
+  like: (column, pattern) =>
+    column.type.type === 'VARCHAR' && column.exactText && !pattern.includes('\0')
+      ? `${duckdbDialect.quote(column.name)} LIKE ${text(pattern)}`
+      : undefined,
+  canAskNull: () => true,
+  canGroup: (column) => isNumber(column) || column.type.type === 'DATE' || (column.type.type === 'VARCHAR' && column.exactText),
+  aggregate: (name, column, quoted) => {
+    if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
+    if (!column || !isNumber(column)) return undefined
+    if (name !== 'sum') return { sql: `${name}(${quoted})`, type: column.type }
+    if (column.type.type === 'DECIMAL') return { sql: `sum(${quoted})`, type: decimal(decimalMaxDigits, column.type.scale) }
+    return column.type.type === 'HUGEINT' ? undefined : { sql: `sum(${quoted})`, type: plain('HUGEINT') }
+  },
+}

@@ -1,0 +1,156 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import Database from 'better-sqlite3'
+import { Connections } from '../../../src/connections/connections.js'
+import type { Connection } from '../../../src/connections/contract/requests.js'
+import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
+import { compare, duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { temporaryDirectory } from '../../support/service.js'
+
+const place = temporaryDirectory()
+const folder = join(place.path, 'files')
+let connections: Connections
+let db: DuckDBConnection
+
+const connection = (engine: string, path: string, more: Connection['parameters'] = {}): Connection => ({
+  id: `${engine}-${path}`,
+  version: 1,
+  engine,
+  parameters: { path, ...more },
+})
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'lake'), { recursive: true })
+  const lite = new Database(join(folder, 'shop.db'))
+  lite.exec(`
+    CREATE TABLE items (id INTEGER PRIMARY KEY, price REAL, name TEXT, data BLOB, big INTEGER, mixed NUMERIC);
+    INSERT INTO items VALUES (1, 1.5, 'a', x'00ff', 9223372036854775807, 1), (2, 2, NULL, NULL, -1, 2.5), (3, NULL, 'Größe', x'', NULL, NULL);
+    CREATE VIEW cheap AS SELECT id FROM items WHERE price < 2;
+    CREATE TABLE odd (a INTEGER); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT CASE WHEN i < 2000 THEN i ELSE 'text' END FROM n;`)
+  lite.close()
+  const instance = await DuckDBInstance.create(join(folder, 'lake.duckdb'))
+  const other = await instance.connect()
+  await other.run(`CREATE TABLE facts AS SELECT i AS id, (i * 0.25)::DECIMAL(9,2) AS price, 'n' || i AS name, [i, NULL] AS list,
+    'NaN'::DOUBLE AS ratio, DATE '2024-01-01' + i::INT AS day, '\\xAA'::BLOB AS bytes, TIMESTAMP '0044-03-15 (BC) 01:02:03' AS past FROM range(3000) r(i)`)
+  await other.run(`COPY (FROM facts) TO '${join(folder, 'lake', 'facts.parquet')}'`)
+  await other.run('CHECKPOINT')
+  other.disconnectSync()
+  instance.closeSync()
+  writeFileSync(join(place.path, 'outside.db'), 'secret')
+  symlinkSync(join(place.path, 'outside.db'), join(folder, 'link.db'))
+  symlinkSync(place.path, join(folder, 'up'))
+  connections = new Connections({ egressAllow: '', loopback: true, files: folder })
+  db = await duck()
+})
+
+afterAll(() => {
+  connections.stop()
+  place.remove()
+})
+
+describe('files of SQLite', () => {
+  test('are read by what their values are', async () => {
+    const columns = ['id', 'price', 'name', 'data', 'big', 'mixed']
+    const { types, rows } = await readAll(db, connections, connection('sqlite', 'shop.db'), { scan: { table: 'items', columns } })
+    expect(types).toEqual({ id: 'BIGINT', price: 'DOUBLE', name: 'VARCHAR', data: 'BLOB', big: 'BIGINT', mixed: 'DOUBLE' })
+    expect(rows).toEqual([
+      ['1', 1.5, 'a', '\\x00\\xFF', '9223372036854775807', 1],
+      ['2', 2, null, null, '-1', 2.5],
+      ['3', null, 'Größe', '', null, null],
+    ])
+    expect((await connections.tables(connection('sqlite', 'shop.db'))).tables.map(({ name }) => name)).toEqual(['cheap', 'items', 'odd'])
+  })
+
+  test('a value of another kind names its column', async () => {
+    const problem = await problemOf(readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT a FROM odd'))
+    expect(problem).toMatchObject({ code: 'query_failed', detail: expect.stringContaining('"a"') as unknown })
+  })
+
+  test.each(['DELETE FROM items', "ATTACH 'x.db' AS y", 'SELECT 1; SELECT 2', "SELECT load_extension('x')", 'SELECT * FROM itms'])(
+    '%s is refused',
+    async (sql) => {
+      expect((await problemOf(readAll(db, connections, connection('sqlite', 'shop.db'), sql))).code).toMatch(
+        /^(refused_statement|query_failed)$/,
+      )
+    },
+  )
+
+  test('a statement that never ends is ended with its process, and others do not notice', async () => {
+    const endless = 'WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
+    const opened = await connections.open(connection('sqlite', 'shop.db'), { native: endless }, { timeMs: 1_500 })
+    const reading = problemOf(AnswerReader.open(opened))
+    expect((await readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT 1 AS a')).rows).toEqual([['1']])
+    expect((await reading).code).toBe('connection_failed')
+    await until(() => connections.pids.length === 0, 2_000)
+  })
+})
+
+describe.each([
+  ['duckdb', 'lake.duckdb'],
+  ['parquet', 'lake/facts.parquet'],
+  ['parquet', 'lake'],
+])('files of %s (%s)', (engine, path) => {
+  test('are read as they are', async () => {
+    const columns = ['id', 'price', 'name', 'list', 'ratio', 'day', 'bytes', 'past']
+    const scan = { table: 'facts', columns, filters: [compare('id', '>', '2997')] }
+    const { types, rows, table, sent } = await readAll(db, connections, connection(engine, path), { scan })
+    expect(sent).toContain('WHERE "id" > 2997')
+    expect(types).toMatchObject({
+      id: 'BIGINT',
+      price: 'DECIMAL(9,2)',
+      list: 'JSON',
+      ratio: 'DOUBLE',
+      day: 'DATE',
+      bytes: 'BLOB',
+      past: 'TIMESTAMP',
+    })
+    expect(rows[0]?.slice(0, 4)).toEqual(['2998', '749.50', 'n2998', '[2998,null]'])
+    expect((await db.runAndReadAll(`SELECT past::VARCHAR FROM ${table} LIMIT 1`)).getRowsJson()).toEqual([['0044-03-15 (BC) 01:02:03']])
+    expect((await connections.tables(connection(engine, path))).tables.map(({ name }) => name)).toEqual(['facts'])
+    expect((await readAll(db, connections, connection(engine, path), 'SELECT count(*) AS n FROM facts')).rows).toEqual([['3000']])
+  })
+
+  test.each([
+    "SELECT * FROM read_text('/etc/passwd')",
+    "FROM '/etc/passwd'",
+    "SELECT * FROM read_csv('../outside.db')",
+    "WITH x AS (FROM glob('/etc/*')) FROM x",
+    "COPY facts TO '/tmp/x'",
+    "ATTACH '/tmp/x.duckdb'",
+    'INSTALL httpfs',
+    'SET enable_external_access = true',
+    'SELECT 1; SELECT 2',
+  ])('%s is refused', async (sql) => {
+    const problem = await problemOf(readAll(db, connections, connection(engine, path), sql))
+    expect(problem.code).toMatch(/^(refused_statement|query_failed)$/)
+    expect(problem.detail).not.toContain(place.path)
+  })
+})
+
+describe('the folder of CONNECTION_FILES', () => {
+  test.each([
+    '/etc/passwd',
+    '../outside.db',
+    'lake/../../outside.db',
+    'link.db',
+    'up/outside.db',
+    'up',
+    '..',
+    'file:///etc/passwd',
+    'C:\\x.db',
+    'a\0b',
+    '..\\outside.db',
+  ])('%j is not read', async (path) => {
+    for (const engine of ['sqlite', 'duckdb', 'parquet'])
+      expect(await connections.check(connection(engine, path))).toMatchObject({ status: 'connection_error' })
+  })
+
+  test('is named by a refusal where the setting is missing', async () => {
+    const without = new Connections({ egressAllow: '', loopback: true, files: undefined })
+    const checked = await without.check(connection('sqlite', 'shop.db'))
+    expect(checked).toMatchObject({ detail: expect.stringContaining('CONNECTION_FILES') as unknown })
+    without.stop()
+  })
+})
