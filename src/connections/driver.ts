@@ -109,7 +109,10 @@ export class Driver {
     try {
       await this.#listening
       await new Promise<void>((opened, reject) => {
-        if (this.isOver) return reject(gone())
+        if (this.isOver) {
+          reject(gone())
+          return
+        }
         this.#opening.set(id, { opened, reject, ended })
         this.#send({ open: id, connection, query, limits: queryLimits, ticket })
       })

@@ -88,7 +88,7 @@ export const readHost = (given: string): Host => {
   const bare = given.startsWith('[') && given.endsWith(']') ? given.slice(1, -1) : given
   const address = parseAddress(bare)
   if (address) return { name: writtenAddress(address), address }
-  // eslint-disable-next-line no-control-regex -- what is refused here is just that
+
   const name = (/^[\x00-\x7f]*$/.test(bare) ? bare.toLowerCase() : domainToASCII(bare)).replace(/\.$/, '')
   if (isNumeric(name) || parseAddress(name) || name.includes(':'))
     throw refusal(

@@ -42,7 +42,10 @@ const whole = (text: string): bigint => {
 }
 
 export const putBigint = (vector: Vector, row: number, text: string): void => {
-  if (text.length <= exactChars) return putInt64(vector, row, integer(text, -Infinity, Infinity))
+  if (text.length <= exactChars) {
+    putInt64(vector, row, integer(text, -Infinity, Infinity))
+    return
+  }
   const value = whole(text)
   if (BigInt.asIntN(64, value) !== value) throw outside()
   vector.data.writeBigInt64LE(value, row * 8)

@@ -76,7 +76,10 @@ const putPoint = (vector: Vector, row: number, days: number, micros: number): vo
 
 export const putTimestamp = (vector: Vector, row: number, text: string): void => {
   const endless = infinity(text)
-  if (endless !== undefined) return putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+  if (endless !== undefined) {
+    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+    return
+  }
   const { days, end } = readDay(text)
   putPoint(vector, row, days, readClock(text, end + 1).micros)
 }
@@ -84,7 +87,10 @@ export const putTimestamp = (vector: Vector, row: number, text: string): void =>
 /** The point in time, whatever the zone that it is written in. */
 export const putTimestampTz = (vector: Vector, row: number, text: string): void => {
   const endless = infinity(text)
-  if (endless !== undefined) return putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+  if (endless !== undefined) {
+    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+    return
+  }
   const { days, end } = readDay(text)
   const clock = readClock(text, end + 1)
   putPoint(vector, row, days, clock.micros - readZone(text, clock.end) * 1_000_000)
@@ -128,7 +134,8 @@ export const putInterval = (vector: Vector, row: number, text: string): void => 
       micros = spanMicros(part)
       continue
     }
-    const [count, unit = ''] = [Number(part), parts[++i] ?? '']
+    const count = Number(part)
+    const unit = parts[++i] ?? ''
     if (!Number.isInteger(count) || part === '') throw notRead('interval')
     if (unit.startsWith('year')) months += count * 12
     else if (unit.startsWith('mon')) months += count

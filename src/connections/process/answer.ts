@@ -60,7 +60,10 @@ export class Answer {
   /** Sends the last frame. Resolves when all has been handed over, or the reader is gone: the process may end then. */
   #finish(last: Buffer): Promise<void> {
     return new Promise((resolve) => {
-      if (this.socket.destroyed) return resolve()
+      if (this.socket.destroyed) {
+        resolve()
+        return
+      }
       this.socket.once('close', () => resolve())
       this.socket.end(last, () => resolve())
     })

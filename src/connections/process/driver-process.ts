@@ -96,7 +96,8 @@ class Driver {
     try {
       engineOf(opening.connection.engine).check(opening.connection.parameters)
     } catch (error) {
-      return fail(opening.id, error)
+      fail(opening.id, error)
+      return
     }
     this.#tickets.add(ticket, opening, () => say({ ended: opening.id, outcome: nothing() }))
     say({ opened: opening.id })

@@ -2,7 +2,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
 
-type Waiting = { give: (session: Session) => void; refuse: (reason: unknown) => void; connect: () => void }
+type Waiting = { give: (session: Session) => void; refuse: (reason: Error) => void; connect: () => void }
 
 const busy = (detail: string): Problem =>
   new Problem('busy', 'The database is busy', detail, {
@@ -51,7 +51,10 @@ export class Pool {
       waiting?.connect()
       return
     }
-    if (waiting) return waiting.give(session)
+    if (waiting) {
+      waiting.give(session)
+      return
+    }
     const timer = setTimeout(() => {
       this.#idle.delete(session)
       this.#open -= 1
@@ -103,15 +106,18 @@ export class Pool {
       }
       const waiting: Waiting = {
         give: (session) => settle(() => resolve(session))(),
-        refuse: (reason) => settle(() => reject(reason as Error))(),
+        refuse: (reason) => settle(() => reject(reason))(),
         connect: settle(() => void this.#connect().then(resolve, reject)),
       }
       const timer = setTimeout(
         () => waiting.refuse(busy(`No connection to it became free within ${limits.connectionQueueWaitMs} ms`)),
         limits.connectionQueueWaitMs,
       )
-      const stop = () => waiting.refuse(signal.reason)
-      if (signal.aborted) return stop()
+      const stop = () => waiting.refuse(signal.reason as Error)
+      if (signal.aborted) {
+        stop()
+        return
+      }
       signal.addEventListener('abort', stop, { once: true })
       this.#waiting.add(waiting)
     })

@@ -40,10 +40,14 @@ const column = (name: string, columnType: number, more: object = {}) => ({
 
 const answer = (side: ServerSide, sql: string): void => {
   asked.push(sql)
-  if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) return side.writeOk({ affectedRows: 0 })
+  if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) {
+    side.writeOk({ affectedRows: 0 })
+    return
+  }
   if (sql.startsWith('KILL QUERY')) {
     killed += 1
-    return side.writeOk({ affectedRows: 0 })
+    side.writeOk({ affectedRows: 0 })
+    return
   }
   if (sql.includes('infile')) {
     // A server may answer any statement by asking for a file.
@@ -56,7 +60,10 @@ const answer = (side: ServerSide, sql: string): void => {
     return
   }
   if (sql.includes('hang')) return
-  if (sql.includes('refuse')) return side.writeError({ code: 1064, message: `You have an error near 'password=${password}'` })
+  if (sql.includes('refuse')) {
+    side.writeError({ code: 1064, message: `You have an error near 'password=${password}'` })
+    return
+  }
   side.writeTextResult(
     [
       { id: '1', word: 'Größe', day: '2024-01-01', exact: '0.50' },

@@ -172,7 +172,9 @@ describe('a database that fails', () => {
     ['answers nonsense', (socket: { write: (text: string) => void }) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['closes', (socket: { destroy: () => void }) => socket.destroy()],
   ])('a server that %s: the connection is not opened, in time', async (_, welcome) => {
-    const server = await listen((socket) => void welcome(socket))
+    const server = await listen((socket) => {
+      welcome(socket)
+    })
     const from = performance.now()
     const checked = await connections.check(postgres.connection({ port: server.port }))
     expect(checked).toMatchObject({ status: 'connection_error' })

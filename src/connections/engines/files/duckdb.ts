@@ -92,7 +92,9 @@ class DuckSession implements Session {
   constructor(private readonly connection: DuckDBConnection) {}
 
   check(): Promise<void> {
-    return this.#explained(async () => void (await this.connection.run('SELECT 1')))
+    return this.#explained(async () => {
+      await this.connection.run('SELECT 1')
+    })
   }
 
   tables(): Promise<Tables> {

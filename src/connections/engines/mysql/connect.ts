@@ -49,7 +49,7 @@ const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured
     // What fails between two statements is noticed by the next one.
     client.on('error', () => undefined)
     client.once('connect', () => settle(() => resolve(client)))
-    client.once('error', (error) =>
+    client.once('error', (error: Error) =>
       settle(() => {
         socket.destroy()
         reject(error)

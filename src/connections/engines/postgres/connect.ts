@@ -140,7 +140,10 @@ const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise
     socket.once('error', reject)
     socket.write(request)
     socket.once('data', (answer) => {
-      if (answer.toString() !== 'S') return reject(new Error('no TLS'))
+      if (answer.toString() !== 'S') {
+        reject(new Error('no TLS'))
+        return
+      }
       const secured = connectTls({ ...tls, socket, host: name }, () => resolve(secured))
       secured.once('error', reject)
     })
@@ -148,7 +151,8 @@ const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise
 
 /** Tells the server to end what a session does, over a connection of its own to the same address, encrypted as the session is. */
 export const sendCancel = async ({ client, tls, at }: Opened, { policy }: Surroundings): Promise<void> => {
-  const [processId, secretKey]: unknown[] = [Reflect.get(client, 'processID'), Reflect.get(client, 'secretKey')]
+  const processId: unknown = Reflect.get(client, 'processID')
+  const secretKey: unknown = Reflect.get(client, 'secretKey')
   if (typeof processId !== 'number' || typeof secretKey !== 'number') return
   const timeoutMs = limits.connectionCancelWaitMs
   const { socket } = await connectAllowed(policy, at.name, at.port, { timeoutMs, lookup: () => Promise.resolve([at.address]) })

@@ -49,8 +49,10 @@ export class Reader {
     const reading = new Promise<TextRow[]>((resolve, reject) => {
       // A lost connection is told twice, as a call and as an event.
       this.#cursor.read(most, (error: Error | undefined, rows, result) => {
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- the driver passes null
-        if (error) return reject(error)
+        if (error) {
+          reject(error)
+          return
+        }
         this.#fields = result.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, oid: dataTypeID, typmod: dataTypeModifier }))
         if (rows.length < most) this.#isOver = true
         resolve(rows)
