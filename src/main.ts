@@ -4,6 +4,7 @@ import { opened } from './basics/undo.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
 import { Metrics } from './observe/metrics.js'
+import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
 import { openModels } from './open-models.js'
@@ -42,9 +43,12 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const storage = await openStorage({ config, logger, metrics })
     undo(storage.stop)
     const { log } = storage
+    const connected = openConnections({ config, storage })
+    undo(connected.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
+      answerQuestion: (question) => connected.databases.answer(question),
       // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>
         log.refuseWrites({
@@ -61,7 +65,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(sql.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
     undo(housekeeping.stop)
-    const http = await openHttp({ config, logger, version, metrics, storage, analytics, models, sql, housekeeping })
+    const http = await openHttp({ config, logger, version, metrics, storage, connected, analytics, models, sql, housekeeping })
     // Requests and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), housekeeping.stop()]))
     await models.trainings.resume()

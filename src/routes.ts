@@ -3,6 +3,7 @@ import type { Express } from 'express'
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
 import type { Housekeeping } from './open-housekeeping.js'
+import type { ConnectedParts } from './open-connections.js'
 import type { Models } from './open-models.js'
 import type { Sql } from './open-sql.js'
 import type { Storage } from './open-storage.js'
@@ -29,6 +30,7 @@ import { predictRoutes } from './http/routes/predict.js'
 import { exportRoutes } from './http/routes/export.js'
 import { proofRoutes } from './http/routes/proofs.js'
 import { projectRoutes } from './http/routes/resources/projects.js'
+import type { ReadTables } from './http/reads/find-database.js'
 import { readingOf } from './http/reads/reading.js'
 import { Records } from './http/reads/records.js'
 import { Sessions } from './http/protocol/sessions.js'
@@ -61,6 +63,7 @@ export type Parts = {
   instance: string
   metrics: Metrics
   storage: Storage
+  connected: ConnectedParts
   analytics: Analytics
   models: Models
   sql: Sql
@@ -89,7 +92,9 @@ export const appOf = (parts: Parts): Express => {
   })
   const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
   const records = new Records(log, version, progressOf)
-  const reading = readingOf({ log, past: sql.reader, version, progressOf })
+  const connected = parts.connected.databases
+  const connectedTables: ReadTables = (connection) => connected.tables(connection)
+  const reading = readingOf({ log, past: sql.reader, version, progressOf, connectedTables })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth)
@@ -123,7 +128,7 @@ export const appOf = (parts: Parts): Express => {
       ...{ blobs, intake },
       onUploaded: (bytes) => metrics.uploaded(bytes),
     }),
-    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...databaseRoutes({ ledger, records, reading, defaultProject: config.defaultProject, connected }),
     ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),

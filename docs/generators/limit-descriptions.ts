@@ -193,6 +193,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionMetadataTimeoutMs: 'Asking a connected database for its tables or columns. Beyond: `query_limit`.',
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
+  connectionTablesDescribedMax:
+    'Tables of one connected database whose columns information_schema.columns lists at once. Beyond: name the table in WHERE.',
+  connectionListedWaitMs:
+    'Time that each connected database has to answer a query over information_schema that names none. Beyond: its tables are missing.',
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
   connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',

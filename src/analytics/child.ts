@@ -4,6 +4,7 @@ import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
+import type { AnswerQuestion } from './contract/options.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
 import type { SelectRequest } from '../sql/contract/select.js'
@@ -95,6 +96,7 @@ export class Child {
     entry: string,
     private readonly settings: Settings,
     private readonly onChange: () => void,
+    private readonly answerQuestion: AnswerQuestion,
   ) {
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
@@ -180,6 +182,7 @@ export class Child {
         this.running.delete(query)
         this.#end(query)
       },
+      onAsked: this.answerQuestion,
       onIdle: (line) => this.#idle.add(line),
       onClosed: (line, query) => {
         this.#idle.delete(line)

@@ -38,6 +38,8 @@ const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
 
+const noConnections = () => Promise.reject(new Problem('not_found', 'Database not found', 'There are no connected databases here'))
+
 /**
  * Keeps an analytics process alive: starts it, starts another one in the place of one that ended, and ends one that takes too much
  * memory while it works.
@@ -168,7 +170,7 @@ export class Keeper {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, masterKeys, entry } = this.options
+    const { dataDirectory, masterKeys, entry, answerQuestion = noConnections } = this.options
     const before = this.#child?.state
     const settings = {
       ...this.limits,
@@ -180,12 +182,13 @@ export class Keeper {
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
     }
-    const child = new Child(entry ?? programFile('sql-process'), settings, () => {
+    const onChange = () => {
       this.#rebuilds.note(child.state.rebuilds)
       if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
       this.#noteConfinement(child.state.confinement)
       this.#tellChange()
-    })
+    }
+    const child: Child = new Child(entry ?? programFile('sql-process'), settings, onChange, answerQuestion)
     if (before) {
       const { position, head, lastError, trouble } = before
       Object.assign(child.state, { position, head, lastError, trouble })

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { decodeFrame, encodeSaid, FrameCutter, type Received } from './contract/frames.js'
+import { decodeFrame, encodeSaid, fieldsOf, FrameCutter, type Asked, type Received } from './contract/frames.js'
+import type { Question, Told } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
 export type LineEvents = {
@@ -7,6 +8,8 @@ export type LineEvents = {
   onBegun: (query: number) => void
   /** A query has ended and holds nothing any more. */
   onEnded: (query: number) => void
+  /** A query asks about a connected database. */
+  onAsked: (question: Question, request: SelectRequest) => Promise<Told>
   /** The line can take the next query. */
   onIdle: (line: Line) => void
   /** The other end is gone. Nobody can tell whether the query that the line had has ended. */
@@ -72,7 +75,7 @@ export class Answer {
 export class Line {
   readonly #socket: Socket
   readonly #cutter = new FrameCutter()
-  #current: { query: number; answer: Answer } | undefined
+  #current: { query: number; request: SelectRequest; answer: Answer } | undefined
 
   constructor(
     path: string,
@@ -91,7 +94,7 @@ export class Line {
     const answer = new Answer(flow, () => {
       if (this.#current?.query === query) this.#socket.write(encodeSaid({ cancel: query }))
     })
-    this.#current = { query, answer }
+    this.#current = { query, request, answer }
     this.#socket.write(encodeSaid({ run: query, request }))
     return answer
   }
@@ -106,7 +109,8 @@ export class Line {
       for (const raw of this.#cutter.push(chunk)) {
         const frame = decodeFrame(raw)
         if ('begun' in frame && this.#current) this.events.onBegun(this.#current.query)
-        if (!('ended' in frame)) this.#current?.answer.give(frame)
+        if ('asks' in frame) void this.#tell(frame)
+        else if (!('ended' in frame)) this.#current?.answer.give(frame)
         else {
           const query = this.#end(new TypeError('an answer was cut off'))
           this.#socket.resume()
@@ -118,6 +122,17 @@ export class Line {
       this.#current?.answer.fail(error)
       this.#socket.destroy()
     }
+  }
+
+  /** Answers a question of the query that the line has, if it still has it then. */
+  async #tell({ asks: to, question }: Asked): Promise<void> {
+    const asking = this.#current
+    if (!asking) return
+    const said = await this.events.onAsked(question, asking.request).then(
+      (told) => ({ to, told }),
+      (error: unknown) => ({ to, refused: fieldsOf(error) }),
+    )
+    if (this.#current === asking) this.#socket.write(encodeSaid(said))
   }
 
   /** Ends the answer to the query that the line had, and returns the query's number. */

@@ -169,6 +169,8 @@ export const limits = {
   connectionMetadataTimeoutMs: 15_000,
   connectionMetadataMaxAgeMs: 60_000,
   connectionTablesMax: 50_000,
+  connectionTablesDescribedMax: 200,
+  connectionListedWaitMs: 2_000,
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,
   connectionFileProcessesMax: 4,

@@ -54,36 +54,10 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-const extensions: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    postgres: 'postgres',
-    supabase: 'postgres',
-    cockroachdb: 'postgres',
-    timescaledb: 'postgres',
-    pgvector: 'postgres',
-    redshift: 'postgres',
-    mysql: 'mysql',
-    mariadb: 'mysql',
-    sqlite: 'sqlite',
-    s3: 'httpfs',
-    bigquery: 'bigquery',
-    snowflake: 'snowflake',
-    mssql: 'mssql',
-    google_sheets: 'gsheets',
-    mongodb: 'mongo',
-  }),
-)
-
-/** The DuckDB extension that reads an engine's tables, if there is one. `extensionOf('mariadb')` → `mysql` */
-export const extensionOf = (engine: string): string | undefined => extensions.get(engine)
-
 /**
  * Why a connection is recorded but cannot be read.
  *
- * @example whyNotOpened('mariadb') // 'MariaDB connections are kept and not opened: the DuckDB extension mysql is not installed'
+ * @example whyNotOpened('slack') // 'Slack connections are kept and not opened: this service does not talk to it'
  */
-export const whyNotOpened = (engine: string): string => {
-  const extension = extensionOf(engine)
-  const why = extension === undefined ? 'this service does not talk to it' : `the DuckDB extension ${extension} is not installed`
-  return `${connectionEngines.get(engine) ?? engine} connections are kept and not opened: ${why}`
-}
+export const whyNotOpened = (engine: string): string =>
+  `${connectionEngines.get(engine) ?? engine} connections are kept and not opened: this service does not talk to it`

@@ -1,6 +1,6 @@
 import { illFormed, isObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/secrets.js'
-import { wrong } from '../basics/errors.js'
+import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './secret-texts.js'
@@ -77,6 +77,26 @@ export const sealSecrets = <T extends Json>(vault: Vault, params: T): Sealed<T> 
     return { [secretKey]: payload.hash }
   })
   return { value: value as T, payloads }
+}
+
+/**
+ * Params with the secrets themselves in the places of their references: only for the moment in which they are used.
+ *
+ * @throws Problem erased when a secret is gone
+ * @example await openSecrets({ api_key: { $secret: '…' } }, (hash) => log.payload(hash)) // { api_key: 'sk-1' }
+ */
+export const openSecrets = async (params: JsonObject, payload: (hash: string) => Promise<Buffer | undefined>): Promise<JsonObject> => {
+  const opened = async (value: Json, name: string): Promise<Json> => {
+    if (isSecretReference(value)) {
+      const body = await payload(value[secretKey])
+      if (body) return JSON.parse(body.toString()) as Json
+      throw new Problem('erased', 'A secret was erased', `The secret ${name} was erased`, { hint: 'Set it again with ALTER DATABASE or PUT.' })
+    }
+    if (Array.isArray(value)) return Promise.all(value.map((item) => opened(item, name)))
+    return isObject(value) ? openSecrets(value, payload) : value
+  }
+  const members = Object.entries(params).map(async ([name, value]) => [name, await opened(value, name)] as const)
+  return Object.fromEntries(await Promise.all(members))
 }
 
 /** The params as anyone may see them. */

@@ -1,11 +1,25 @@
 import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
+import type { Question, Told } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
-/** What the parent says on a line: a query to run, with its number, or the number of a query that nobody waits for any more. */
-export type Said = { run: number; request: SelectRequest } | { cancel: number }
+/** The fields of a problem. */
+type Fields = { code: string; title: string; detail: string }
 
-/** What comes back: the execution has begun; frames of the answer, or an error; the query has ended and holds nothing any more. */
-export type Received = Frame | { begun: true } | { ended: true } | { error: Problem }
+/**
+ * What the parent says on a line: a query to run, with its number; the number of a query that nobody waits for any more; or the answer
+ * to a question of the query.
+ */
+export type Said =
+  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: Told } | { to: number; refused: Fields }
+
+/** A question about a connected database, with its number. */
+export type Asked = { asks: number; question: Question }
+
+/**
+ * What comes back: the execution has begun; questions; frames of the answer, or an error; the query has ended and holds nothing any
+ * more.
+ */
+export type Received = Frame | Asked | { begun: true } | { ended: true } | { error: Problem }
 
 /** A frame is one byte for its kind, four bytes for its length, and then its bytes: rows as they are, anything else as JSON. */
 type Raw = { kind: number; bytes: Buffer }
@@ -30,6 +44,8 @@ const json = (value: unknown): Buffer => {
 
 export const encodeSaid = (said: Said): Buffer => json(said)
 
+export const encodeAsked = (asked: Asked): Buffer => json(asked)
+
 /** The pieces of a part of an answer, to be written one after the other. */
 export const encodeFrame = (frame: Frame): Buffer[] =>
   'rows' in frame ? [headerOf(Buffer.allocUnsafe(headerBytes), rowsKind, frame.rows.length), frame.rows] : [json(frame)]
@@ -37,19 +53,28 @@ export const encodeFrame = (frame: Frame): Buffer[] =>
 export const begunFrame = json({ begun: true })
 export const endedFrame = json({ ended: true })
 
-/** The last frame of an answer that failed. An error that is not a Problem is a fault of this service. */
-export const encodeError = (error: unknown): Buffer => {
+/** The fields of an error. One that is not a Problem is a fault of this service. */
+export const fieldsOf = (error: unknown): Fields => {
   const problem = isProblem(error)
     ? error
     : new Problem('internal', 'Query failed inside the service', 'a fault of this service; its log says more', {
         // For the log only: it may quote data or name paths.
         cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
       })
-  return json({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })
+  return { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras }
 }
 
+/** The problem that was written as fields. @throws TypeError when it is none */
+export const problemOf = ({ code, title, detail, ...extras }: Fields): Problem => {
+  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
+  return new Problem(code, title, detail, extras)
+}
+
+/** The last frame of an answer that failed. */
+export const encodeError = (error: unknown): Buffer => json({ error: fieldsOf(error) })
+
 /** A frame as it is written in JSON: an error is the fields of its problem. */
-type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: { code: string; title: string; detail: string } }
+type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: Fields }
 
 /** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
 export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
@@ -58,10 +83,8 @@ export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString())
 export const decodeFrame = ({ kind, bytes }: Raw): Received => {
   if (kind === rowsKind) return { rows: bytes }
   const frame = JSON.parse(bytes.toString()) as Written
-  if ('columns' in frame || 'end' in frame || 'begun' in frame || 'ended' in frame) return frame
-  const { code, title, detail, ...extras } = 'error' in frame ? frame.error : { code: '', title: '', detail: '' }
-  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
-  return { error: new Problem(code, title, detail, extras) }
+  if ('columns' in frame || 'end' in frame || 'begun' in frame || 'ended' in frame || 'asks' in frame) return frame
+  return { error: problemOf('error' in frame ? frame.error : { code: '', title: '', detail: '' }) }
 }
 
 /** Cuts a stream of bytes into frames. */

@@ -1,4 +1,9 @@
 import { limits } from '../../basics/limits.js'
+import type { Question, Told } from '../../sql/contract/connected.js'
+import type { SelectRequest } from '../../sql/contract/select.js'
+
+/** Answers what a query asks about a connected database. */
+export type AnswerQuestion = (question: Question, request: SelectRequest) => Promise<Told>
 
 /** The limits that analytics works with. They are parts of `limits`; tests take smaller ones. */
 export type AnalyticsLimits = {
@@ -57,6 +62,8 @@ export type AnalyticsOptions = {
   onForeign?: (reason: string) => void
   logger?: { warn: (fields: object, message: string) => void } | undefined
   limits?: Partial<AnalyticsLimits>
+  /** Answers what queries ask about connected databases; without it there are none. */
+  answerQuestion?: AnswerQuestion
   /** The program of the process; tests have one of their own. */
   entry?: string
 }

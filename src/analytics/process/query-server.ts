@@ -1,15 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { begunFrame, decodeSaid, encodeError, encodeFrame, endedFrame, FrameCutter } from '../contract/frames.js'
+import { begunFrame, decodeSaid, encodeAsked, encodeError, encodeFrame, endedFrame, FrameCutter, problemOf } from '../contract/frames.js'
+import type { Said } from '../contract/frames.js'
+import type { AskServer, Told } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 import type { TablesStatus } from '../../sql/relations/projections.js'
+
+/** What a query runs with. */
+export type RunServices = { signal: AbortSignal; tables: TablesStatus; ask: AskServer }
 
 type Options = {
   /** How the tables stand when a query arrives. */
   arrived: (request: SelectRequest) => TablesStatus
   /** Waits until the tables hold everything up to a position. */
   ensure: (position: number) => Promise<void>
-  run: (request: SelectRequest, signal: AbortSignal, tables: TablesStatus) => AsyncIterable<Frame>
+  run: (request: SelectRequest, services: RunServices) => AsyncIterable<Frame>
   /** The execution of a query begins. */
   onBegun: (query: number) => void
   /** A query has ended and holds nothing any more, however it ended. */
@@ -64,8 +69,46 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
   }
 }
 
+type Waiting = { resolve: (told: Told) => void; reject: (reason: Error) => void }
+
+/** The questions of the query that a line has. */
+class Questions {
+  readonly #waiting = new Map<number, Waiting>()
+  #last = 0
+
+  constructor(private readonly line: Socket) {}
+
+  /** Asks the parent. @throws Problem that the parent answers, the reason of the signal */
+  readonly ask = (signal: AbortSignal): AskServer => {
+    return (question) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted()
+        const asks = ++this.#last
+        this.#waiting.set(asks, { resolve, reject })
+        signal.addEventListener('abort', () => this.#take(asks)?.reject(signal.reason as Error), { once: true })
+        this.line.write(encodeAsked({ asks, question }))
+      })
+  }
+
+  hear(said: Extract<Said, { to: number }>): void {
+    const waiting = this.#take(said.to)
+    if ('told' in said) waiting?.resolve(said.told)
+    else waiting?.reject(problemOf(said.refused))
+  }
+
+  #take(number: number): Waiting | undefined {
+    const waiting = this.#waiting.get(number)
+    this.#waiting.delete(number)
+    return waiting
+  }
+}
+
 /** Runs one query. Tells when its execution begins, at which its deadline begins to run, and when it holds nothing any more. */
-const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
+const serveQuery = async (
+  { run: query, request }: Extract<Said, { run: number }>,
+  { line, signal, ask }: { line: Socket; signal: AbortSignal; ask: AskServer },
+  options: Options,
+): Promise<void> => {
   const gathered = gathering(line)
   try {
     const tables = options.arrived(request)
@@ -74,7 +117,7 @@ const serveQuery = async (query: number, request: SelectRequest, line: Socket, s
     signal.throwIfAborted()
     options.onBegun(query)
     line.write(begunFrame)
-    await answer(options.run(request, signal, tables), line, signal, gathered)
+    await answer(options.run(request, { signal, tables, ask }), line, signal, gathered)
   } catch (error) {
     gathered.hold()
     if (!signal.aborted) line.write(encodeError(error))
@@ -88,6 +131,7 @@ const serveQuery = async (query: number, request: SelectRequest, line: Socket, s
 /** Serves a line of the parent, which sends one query at a time and may cancel it. */
 const serveLine = (line: Socket, options: Options): void => {
   const cutter = new FrameCutter()
+  const questions = new Questions(line)
   let running: { query: number; gone: AbortController } | undefined
   line.on('data', (chunk) => {
     for (const raw of cutter.push(chunk)) {
@@ -95,8 +139,9 @@ const serveLine = (line: Socket, options: Options): void => {
       if ('run' in said) {
         const gone = new AbortController()
         running = { query: said.run, gone }
-        void serveQuery(said.run, said.request, line, gone.signal, options)
-      } else if (said.cancel === running?.query) running.gone.abort()
+        void serveQuery(said, { line, signal: gone.signal, ask: questions.ask(gone.signal) }, options)
+      } else if ('to' in said) questions.hear(said)
+      else if (said.cancel === running?.query) running.gone.abort()
     }
   })
   line.on('error', () => undefined)

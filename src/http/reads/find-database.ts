@@ -1,7 +1,8 @@
 import { foldName } from '../../../events/common.js'
 import { notFound } from '../../basics/errors.js'
 import type { Found, Log, Resources } from '../../log/contract/log.js'
-import { connectionProblem } from '../../sql/engine/resolve/connections.js'
+import type { Tables } from '../../connections/contract/requests.js'
+import { connectionProblem, isConnected } from '../../sql/engine/resolve/connections.js'
 import { catalogue } from '../../sql/relations/catalogue.js'
 import { isTable } from '../../files/formats/formats.js'
 import { fixedPart, resourcesPart, type Part } from './paged-list.js'
@@ -38,6 +39,12 @@ export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): P
   return found
 }
 
+/** The tables that a connected database has now. @throws Problem of the database */
+export type ReadTables = (connection: Found<'database'>) => Promise<Tables>
+
+/** Resources of a moment; without `connectedTables` it is one of the past, of which connected databases know nothing. */
+export type At = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undefined }
+
 /** One entry of a database. A job is not a table. */
 export type Entry = {
   name: string
@@ -73,8 +80,16 @@ const ofProject = (resources: Resources, project: Found<'project'>, show: Show):
   ]
 }
 
-/** The entries of a database, in the order that clients show. @throws Problem 400 for a connection, because it is never opened */
-export const entriesOf = ({ resources }: Pick<Log, 'resources'>, database: Database, show: Show): Part[] => {
+const ofConnection =
+  (connection: Found<'database'>, readTables: ReadTables, show: Show): Part =>
+  async (after, limit) => {
+    const { tables } = await readTables(connection)
+    const shown = tables.map(({ name, type }, i) => ({ place: i + 1, items: shownBy(show, entry(type, name, null, false)) }))
+    return shown.slice(after, after + limit)
+  }
+
+/** The entries of a database, in the order that clients show. @throws Problem 400 for a connection that has no tables, or had them */
+export const entriesOf = ({ resources, connectedTables }: At, database: Database, show: Show): Part[] => {
   switch (database.type) {
     case 'system':
       return [fixedPart(catalogue[database.name].flatMap(({ name }) => shownBy(show, entry('system view', name, null, false))))]
@@ -88,6 +103,7 @@ export const entriesOf = ({ resources }: Pick<Log, 'resources'>, database: Datab
     case 'project':
       return ofProject(resources, database.project, show)
     case 'connection':
-      throw connectionProblem({ name: database.name, engine: database.database.state.engine })
+      if (!connectedTables || !isConnected(database.database.state)) throw connectionProblem(database.database.state)
+      return [ofConnection(database.database, connectedTables, show)]
   }
 }

@@ -7,13 +7,14 @@ import { logAt, logNow, type LogAt } from '../../log/read/past.js'
 import { readEvent } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { readInstant } from '../../basics/times.js'
+import type { ReadTables } from './find-database.js'
 import { Records } from './records.js'
 import { value, whenText, type Parameters, type ValuesOf } from '../protocol/parameters.js'
 import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
 /** What a read sees: the log now or up to an earlier position, with the resources and records of that moment. */
-export type Moment = LogAt & { readonly records: Records }
+export type Moment = LogAt & { readonly records: Records; readonly connectedTables?: ReadTables | undefined }
 
 /** The parameter of every read. */
 type AsOf = { readonly as_of: typeof asOf }
@@ -86,6 +87,8 @@ const unlessListed = (error: unknown): never => {
   })
 }
 
+type ReadingOptions = { log: Log; past: PastReader; version: string; progressOf?: ProgressOf; connectedTables?: ReadTables }
+
 /**
  * Returns a function that makes routes of reads. Each answers with the present state, or with `?as_of=` with the state at that
  * position, which the header `X-As-Of` names.
@@ -95,13 +98,13 @@ const unlessListed = (error: unknown): never => {
  * reading({ path: '/files', summary, answers, handle: async (_, { resources }) => json(await resources.list('file')) })
  */
 export const readingOf =
-  ({ log, past, version, progressOf }: { log: Log; past: PastReader; version: string; progressOf?: ProgressOf }): Reading =>
+  ({ log, past, version, progressOf, connectedTables }: ReadingOptions): Reading =>
   <const Path extends string, Query extends Parameters = Parameters, Content = undefined>({
     handle,
     ...read
   }: Read<Path, Query, Content>): Route => {
     const momentOf = (then: LogAt, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
-    const now = momentOf(logNow(log), progressOf)
+    const now = { ...momentOf(logNow(log), progressOf), connectedTables }
     const asThen = async (when: string, input: Input<Path, Query, Content>): Promise<Reply> => {
       const { call } = input
       try {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { whyNotOpened } from '../../catalogue/connection-engines.js'
+import { isProblem } from '../../basics/errors.js'
 import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
 import { itemsOf } from '../reads/paged-list.js'
@@ -20,6 +20,16 @@ const tableNames = async (moment: Moment, database: Database): Promise<string[]>
   return names
 }
 
+/** One connected database that does not answer must not hide the others. */
+const withTables = async (moment: Moment, name: string, database: Database): Promise<object> => {
+  try {
+    return { name, tables: await tableNames(moment, database) }
+  } catch (error) {
+    if (database.type !== 'connection' || !isProblem(error)) throw error
+    return { name, tables: [], unavailable: error.detail }
+  }
+}
+
 /** The routes that editors need besides running statements. */
 export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
   reading({
@@ -30,9 +40,7 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
       const data: object[] = []
       for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
         const { name } = named.parse(listed)
-        const database = await databaseNamed(moment, name)
-        if (database.type === 'connection') data.push({ name, tables: [], unavailable: whyNotOpened(database.database.state.engine) })
-        else data.push({ name, tables: await tableNames(moment, database) })
+        data.push(await withTables(moment, name, await databaseNamed(moment, name)))
       }
       return json({ data })
     },

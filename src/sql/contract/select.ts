@@ -14,6 +14,8 @@ export type SelectPart = { sql: string; within?: Span; wanted?: Wanted }
  */
 export type SelectRequest = SelectPart & {
   db: string
+  /** Whether the text is in the language of `db`, if that is a connected database. */
+  isNative?: true
   defaultProject: string
   upTo: number
   asOf?: AsOf

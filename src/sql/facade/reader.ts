@@ -8,7 +8,7 @@ import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import { answerSelect, type AnswerParts } from './answer-select.js'
 import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
-import { connectionProblem, refuseForeign } from '../engine/resolve/connections.js'
+import { connectionProblem, isConnected, refuseForeign } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
@@ -161,7 +161,7 @@ export class Reader {
     const database = await this.databaseNamed(databaseShown(from ?? [], what, running.context.db), running)
     if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
     const connection = await this.#resourcesOf(running).one('database', database)
-    if (connection) throw connectionProblem(connection.state)
+    if (connection && !isConnected(connection.state)) throw connectionProblem(connection.state)
   }
 
   /** Nothing to show of a table may mean that there is none. */

@@ -63,9 +63,11 @@ const render = (
   const items = shown.map(([name, expression]) =>
     isSameName([name, expression]) && expression !== quoteName(name) ? `${expression} AS ${quoteName(name)}` : quoteName(name),
   )
-  const from = added.length === 0 ? relation : `(SELECT *, ${added.join(', ')} FROM ${relation}) AS shown`
+  // The relation's own conditions stand beside it: they say which connected database is asked.
+  const own = where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''
+  const from = added.length === 0 ? relation : `(SELECT *, ${added.join(', ')} FROM ${relation}${own}) AS shown`
   const conditions = [
-    ...where,
+    ...(added.length === 0 ? where : []),
     ...(pattern === null ? [] : [like(shown[0]?.[0] ?? '', pattern)]),
     ...(condition === null ? [] : [`(${condition})`]),
   ]

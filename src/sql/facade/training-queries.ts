@@ -13,7 +13,7 @@ import { allRows } from '../contract/answer.js'
 export const askRows =
   (analytics: SelectService, defaultProject: string): Select =>
   async (query, signal) => {
-    const request = { ...query, defaultProject, timeoutMs: limits.trainingReadTimeoutMs }
+    const request = { ...query, defaultProject, isNative: true, timeoutMs: limits.trainingReadTimeoutMs } as const
     const { columns, rows } = await analytics.query(request, { signal, client: 'trainings' })
     return { columns, chunks: rows }
   }
@@ -28,6 +28,6 @@ const findingsSchema = z.array(z.tuple([z.string(), z.string().nullable()]).tran
 export const askNondeterminism =
   (analytics: SelectService, defaultProject: string) =>
   async (query: RowsQuery, signal: AbortSignal): Promise<Nondeterminism[]> => {
-    const { rows } = await analytics.query({ ...query, defaultProject, wanted: { kind: 'nondeterminism' } }, { signal })
+    const { rows } = await analytics.query({ ...query, defaultProject, isNative: true, wanted: { kind: 'nondeterminism' } }, { signal })
     return findingsSchema.parse(await allRows(rows))
   }

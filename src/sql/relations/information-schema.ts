@@ -147,9 +147,10 @@ const tables = (fixed: Fixed): Relation => {
     .map((row, place) => ({ place, ...row }))
   return {
     name: 'tables',
-    about: 'Every table, view, model and file that SQL offers.',
+    about: 'Every table, view, model and file that SQL offers, and the tables of connected databases that answer.',
     kind: 'SYSTEM VIEW',
     columns: tableColumns,
+    ofConnections: 'tables',
     sql: `
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
@@ -164,6 +165,8 @@ const tables = (fixed: Fixed): Relation => {
         FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
       UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f WHERE json_array_length(f.columns) > 0
+      UNION ALL SELECT 6, 0, c.place, c.schema, c.name, c.kind, c.about, NULL, NULL, NULL FROM (
+        SELECT unnest(from_json($connections, '[{"schema":"VARCHAR","place":"INTEGER","name":"VARCHAR","kind":"VARCHAR","about":"VARCHAR"}]'), max_depth := 2)) AS c
     )
     SELECT ${itemsOf(tableColumns, {
       TABLE_CATALOG: "'def'",
@@ -209,6 +212,7 @@ const columns = (fixed: Fixed): Relation => {
     kind: 'SYSTEM VIEW',
     columns: columnColumns,
     ofViews: true,
+    ofConnections: 'columns',
     sql: `
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
@@ -221,6 +225,8 @@ const columns = (fixed: Fixed): Relation => {
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
       UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
         SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
+      UNION ALL SELECT c.schema, c."table", c.place, c.name, c.type, c.about FROM (
+        SELECT unnest(from_json($connections, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR","about":"VARCHAR"}]'), max_depth := 2)) AS c
     )
     SELECT ${itemsOf(columnColumns, {
       TABLE_CATALOG: "'def'",

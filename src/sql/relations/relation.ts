@@ -4,7 +4,8 @@ export type Column = { name: string; type: string; about: string }
 /**
  * A table that SQL offers, as one whole statement over the ledger's tables.
  * `$position` stands for the log position to see, `$project` for the stream of a project or NULL for all of them.
- * With `ofViews`, `$views` stands for the columns of all views as JSON text; with `live`, `$projections` for how they stand now.
+ * With `ofViews`, `$views` stands for the columns of all views as JSON text; with `ofConnections`, `$connections` for the tables or
+ * the columns of connected databases; with `live`, `$projections` for how they stand now.
  */
 export type Relation = {
   name: string
@@ -13,6 +14,7 @@ export type Relation = {
   columns: readonly Column[]
   sql: string
   ofViews?: true
+  ofConnections?: 'tables' | 'columns'
   live?: true
 }
 

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { foldName, jsonObject, resourceName, text } from '../../../../events/common.js'
 import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { whyNotOpened } from '../../../catalogue/connection-engines.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
 import { given, object, objectIn, parse, unwrap, type Body } from '../../protocol/body.js'
@@ -13,6 +12,7 @@ import { fixedPart, list, listParameters, resourcesPart, type Part } from '../..
 import type { Moment, Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
+import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
 import { resultOf } from '../../reads/scope.js'
 
 const listed = z
@@ -38,10 +38,10 @@ const creation = z.object({ name: resourceName, engine: text, parameters: jsonOb
 const changes = z.object({ engine: text.nullish(), parameters: jsonObject.nullish() })
 const path = '/databases'
 
-const checked = z.boolean().nullish().describe('refuses the connection unless it can be opened, which this service does not try')
-const untested = z.object({ status: z.literal('connection_error'), detail: z.string() }).meta({ id: 'ConnectionStatus' })
-
-const connectionError = (engine: string) => ({ status: 'connection_error', detail: whyNotOpened(engine) }) as const
+const checked = z.boolean().nullish().describe('tries the connection first, and keeps nothing unless it can be opened')
+const status = z
+  .union([z.object({ status: z.literal('success') }), z.object({ status: z.literal('connection_error'), detail: z.string() })])
+  .meta({ id: 'ConnectionStatus' })
 
 /** A connection under `database`, and whether the client asks to test it first. */
 const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> => ({
@@ -87,22 +87,30 @@ const recordOf = (database: Database, records: Records) => {
   }
 }
 
-const connectionStatus = (database: Database) =>
-  database.type === 'connection'
-    ? { success: false, error_message: whyNotOpened(database.database.state.engine) }
-    : { success: true, error_message: null }
+/** Tries connections. */
+type Check = Pick<ConnectedDatabases, 'check' | 'checkSaved' | 'checkChanged'>
+
+const connectionStatus = async (database: Database, check: Check) => {
+  const told = database.type === 'connection' ? await check.checkSaved(database.database) : { status: 'success' as const }
+  return { success: told.status === 'success', error_message: told.status === 'success' ? null : told.detail }
+}
 
 /** The project or connection with a name; system databases have no versions. */
 const resourceOf = (database: Database) =>
   database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
 
-export const databaseRoutes = (ledger: Ledger, records: Records, reading: Reading, defaultProject: string): Route[] => {
-  const refuseCheck = async (name: string, engine: string | null | undefined): Promise<void> => {
-    const database = await findDatabase(ledger.log, name)
-    const known = database?.type === 'connection' ? database.database.state.engine : engine
-    throw new Problem('wrong_arguments', 'Connection error', whyNotOpened(known ?? 'these'), {
-      hint: 'Leave out check_connection to keep it.',
-    })
+type Options = { ledger: Ledger; records: Records; reading: Reading; defaultProject: string; connected: Check }
+
+export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
+  /** @throws Problem 400 when the connection, changed like this, cannot be opened */
+  const requireOpen = async (name: string, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {
+    const found = await ledger.log.resources.one('database', name)
+    const sent = { ...(engine && { engine: knownEngine(engine) }), parameters: parameters ?? {} }
+    const told = found
+      ? await connected.checkChanged(found, sent)
+      : await connected.check({ engine: sent.engine ?? '', parameters: sent.parameters })
+    if (told.status === 'connection_error')
+      throw new Problem('wrong_arguments', 'Connection error', told.detail, { hint: 'Leave out check_connection to keep it nevertheless.' })
   }
   return [
     reading({
@@ -120,12 +128,13 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       summary: 'Create a named connection; its secrets are encrypted',
       commandHeaders,
       body: body(creation),
-      answers: { 200: untested, 201: record },
+      answers: { 200: status, 201: record },
       async handle({ body: { database, asksForCheck }, call }) {
         const { name, engine, parameters } = database
         if (asksForCheck) {
           if (await findDatabase(ledger.log, name)) throw conflict('database', name)
-          return json(connectionError(knownEngine(engine)))
+          const told = await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} })
+          if (told.status === 'connection_error') return json(told)
         }
         const data = { database: name, engine, parameters: parameters ?? {} }
         const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, call)
@@ -136,11 +145,11 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
     route({
       method: 'post',
       path: `${path}/status`,
-      summary: 'Whether a connection with these parameters can be opened; this service opens none, and says why',
-      body: object(z.looseObject({ engine: text }), 'database'),
-      answers: { 200: untested },
-      async handle({ body: { engine } }) {
-        return json(connectionError(knownEngine(engine)))
+      summary: 'Whether a connection with these parameters can be opened',
+      body: object(z.looseObject({ engine: text, parameters: jsonObject.nullish() }), 'database'),
+      answers: { 200: status },
+      async handle({ body: { engine, parameters } }) {
+        return json(await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} }))
       },
     }),
     reading({
@@ -152,7 +161,10 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
         const database = await databaseNamed(moment, segments.database)
         const resource = resourceOf(database)
         const asked = ['1', 'true'].includes(query.check_connection?.toLowerCase() ?? '')
-        const record = { ...recordOf(database, moment.records), ...(asked && { connection_status: connectionStatus(database) }) }
+        const record = {
+          ...recordOf(database, moment.records),
+          ...(asked && { connection_status: await connectionStatus(database, connected) }),
+        }
         return json(record, { headers: resource ? entityTag(resource) : {} })
       },
     }),
@@ -164,7 +176,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       body: body(changes),
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
-        if (asksForCheck) await refuseCheck(name, sent.engine)
+        if (asksForCheck) await requireOpen(name, sent)
         const data = { database: name, ...given(sent) }
         const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, call)
         const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', name)

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { foldName, resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
-import type { Log } from '../../../log/contract/log.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { wrapped } from '../../protocol/body.js'
@@ -10,7 +9,7 @@ import type { Call } from '../../protocol/call.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { json, noContent } from '../../protocol/reply.js'
 import { fileName } from './files.js'
-import { databaseNamed, entriesOf, type Database, type Entry } from '../../reads/find-database.js'
+import { databaseNamed, entriesOf, type At, type Database, type Entry } from '../../reads/find-database.js'
 import { itemsOf, list, listParameters } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
@@ -21,7 +20,7 @@ const path = '/databases/:database/tables'
 
 const shown = ({ name, type }: Entry) => (type === 'job' ? undefined : { name, type: type === 'table' ? 'data' : type })
 
-const tablesOf = (at: Pick<Log, 'resources'>, database: Database) => entriesOf(at, database, shown)
+const tablesOf = (at: At, database: Database) => entriesOf(at, database, shown)
 
 /** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -44,7 +43,7 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: string): Promise<z.infer<typeof record>> => {
+const tableNamed = async (at: At, database: Database, name: string): Promise<z.infer<typeof record>> => {
   for await (const item of itemsOf(tablesOf(at, database))) {
     const table = record.parse(item)
     if (foldName(table.name) === foldName(name)) return table
@@ -70,7 +69,7 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
   return [
     reading({
       path,
-      summary: 'List what can be read in a database: files, models and views of a project, system views',
+      summary: 'List what can be read in a database: files, models and views of a project, tables of a connected database, system views',
       query: listParameters,
       answers: { 200: z.array(record) },
       async handle(input, moment) {

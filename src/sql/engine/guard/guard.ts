@@ -138,7 +138,9 @@ const ownNames = set('projects fixed offered')
 export const checkRewritten = (tree: AstNode): void => {
   walk(tree, (node) => {
     const table = textOf(node, 'table_name')
-    const isOurs = ownSchemas.has(textOf(node, 'schema_name')) || ownNames.has(table) || /^ledger_(?:cte_[0-9]+|own_[a-z]+)$/.test(table)
+    const isFetched = /^ledger_connected_[0-9]+$/.test(textOf(node, 'catalog_name'))
+    const isNamed = ownNames.has(table) || /^ledger_(?:cte_[0-9]+|own_[a-z]+)$/.test(table)
+    const isOurs = ownSchemas.has(textOf(node, 'schema_name')) || isNamed || isFetched
     if (textOf(node, 'type') === 'BASE_TABLE' && !isExpression(node) && !isOurs) throw refused(`The table ${table}`)
     return true
   })

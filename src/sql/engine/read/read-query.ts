@@ -3,7 +3,7 @@ import type { AstNode } from '../ast/json.js'
 import { locationOf } from '../ast/nodes.js'
 import type { Problem } from '../../../basics/errors.js'
 import { explainParseFailure } from '../errors/explain-error.js'
-import { refusalOfCall } from '../resolve/connections.js'
+import { cutNativeStatements, refusalOfCall } from '../resolve/connections.js'
 import { guard } from '../guard/guard.js'
 import { nameItems } from './item-names.js'
 import { missingConditions, splitUsing, offsetLimits, misplacedAt } from '../../../dialect/client-syntax.js'
@@ -119,7 +119,9 @@ const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
 export const readQuery = async (session: Session, text: Text, db: string): Promise<ReadQuery> => {
   const { sql, within, view } = text
   const all = lex(sql)
-  const tokens = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
+  const written = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
+  const { directory, head: position, natives } = session
+  const tokens = await cutNativeStatements({ directory, position, natives }, written, sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)

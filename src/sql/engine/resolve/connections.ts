@@ -1,33 +1,22 @@
-import { extensionOf } from '../../../catalogue/connection-engines.js'
+import { driverOf } from '../../../connections/contract/engine-names.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { lex, positionOf, type Token } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
 import { nativeQueries } from './native-queries.js'
-import { isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
-
-const upload = 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.'
+import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
 /** Why a connection's tables cannot be read, and what to do instead. */
-export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem => {
-  const extension = extensionOf(engine)
-  if (extension === undefined && engine !== 'duckdb')
-    return new Problem(
-      'refused_statement',
-      'Connections cannot be queried',
-      `${name} is a connection to ${engine}, which has no tables that SQL reads here`,
-      {
-        hint: upload,
-      },
-    )
-  const missing =
-    extension === undefined
-      ? 'files of other DuckDB databases are not opened here'
-      : `DuckDB's extension "${extension}" reads its tables, and is not installed here`
-  return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection to ${engine}: ${missing}`, {
-    hint: upload,
-  })
-}
+export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem =>
+  new Problem(
+    'refused_statement',
+    'This connection has no tables',
+    `${name} is a connection to ${engine}, which has no tables that SQL reads here`,
+    { hint: 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.' },
+  )
+
+/** Whether the tables of a connection can be read. */
+export const isConnected = ({ engine }: Pick<DatabaseEntry, 'engine'>): boolean => driverOf(engine) !== undefined
 
 /** Whether a statement names a database itself: `FROM files.cars`, `FROM files (SELECT …)`. */
 const namesDatabase = (tokens: readonly Token[]): boolean =>
@@ -35,22 +24,62 @@ const namesDatabase = (tokens: readonly Token[]): boolean =>
   tokens.some((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
 
 /**
- * Refuses a SELECT that was sent to a connection and names no other database. The connection's own database should answer it, and
- * the sender would take an answer of this service for that.
+ * Refuses a SELECT that was sent to a connection without tables and names no other database. The connection's own system should answer
+ * it, and the sender would take an answer of this service for that.
  *
  * @throws Problem that says why it cannot be asked
  */
 export const refuseForeign = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): void => {
-  if (!namesDatabase(lex(sql))) throw connectionProblem(connection)
+  if (!isConnected(connection) && !namesDatabase(lex(sql))) throw connectionProblem(connection)
 }
 
 /** What stands before the bracket of `FROM name (…)` and `JOIN name (…)`. */
 const calledTables = (tokens: readonly Token[]): Token[] =>
   tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
+/** `FROM db (…)`: a statement in the language of a connected database. */
+export type NativeStatement = { connection: DatabaseEntry; sql: string }
+
+/** What a statement in another language is called in the tree, with its number behind. */
+const nativePrefix = 'ledger_native_'
+
+/** Keeps a statement, and gives the name that stands for it. */
+export const keepNative = (natives: Map<string, NativeStatement>, statement: NativeStatement): string => {
+  const name = `${nativePrefix}${natives.size + 1}`
+  natives.set(name, statement)
+  return name
+}
+
 /**
- * The refusal of `FROM name (…)` where the name is a connection, whose own language stands in the brackets; undefined where a
- * statement has none.
+ * Takes the statements in the languages of connected databases out of a text, before anybody reads them as DuckDB's SQL. A name stands
+ * in the place of each, under which it is kept in `natives`.
+ */
+export const cutNativeStatements = async (
+  { directory, position, natives }: { directory: Directory; position: number; natives: Map<string, NativeStatement> },
+  tokens: readonly Token[],
+  sql: string,
+): Promise<Token[]> => {
+  const left: Token[] = []
+  const called = new Set(calledTables(tokens))
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i] as Token
+    const close = called.has(token) ? closingBracket(tokens, i + 1) : undefined
+    const connection = close === undefined ? undefined : named(await directory.databases(position), token.value)
+    const end = close === undefined ? undefined : tokens[close]
+    if (close === undefined || !end || !connection || !isConnected(connection)) {
+      left.push(token)
+      continue
+    }
+    const name = keepNative(natives, { connection, sql: sql.slice(tokens[i + 1]?.end, end.start) })
+    left.push({ ...token, kind: 'word', text: name, value: name, end: end.end })
+    i = close
+  }
+  return left
+}
+
+/**
+ * The refusal of `FROM name (…)` where the name is a connection without tables, whose own language stands in the brackets; undefined
+ * where a statement has none.
  */
 export const refusalOfCall = async (
   directory: Directory,
@@ -60,7 +89,7 @@ export const refusalOfCall = async (
 ): Promise<Problem | undefined> => {
   for (const token of calledTables(tokens)) {
     const connection = named(await directory.databases(position), token.value)
-    if (!connection) continue
+    if (!connection || isConnected(connection)) continue
     const problem = connectionProblem(connection)
     const { line, column, caret } = positionOf(sql, token.start)
     return new Problem(problem.code, problem.title, `${problem.detail} (line ${line}, column ${column})\n${caret}`, {

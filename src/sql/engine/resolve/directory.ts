@@ -7,7 +7,7 @@ import { at } from '../../relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
-export type DatabaseEntry = { name: string; engine: string }
+export type DatabaseEntry = { name: string; engine: string; stream: string }
 export type FileEntry = { name: string; content: string; isTable: boolean }
 export type ModelEntry = { name: string; stream: StreamId; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
@@ -93,8 +93,8 @@ export class Directory {
   }
 
   async databases(position: number): Promise<DatabaseEntry[]> {
-    const rows = await this.rows(`SELECT name, engine FROM ${at('databases')} AS d ORDER BY id`, { position })
-    return rows.map(([name, engine]) => ({ name: text(name), engine: text(engine) }))
+    const rows = await this.rows(`SELECT name, engine, stream FROM ${at('databases')} AS d ORDER BY id`, { position })
+    return rows.map(([name, engine, stream]) => ({ name: text(name), engine: text(engine), stream: text(stream) }))
   }
 
   async models(position: number, project: string): Promise<ModelEntry[]> {

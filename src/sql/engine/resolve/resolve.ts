@@ -1,7 +1,18 @@
 import { Problem } from '../../../basics/errors.js'
+import { driverOf } from '../../../connections/contract/engine-names.js'
 import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
 import { connectionProblem } from './connections.js'
-import type { Directory, FileEntry, Life, Missing, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
+import type {
+  DatabaseEntry,
+  Directory,
+  FileEntry,
+  Life,
+  Missing,
+  ModelEntry,
+  ModelVersionEntry,
+  ProjectEntry,
+  ViewEntry,
+} from './directory.js'
 import { named, similarName } from '../../../dialect/names.js'
 import { catalogue, relationOf } from '../../relations/catalogue.js'
 import type { Relation } from '../../relations/relation.js'
@@ -12,6 +23,10 @@ export type TableMeaning =
   | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
   | { kind: 'file'; file: FileEntry }
   | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
+  | ConnectedTable
+
+/** A table of a connected database, which is asked for it when the query runs. */
+export type ConnectedTable = { kind: 'connected'; connection: DatabaseEntry; schema: string | undefined; table: string }
 
 /** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
 export type Lookup = { directory: Directory; db: string; position: number; head: number }
@@ -82,6 +97,22 @@ export const requireDatabase = async (place: Lookup, name: string): Promise<void
   const connection = await connectionNamed(place, name)
   if (connection) throw connectionProblem(connection)
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
+}
+
+/** @throws Problem when its rows are wanted as they were: this service keeps no history of them */
+export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<Lookup, 'position' | 'head'>): void => {
+  if (position === head) return
+  const detail = `${name} is a connected database, which is read as it is now; this service has no history of its rows`
+  throw new Problem('refused_statement', 'A connected database has no past here', detail, {
+    hint: 'Leave out AT and as_of, or keep a copy of the rows: CREATE TABLE files.name (SELECT …).',
+  })
+}
+
+const inConnection = async (place: Lookup, database: string, table: string, schema?: string): Promise<ConnectedTable | undefined> => {
+  const connection = await connectionNamed(place, database)
+  if (!connection || driverOf(connection.engine) === undefined) return undefined
+  refusePast(connection, place)
+  return { kind: 'connected', connection, schema, table }
 }
 
 const fixedRelation = (schema: 'information_schema' | 'log', name: string): TableMeaning => {
@@ -219,17 +250,21 @@ const modelVersion = async (place: Lookup, projectName: string, modelName: strin
 export const resolveTable = async (place: Lookup, parts: string[]): Promise<TableMeaning> => {
   const [first = '', second, third] = parts
   if (third !== undefined) {
-    const found = await modelVersion(place, first, second ?? '', third)
+    const found = (await modelVersion(place, first, second ?? '', third)) ?? (await inConnection(place, first, third, second))
     if (found) return found
     if (await isReadable(place, first)) throw unknownTable(`${second ?? ''}.${third}`, first, [])
     throw await noSchema(place, first, `${second ?? ''}.${third}`)
   }
   if (second === undefined) {
-    const found = await inSchema(place, place.db, first)
+    const found = (await inSchema(place, place.db, first)) ?? (await inConnection(place, place.db, first))
     if (found) return found
     throw await noSchema(place, place.db, first)
   }
-  const found = (await inSchema(place, first, second)) ?? (await modelVersion(place, place.db, first, second))
+  const found =
+    (await inSchema(place, first, second)) ??
+    (await modelVersion(place, place.db, first, second)) ??
+    (await inConnection(place, first, second)) ??
+    (await inConnection(place, place.db, second, first))
   if (found) return found
   throw await noSchema(place, first, second)
 }

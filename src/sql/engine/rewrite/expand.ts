@@ -5,6 +5,7 @@ import { limits } from '../../../basics/limits.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { integerConstant, nullConstant, selectNode, star, tableFunction, textConstant } from '../ast/nodes.js'
 import { template } from '../ast/templates.js'
+import { listConnected } from '../connected/list-connected.js'
 import type { FileEntry } from '../resolve/directory.js'
 import { projectionRows } from '../../relations/projections.js'
 import { databaseOfView, type TableMeaning, type Lookup } from '../resolve/resolve.js'
@@ -13,10 +14,12 @@ import type { Read, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
 
 /** The meanings of a name that have rows of their own. */
-type Rows = Exclude<TableMeaning, { kind: 'model' }>
+type Rows = Exclude<TableMeaning, { kind: 'model' | 'connected' }>
 
 type Services = {
   session: Session
+  /** The name in the FROM of the scope's SELECT. */
+  ref: AstNode
   /** Reads the query behind a view and rewrites it inside a scope. */
   viewBody: (text: Text, scope: Scope) => Promise<AstNode>
 }
@@ -26,13 +29,16 @@ export const placeIn = ({ directory, head }: Session, { db, position }: Scope): 
 
 /** The query that gives what a name stands for. */
 export const expand = async (found: Rows, scope: Scope, services: Services): Promise<AstNode> => {
-  const { session } = services
+  const { session, ref } = services
   switch (found.kind) {
     case 'relation':
       return template(session.connection, found.relation.sql, {
         position: integerConstant(scope.position),
         project: found.project ? textConstant(found.project.stream) : nullConstant(),
         ...(found.relation.live === true && { projections: now(session) }),
+        ...(found.relation.ofConnections && {
+          connections: textConstant(await listConnected(session, found.relation.ofConnections, scope, ref)),
+        }),
         ...(found.relation.ofViews === true && { views: textConstant(await session.viewColumns(scope.position)) }),
       })
     case 'file':
@@ -76,7 +82,7 @@ const expandView = async (
   try {
     const { position, options } = scope
     const db = await databaseOfView(placeIn(session, scope), view, project)
-    const inside = { db, position, ctes: new Map(), entries: [], views: [...scope.views, view.stream], options }
+    const inside: Scope = { db, position, ctes: new Map(), entries: [], views: [...scope.views, view.stream], options }
     return cloneAst(await viewBody({ sql: view.query, view: label }, inside))
   } catch (error) {
     if (!(error instanceof Problem) || error instanceof PlacedProblem || error.detail.startsWith('In view ')) throw error

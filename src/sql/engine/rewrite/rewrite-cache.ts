@@ -5,6 +5,8 @@ import type { AstNode } from '../ast/json.js'
 import { nondeterminismIn } from '../read/nondeterminism.js'
 import { checkRewritten } from '../guard/guard.js'
 import { perInstance } from '../connection/connection.js'
+import { named } from '../../../dialect/names.js'
+import { isConnected, keepNative } from '../resolve/connections.js'
 import { Rewriter } from './rewrite.js'
 import type { SelectRequest } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
@@ -25,6 +27,16 @@ const keptIn = perInstance(
 /** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
 export type Rewritten = { text: CheckedText; tree?: AstNode }
 
+/** A statement in the language of its database as one that reads from it; undefined for any other. */
+const nativeText = async (
+  { directory, natives }: Session,
+  { isNative, sql, db }: SelectRequest,
+  position: number,
+): Promise<Text | undefined> => {
+  const connection = isNative ? named(await directory.databases(position), db) : undefined
+  return connection && isConnected(connection) ? { sql: `SELECT * FROM ${keepNative(natives, { connection, sql })}` } : undefined
+}
+
 /** Reads a statement, and rewrites its names to what they stand for. */
 export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {
   const clock = { connection: session.connection, directory: session.directory, head: session.head }
@@ -36,15 +48,15 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
     if (wanted?.kind === 'nondeterminism') session.nondeterminism.push(...nondeterminismIn(query.tree, text.view))
     return query
   }
-  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
+  const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   checkRewritten(tree)
   return { text: await printSelect(session.connection, tree), tree }
 }
 
-const keyOf = ({ strings }: Session, { sql, within, db, defaultProject, upTo, asOf, params }: SelectRequest): string =>
-  JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...strings])
+const keyOf = ({ strings }: Session, { sql, within, db, isNative, defaultProject, upTo, asOf, params }: SelectRequest): string =>
+  JSON.stringify([sql, within, db || defaultProject, isNative, upTo, asOf, params, ...strings])
 
 /**
  * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the

@@ -19,12 +19,13 @@ import {
   textsOf,
   walk,
 } from '../ast/nodes.js'
+import { fetchNative, fetchTable, type FetchedRows } from '../connected/fetch-table.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
-import { requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
+import { refusePast, requireDatabase, resolveTable, type ConnectedTable, type TableMeaning } from '../resolve/resolve.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/time-travel.js'
@@ -33,6 +34,9 @@ import type { ReadQuery } from '../read/read-query.js'
 
 /** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
+
+/** What a FROM names that is put in its place once all of the FROM is known. */
+type Later = { models: ModelUse[]; connected: { ref: AstNode; found: ConnectedTable }[] }
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -95,30 +99,57 @@ export class Rewriter {
       // Most of a long statement are constants and columns, which hold nothing to rewrite.
       if (isLiteral(value) || isColumnRef(value)) return
       if (isQuery(value)) await this.query(value, scope)
-      else if (isReference(value)) await this.reference(value, scope, [])
+      else if (isReference(value)) await this.alone(value, scope)
       else await this.below(value, scope)
     }
+  }
+
+  /** A table outside of a SELECT's own FROM. */
+  private async alone(ref: AstNode, scope: Scope): Promise<void> {
+    const later: Later = { models: [], connected: [] }
+    await this.reference(ref, scope, later)
+    await this.fetch(later, undefined)
   }
 
   private async select(node: AstNode, scope: Scope): Promise<void> {
     dropSchemas(node)
     const from = nodeOf(node, 'from_table')
-    const models: ModelUse[] = []
-    if (from) await this.reference(from, scope, models)
+    const later: Later = { models: [], connected: [] }
+    if (from) await this.reference(from, { ...scope, select: node }, later)
+    // A model takes its inputs by their names, which the query need not name.
+    await this.fetch(later, later.models.length > 0 ? undefined : node)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
-    if (models.length > 0) await rewriteModels(this.session, node, models, scope)
+    if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
   }
 
-  private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+  /** Puts the rows of connected tables in the places of their names. `select` is the query that names all that it uses of them. */
+  private async fetch({ connected }: Later, select: AstNode | undefined): Promise<void> {
+    for (const { ref, found } of connected)
+      try {
+        this.replace(ref, [found.connection.name, found.table].join('.'), found.table, await fetchTable(this.session, found, ref, select))
+      } catch (error) {
+        throw placed(error, ref)
+      }
+  }
+
+  private replace(ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void {
+    // The rows are those of this moment.
+    this.session.keep = false
+    this.session.reads.push({ name, query, state })
+    const alias = textOf(ref, 'alias') || called
+    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
+  }
+
+  private async reference(ref: AstNode, scope: Scope, later: Later): Promise<void> {
     switch (textOf(ref, 'type')) {
       case 'BASE_TABLE':
-        return this.table(ref, scope, models).catch((error: unknown) => {
+        return this.table(ref, scope, later).catch((error: unknown) => {
           throw placed(error, ref)
         })
       case 'JOIN': {
         const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
-        if (left) await this.reference(left, scope, models)
-        if (right) await this.reference(right, scope, models)
+        if (left) await this.reference(left, scope, later)
+        if (right) await this.reference(right, scope, later)
         return condition && this.value(condition, scope)
       }
       case 'PIVOT':
@@ -140,12 +171,13 @@ export class Rewriter {
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
-    const models: ModelUse[] = []
+    const later: Later = { models: [], connected: [] }
     const fillValues = pivotFiller(this.session, (text, where) => this.valuesOfPivot(text, where))
     const source = nodeOf(ref, 'source')
-    if (source) await this.reference(source, scope, models)
-    const [model] = models
+    if (source) await this.reference(source, scope, later)
+    const [model] = later.models
     if (model) throw pivotedModel(model)
+    await this.fetch(later, undefined)
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
     await fillValues(ref, scope)
   }
@@ -164,7 +196,7 @@ export class Rewriter {
     return tree
   }
 
-  private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+  private async table(ref: AstNode, scope: Scope, later: Later): Promise<void> {
     const parts = partsOf(ref)
     const at = nodeOf(ref, 'at_clause')
     const [name = ''] = parts
@@ -178,18 +210,28 @@ export class Rewriter {
       ref['table_name'] = cte
       return
     }
+    const native = parts.length === 1 ? this.session.natives.get(name) : undefined
+    if (native) {
+      refusePast(native.connection, placeIn(this.session, scope))
+      this.replace(ref, native.connection.name, native.connection.name, await fetchNative(this.session, native))
+      return
+    }
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const found = await resolveTable(placeIn(this.session, { ...scope, position }), parts)
     if (found.kind === 'model') {
-      models.push(await this.model(ref, found, scope))
+      later.models.push(await this.model(ref, found, scope))
+      return
+    }
+    if (found.kind === 'connected') {
+      later.connected.push({ ref, found })
       return
     }
     const query = await expand(
       found,
       { ...scope, position },
-      { session: this.session, viewBody: (text, inside) => this.viewBody(text, inside) },
+      { session: this.session, viewBody: (text, inside) => this.viewBody(text, inside), ref },
     )
     this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
     const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')

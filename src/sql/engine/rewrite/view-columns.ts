@@ -25,6 +25,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   reads: [],
   ctes: new Map(),
   mode: 'inside',
+  isPlanned: true,
   run: session.functions.begin(0),
   served: [],
   staged: [],

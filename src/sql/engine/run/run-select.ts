@@ -3,6 +3,7 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
+import { Answers } from '../session/answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
@@ -13,6 +14,8 @@ import { loadModel, type LoadModel } from '../scoring/load.js'
 import { answerTable } from '../instead-of-rows/answer-table.js'
 import { keptText, rewrite, rewriteAndKeep, type Rewritten } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
+import type { AskServer } from '../../contract/connected.js'
+import type { Wanted } from '../../contract/wanted.js'
 import type { Frame, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
@@ -22,7 +25,7 @@ import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
 
 /** `tables` tells how the tables stand when the query came; `loadModel` is the engine's unless another one is given. */
-export type RunOptions = { blobsDirectory: string; signal: AbortSignal; tables?: TablesStatus; loadModel?: LoadModel }
+export type RunOptions = { blobsDirectory: string; signal: AbortSignal; ask?: AskServer; tables?: TablesStatus; loadModel?: LoadModel }
 
 const quotedMaxStrings = 100
 
@@ -32,13 +35,20 @@ type Context = {
   request: SelectRequest
   services: RunOptions
   clock: QueryClock
+  answers: Answers
 }
+
+const alone: AskServer = () => Promise.reject(new TypeError('there is no server to ask about connected databases'))
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
 type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
 
+/** Whether something is wanted that can be told without running the statement. */
+const isPlanned = (wanted: Wanted | undefined): boolean =>
+  wanted !== undefined && (wanted.kind === 'columns' || wanted.kind === 'nondeterminism' || (wanted.kind === 'plan' && !wanted.analyze))
+
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
-  const { connection, database, request, services } = context
+  const { connection, database, request, services, answers } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(limits.modelInsideMaxRows)
   const session: Session = {
@@ -60,6 +70,9 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     ctes: new Map(),
     sources: new Sources(),
     quoted: new Set(),
+    natives: new Map(),
+    answers,
+    isPlanned: isPlanned(request.wanted),
     nondeterminism: [],
     strings,
     keep: true,
@@ -178,9 +191,10 @@ export async function* runSelect(
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
+  const answers = new Answers(database.instance, services.ask ?? alone, signal)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal }, clock }
+    const context = { connection, database, request, services: { ...services, signal }, clock, answers }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
@@ -188,6 +202,7 @@ export async function* runSelect(
     throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
+    await answers.drop()
     if (isClean && !signal.aborted) pool.give(connection)
     else connection.closeSync()
   }

@@ -13,6 +13,8 @@ export type Scope = {
   entries: readonly AstNode[]
   /** The views that are being expanded, by stream. */
   views: readonly string[]
+  /** The SELECT whose FROM is read, outside of the queries in it. */
+  select?: AstNode | undefined
   /** What the query asks of its models; a view may ask for itself. */
   options: ScoringOptions
 }

@@ -1,6 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Nondeterminism } from '../../../models/data/warnings.js'
+import type { Answers } from './answers.js'
 import type { Directory } from '../resolve/directory.js'
+import type { NativeStatement } from '../resolve/connections.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
 import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'
 import type { AstNode } from '../ast/json.js'
@@ -50,6 +52,12 @@ export type Session = {
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
+  /** The statements in the languages of connected databases, under the names that stand in their places. */
+  natives: Map<string, NativeStatement>
+  /** What connected databases have answered. */
+  answers: Answers
+  /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
+  isPlanned: boolean
   /** Whether the rewritten text is the same each time at the same position. A time that is counted from now is not. */
   keep: boolean
   served: PredictedRows[]

@@ -1,0 +1,101 @@
+import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
+import { canPush, planScan } from '../../../connections/pushdown/plan.js'
+import { dialectOf } from '../../../connections/pushdown/dialects.js'
+import type { AstNode } from '../ast/json.js'
+import { NumberText } from '../ast/json.js'
+import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
+import { parseSelect } from '../ast/duckdb.js'
+import type { NativeStatement } from '../resolve/connections.js'
+import type { ConnectedTable } from '../resolve/resolve.js'
+import { aliasOf } from '../session/describe.js'
+import type { Session } from '../session/session.js'
+import { filtersOn } from './filters.js'
+import { usedColumns } from './used-columns.js'
+
+/** A query that gives the rows, and how EXPLAIN tells of it. */
+export type FetchedRows = { query: AstNode; state: string }
+
+const isEmpty = (select: AstNode, key: string): boolean => {
+  const part = select[key]
+  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
+}
+
+const isPlainItem = (item: AstNode): boolean =>
+  isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr'))
+
+/** The number in `LIMIT 10`, with the rows of an OFFSET. */
+const rowsWanted = (modifier: AstNode): number | undefined => {
+  const number = (key: string): number | undefined => {
+    const node = nodeOf(modifier, key)
+    const value = node && isLiteral(node) ? nodeOf(node, 'value')?.['value'] : undefined
+    return value instanceof NumberText && /^\d{1,9}$/.test(value.text) ? Number(value.text) : undefined
+  }
+  const limit = number('limit')
+  const offset = isEmpty(modifier, 'offset') ? 0 : number('offset')
+  return limit === undefined || offset === undefined ? undefined : limit + offset
+}
+
+/** How many rows of its only table a query shows, where any will do. */
+const limitOn = (select: AstNode, ref: AstNode): number | undefined => {
+  const modifiers = nodesOf(select, 'modifiers')
+  const [modifier] = modifiers
+  if (!modifier || modifiers.length > 1 || textOf(modifier, 'type') !== 'LIMIT_MODIFIER') return undefined
+  if (nodeOf(select, 'from_table') !== ref || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
+  const isPlain =
+    ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key)) && isEmpty(ref, 'sample')
+  return isPlain ? rowsWanted(modifier) : undefined
+}
+
+/** What of a table a query needs: a filter only where it means the same there, a limit only where nothing else is left to filter. */
+const scanOf = (
+  { connection, schema, table }: ConnectedTable,
+  ref: AstNode,
+  select: AstNode | undefined,
+  columns: readonly TableColumn[],
+): Scan => {
+  const dialect = dialectOf(connection.engine)
+  const used = select ? usedColumns(select, aliasOf(ref), columns) : columns
+  const narrowed = select ? filtersOn(select, ref, columns) : { filters: [], isAll: false }
+  const filters = narrowed.filters.filter((filter) => canPush(filter, columns, dialect))
+  const limit = select && narrowed.isAll && filters.length === narrowed.filters.length ? limitOn(select, ref) : undefined
+  // A count needs rows, and no column of them.
+  const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
+  return {
+    ...(schema !== undefined && { schema }),
+    ...{ table, columns: names },
+    ...(filters.length > 0 && { filters }),
+    ...(limit !== undefined && { limit }),
+  }
+}
+
+const reading = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
+  query: await parseSelect(session.connection, `SELECT * FROM ${table}`),
+  state,
+})
+
+/**
+ * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
+ * `select` is the query whose FROM has the table in it. A query that is only planned fetches no rows.
+ */
+export const fetchTable = async (
+  session: Session,
+  found: ConnectedTable,
+  ref: AstNode,
+  select: AstNode | undefined,
+): Promise<FetchedRows> => {
+  const { stream, engine } = found.connection
+  const columns = await session.answers.columnsOf(stream, found.table, found.schema)
+  const scan = scanOf(found, ref, select, columns)
+  if (session.isPlanned) {
+    const types = columns.filter(({ name }) => scan.columns.includes(name))
+    return reading(session, await session.answers.empty(types), `sends ${planScan(scan, columns, dialectOf(engine)).sql}`)
+  }
+  const { table, sent } = await session.answers.fetch(stream, { scan }, false)
+  return reading(session, table, `sent ${sent}`)
+}
+
+/** Fetches the answer to a statement in the language of a connected database. */
+export const fetchNative = async (session: Session, { connection, sql }: NativeStatement): Promise<FetchedRows> => {
+  const { table, sent } = await session.answers.fetch(connection.stream, { native: sql }, session.isPlanned)
+  return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
+}

@@ -1,0 +1,211 @@
+import { foldName } from '../../../../events/common.js'
+import type { ComparisonOperator, Constant, Filter, TableColumn } from '../../../connections/contract/requests.js'
+import type { PlainType } from '../../../connections/contract/types.js'
+import { conjuncts } from '../ast/conditions.js'
+import { NumberText, type AstNode } from '../ast/json.js'
+import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { aliasOf } from '../session/describe.js'
+
+/** A table of a FROM, and whether a name without its alias can only be one of its columns. */
+type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean }
+
+const operators: Readonly<Record<string, ComparisonOperator>> = {
+  COMPARE_EQUAL: '=',
+  COMPARE_NOTEQUAL: '<>',
+  COMPARE_LESSTHAN: '<',
+  COMPARE_LESSTHANOREQUALTO: '<=',
+  COMPARE_GREATERTHAN: '>',
+  COMPARE_GREATERTHANOREQUALTO: '>=',
+}
+
+const turned: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  '=': '=',
+  '<>': '<>',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+}
+
+/** The types of constants that a filter may have, by the names of DuckDB's tree. */
+const types: Readonly<Record<string, PlainType>> = {
+  ...{ TINYINT: 'INTEGER', SMALLINT: 'INTEGER', INTEGER: 'INTEGER', BIGINT: 'BIGINT', HUGEINT: 'HUGEINT', DOUBLE: 'DOUBLE' },
+  ...{
+    BOOLEAN: 'BOOLEAN',
+    VARCHAR: 'VARCHAR',
+    DATE: 'DATE',
+    TIMESTAMP: 'TIMESTAMP',
+    TIMESTAMP_TZ: 'TIMESTAMP WITH TIME ZONE',
+    UUID: 'UUID',
+  },
+  'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP WITH TIME ZONE',
+}
+
+/** A decimal constant is kept as a whole number and the place of its point: 1250 with two digits is 12.50. */
+const decimalText = (whole: string, scale: number): string => {
+  if (scale === 0) return whole
+  const [sign, digits] = whole.startsWith('-') ? ['-', whole.slice(1)] : ['', whole]
+  const padded = digits.padStart(scale + 1, '0')
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`
+}
+
+const literalOf = (node: AstNode): Constant | undefined => {
+  const value = nodeOf(node, 'value')
+  const type = value && nodeOf(value, 'type')
+  const held = value?.['value']
+  if (!type || value['is_null'] === true || held === undefined) return undefined
+  const id = textOf(type, 'id')
+  const text = held instanceof NumberText ? held.text : String(held)
+  if (id === 'DECIMAL') {
+    const scale = nodeOf(type, 'type_info')?.['scale']
+    return scale instanceof NumberText && /^-?\d+$/.test(text)
+      ? { type: 'DECIMAL', value: decimalText(text, Number(scale.text)) }
+      : undefined
+  }
+  const known = types[id]
+  return known === undefined || (typeof held === 'object' && !(held instanceof NumberText)) ? undefined : { type: known, value: text }
+}
+
+/** A constant of the text, or a cast of one such as `DATE '2026-01-31'`. */
+const constantOf = (node: AstNode): Constant | undefined => {
+  if (isLiteral(node)) return literalOf(node)
+  if (textOf(node, 'class') !== 'CAST' || node['try_cast'] === true) return undefined
+  const [child, type] = [nodeOf(node, 'child'), nodeOf(node, 'cast_type')]
+  const inner = child && constantOf(child)
+  const to = type && types[textOf(type, 'id')]
+  if (!inner || to === undefined || inner.type !== 'VARCHAR') return undefined
+  return { type: to, value: to === 'BOOLEAN' ? (inner.value === 't' ? 'true' : inner.value === 'f' ? 'false' : inner.value) : inner.value }
+}
+
+const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColumn | undefined => {
+  if (!isColumnRef(node)) return undefined
+  const names = textsOf(node, 'column_names')
+  const name =
+    names.length === 1 && isAlone ? names[0] : names.length === 2 && foldName(names[0] ?? '') === foldName(alias) ? names[1] : undefined
+  return name === undefined ? undefined : columns.find((column) => foldName(column.name) === foldName(name))
+}
+
+/** So many digits are the same number in binary, whoever reads them. */
+const shortNumber = /^-?(?=[\d.]{1,16}$)\d{1,15}(?:\.\d{1,14})?$/
+
+/** A constant as DuckDB reads it where it compares it with a column: a text as a time, a decimal number as a binary one. */
+const asTyped = (constant: Constant, { type }: TableColumn): Constant => {
+  if (type.type === 'DOUBLE' && shortNumber.test(constant.value) && constant.type !== 'VARCHAR')
+    return { type: 'DOUBLE', value: constant.value }
+  if (constant.type !== 'VARCHAR') return constant
+  const { value } = constant
+  if (type.type === 'DATE') return { type: 'DATE', value }
+  if (type.type === 'TIMESTAMP') return { type: 'TIMESTAMP', value: /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value} 00:00:00` : value }
+  return type.type === 'UUID' ? { type: 'UUID', value } : constant
+}
+
+const compared = (table: Table, node: AstNode, operator: ComparisonOperator): Filter | undefined => {
+  const [left, right] = [nodeOf(node, 'left'), nodeOf(node, 'right')]
+  if (!left || !right) return undefined
+  const column = columnOf(table, left)
+  const constant = column && constantOf(right)
+  if (column && constant) return { compare: operator, column: column.name, with: asTyped(constant, column) }
+  const [other, value] = [columnOf(table, right), constantOf(left)]
+  return other && value && { compare: turned[operator], column: other.name, with: asTyped(value, other) }
+}
+
+const everyFilter = (table: Table, nodes: readonly AstNode[]): Filter[] | undefined => {
+  const filters = nodes.map((node) => filterOf(table, node))
+  return filters.every((filter) => filter !== undefined) && filters.length > 0 ? filters : undefined
+}
+
+const listed = (table: Table, node: AstNode): Filter | undefined => {
+  const [first, ...rest] = nodesOf(node, 'children')
+  const column = first && columnOf(table, first)
+  const constants = rest.map(constantOf)
+  if (!column || constants.length === 0 || !constants.every((constant) => constant !== undefined)) return undefined
+  return { in: constants.map((constant) => asTyped(constant, column)), column: column.name }
+}
+
+const between = (table: Table, node: AstNode): Filter | undefined => {
+  const [input, lower, upper] = [nodeOf(node, 'input'), nodeOf(node, 'lower'), nodeOf(node, 'upper')]
+  const column = input && columnOf(table, input)
+  const [from, to] = [lower && constantOf(lower), upper && constantOf(upper)]
+  if (!column || !from || !to) return undefined
+  return {
+    and: [
+      { compare: '>=', column: column.name, with: asTyped(from, column) },
+      { compare: '<=', column: column.name, with: asTyped(to, column) },
+    ],
+  }
+}
+
+const like = (table: Table, node: AstNode): Filter | undefined => {
+  const [left, right] = nodesOf(node, 'children')
+  const column = left && columnOf(table, left)
+  const pattern = right && constantOf(right)
+  return column && pattern?.type === 'VARCHAR' ? { like: pattern.value, column: column.name } : undefined
+}
+
+const not = (filter: Filter | undefined): Filter | undefined => filter && { not: filter }
+
+/** A condition as a filter on one table; undefined when it is about anything else. */
+const filterOf = (table: Table, node: AstNode): Filter | undefined => {
+  const type = textOf(node, 'type')
+  const operator = operators[type]
+  if (operator !== undefined) return compared(table, node, operator)
+  const [first] = nodesOf(node, 'children')
+  switch (type) {
+    case 'CONJUNCTION_AND': {
+      const and = everyFilter(table, nodesOf(node, 'children'))
+      return and && { and }
+    }
+    case 'CONJUNCTION_OR': {
+      const or = everyFilter(table, nodesOf(node, 'children'))
+      return or && { or }
+    }
+    case 'OPERATOR_NOT':
+      return first && not(filterOf(table, first))
+    case 'OPERATOR_IS_NULL':
+    case 'OPERATOR_IS_NOT_NULL': {
+      const column = first && columnOf(table, first)
+      return column && (type === 'OPERATOR_IS_NULL' ? { isNull: column.name } : { isNotNull: column.name })
+    }
+    case 'COMPARE_IN':
+      return listed(table, node)
+    case 'COMPARE_NOT_IN':
+      return not(listed(table, node))
+    case 'COMPARE_BETWEEN':
+      return between(table, node)
+    case 'COMPARE_NOT_BETWEEN':
+      return not(between(table, node))
+    case 'FUNCTION':
+      if (textOf(node, 'function_name') === '~~') return like(table, node)
+      return textOf(node, 'function_name') === '!~~' ? not(like(table, node)) : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Whether a table keeps its rows through the joins of a FROM until WHERE: nothing fills it up with NULL. */
+const reachesWhere = (from: AstNode, ref: AstNode): boolean => {
+  if (from === ref) return true
+  if (textOf(from, 'type') !== 'JOIN') return false
+  const [left, right] = [nodeOf(from, 'left'), nodeOf(from, 'right')]
+  if (!['REGULAR', 'CROSS', 'NATURAL'].includes(textOf(from, 'ref_type'))) return false
+  const kind = textOf(from, 'join_type')
+  if (left && ['INNER', 'LEFT', 'SEMI', 'ANTI'].includes(kind) && reachesWhere(left, ref)) return true
+  return right !== undefined && ['INNER', 'RIGHT'].includes(kind) && reachesWhere(right, ref)
+}
+
+/** What WHERE says of one table alone: filters that its rows must pass, and whether that is all that it says. */
+export type Narrowed = { filters: readonly Filter[]; isAll: boolean }
+
+/**
+ * What the WHERE of a query says of one table of its FROM. DuckDB filters again, so that a filter that is left out changes nothing.
+ *
+ * @example filtersOn(select, ref, columns) // { filters: [{ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }], isAll: true }
+ */
+export const filtersOn = (select: AstNode, ref: AstNode, columns: readonly TableColumn[]): Narrowed => {
+  const from = nodeOf(select, 'from_table')
+  const conditions = conjuncts(nodeOf(select, 'where_clause'))
+  if (!from || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
+  const table = { alias: aliasOf(ref), columns, isAlone: from === ref }
+  const filters = conditions.flatMap((condition) => filterOf(table, condition) ?? [])
+  return { filters, isAll: filters.length === conditions.length }
+}

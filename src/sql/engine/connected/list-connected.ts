@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isProblem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { sqlType, plain } from '../../../connections/contract/types.js'
+import type { Table, TableColumn } from '../../../connections/contract/requests.js'
+import { foldName } from '../../../../events/common.js'
+import type { AstNode } from '../ast/json.js'
+import { isConnected } from '../resolve/connections.js'
+import type { DatabaseEntry } from '../resolve/directory.js'
+import type { Scope } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { filtersOn } from './filters.js'
+
+type TableRow = { schema: string; place: number; name: string; kind: string; about: string }
+type ColumnRow = { schema: string; table: string; place: number; name: string; type: string; about: string }
+
+const named = (name: string): TableColumn => ({ name, type: plain('VARCHAR'), remote: '', nullable: true, exactText: true })
+const ownColumns = [named('TABLE_SCHEMA'), named('TABLE_NAME')]
+
+/** The schema and the table that the WHERE of a query over information_schema names. */
+const wantedIn = (select: AstNode | undefined, ref: AstNode): { schema?: string; table?: string } => {
+  const wanted: { schema?: string; table?: string } = {}
+  for (const filter of select ? filtersOn(select, ref, ownColumns).filters : [])
+    if ('compare' in filter && filter.compare === '=') wanted[filter.column === 'TABLE_SCHEMA' ? 'schema' : 'table'] = filter.with.value
+  return wanted
+}
+
+/** The name by which SQL reads a table there; its schema stands before it unless it is the usual one. */
+const shownName = ({ name }: Table): string => name
+
+const tableRows = async ({ answers }: Session, { name: schema, stream, engine }: DatabaseEntry): Promise<TableRow[]> => {
+  const { tables } = await answers.tablesOf(stream)
+  return tables.map((table, place) => ({
+    ...{ schema, place, name: shownName(table), kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
+    about: `In ${engine}${table.schema === null ? '' : `, schema ${table.schema}`}.`,
+  }))
+}
+
+const columnRowsOf = async ({ answers }: Session, { name: schema, stream }: DatabaseEntry, table: string): Promise<ColumnRow[]> => {
+  const columns = await answers.columnsOf(stream, table, undefined)
+  return columns.map(({ name, type, remote }, i) => ({ schema, table, place: i + 1, name, type: sqlType(type), about: `${remote} there.` }))
+}
+
+const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined): Promise<ColumnRow[]> => {
+  if (table !== undefined) return columnRowsOf(session, database, table)
+  const { tables } = await session.answers.tablesOf(database.stream)
+  const rows: ColumnRow[] = []
+  for (const { name } of tables.slice(0, limits.connectionTablesDescribedMax)) rows.push(...(await columnRowsOf(session, database, name)))
+  return rows
+}
+
+/** What one of many databases says in time; nothing when it says nothing, so that it does not delay the others. */
+const inTime = async <T>(rows: Promise<T[]>): Promise<T[]> =>
+  Promise.race([rows, sleep(limits.connectionListedWaitMs, [] as T[], { ref: false })]).catch(() => [])
+
+/**
+ * The tables or columns of connected databases for a query over information_schema, as JSON text. A database that the query names must
+ * answer; where it names none, those that do not answer soon are missing.
+ */
+export const listConnected = async (
+  session: Session,
+  what: 'tables' | 'columns',
+  { position, select }: Scope,
+  ref: AstNode,
+): Promise<string> => {
+  if (position !== session.head) return '[]'
+  const databases = (await session.directory.databases(position)).filter(isConnected)
+  if (databases.length === 0) return '[]'
+  session.keep = false
+  const { schema, table } = wantedIn(select, ref)
+  const rowsOf = (database: DatabaseEntry): Promise<(TableRow | ColumnRow)[]> =>
+    what === 'tables' ? tableRows(session, database) : columnRows(session, database, table)
+  if (schema === undefined) return JSON.stringify((await Promise.all(databases.map((each) => inTime(rowsOf(each))))).flat())
+  const database = databases.find(({ name }) => foldName(name) === foldName(schema))
+  return JSON.stringify(database ? await rowsOf(database).catch(unlessUnknownTable) : [])
+}
+
+/** A table that is not there has no columns; whoever asked says so in words of its own. */
+const unlessUnknownTable = (error: unknown): [] => {
+  if (isProblem(error) && error.code === 'not_found') return []
+  throw error
+}

@@ -1,0 +1,91 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
+import type { AnswerColumn } from '../../../connections/contract/types.js'
+import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
+import type { AskServer } from '../../contract/connected.js'
+
+/** A table in this process with the answer of a connected database, and the text that the database got. */
+export type Fetched = { table: string; sent: string; rows: number }
+
+let databases = 0
+
+/**
+ * The answers of connected databases that one run of a statement has fetched. Each is in a database in memory of its own: a transaction
+ * that has begun before sees it, and one that ends does not take it away.
+ *
+ * @example
+ * const answers = new Answers(instance, ask, signal)
+ * try { const { table } = await answers.fetch(stream, { scan: { table: 'homes', columns: ['id'] } }) } finally { await answers.drop() }
+ */
+export class Answers {
+  readonly #attached: string[] = []
+  readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
+  #connection: Promise<DuckDBConnection> | undefined
+
+  constructor(
+    private readonly instance: DuckDBInstance,
+    private readonly ask: AskServer,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** The columns of a table there. @throws Problem not_found, and of the connection */
+  columnsOf(connection: string, table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
+    const key = JSON.stringify([connection, schema, table])
+    const known = this.#columns.get(key)
+    if (known) return known
+    const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }) }).then((told) => {
+      if ('columns' in told) return told.columns
+      throw new TypeError('the server told something else than columns')
+    })
+    this.#columns.set(key, asked)
+    return asked
+  }
+
+  /** The tables of a connected database. @throws Problem of the connection */
+  async tablesOf(connection: string): Promise<Tables> {
+    const told = await this.ask({ connection, tables: true })
+    if ('tables' in told) return told.tables
+    throw new TypeError('the server told something else than tables')
+  }
+
+  /** Fetches an answer. With `isPlanned` its columns only. @throws Problem of the database */
+  async fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
+    const told = await this.ask({ connection, open: query })
+    if (!('place' in told)) throw new TypeError('the server told something else than a place')
+    const answer = await AnswerReader.open(told.place, this.signal)
+    try {
+      const { name, table, into } = await this.#make(answer.columns)
+      if (isPlanned) return { table, sent: answer.sent, rows: 0 }
+      const appender = await into.createAppender('rows', 'main', name)
+      const { rows } = await appendAnswer(answer, appender)
+      appender.closeSync()
+      return { table, sent: answer.sent, rows }
+    } finally {
+      answer.close()
+    }
+  }
+
+  /** An empty table with these columns. */
+  async empty(columns: readonly AnswerColumn[]): Promise<string> {
+    return (await this.#make(columns)).table
+  }
+
+  /** Takes everything away that was fetched. */
+  async drop(): Promise<void> {
+    const connection = await this.#connection
+    if (!connection) return
+    this.#connection = undefined
+    for (const name of this.#attached.splice(0)) await connection.run(`DETACH ${name}`)
+    connection.closeSync()
+  }
+
+  async #make(columns: readonly AnswerColumn[]): Promise<{ name: string; table: string; into: DuckDBConnection }> {
+    const into = await (this.#connection ??= this.instance.connect())
+    const name = `ledger_connected_${++databases}`
+    await into.run(`ATTACH ':memory:' AS ${name}`)
+    this.#attached.push(name)
+    const table = `${name}.main.rows`
+    await into.run(`CREATE TABLE ${table} (${columnList(columns)})`)
+    return { name, table, into }
+  }
+}
