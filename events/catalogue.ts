@@ -11,6 +11,7 @@ import { logSchemas, type LogEvent } from './log.js'
 import { modelKind } from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
 import { projectKind } from './project.js'
+import { queriesSchemas, type QueriesEvent } from './queries.js'
 import { skillKind } from './skill.js'
 import { viewKind } from './view.js'
 import { isForeignType, type ForeignEvent } from './foreign.js'
@@ -38,12 +39,12 @@ export type States = { [K in Kind]: NonNullable<ReturnType<ResourceKinds[K]['evo
 export type EventsOf = { [K in Kind]: Parameters<ResourceKinds[K]['evolve']>[1] }
 
 export type ResourceEvent = EventsOf[Kind]
-export type LedgerEvent = ResourceEvent | PredictionsEvent | LogEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent | QueriesEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
 /** One type of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
 export type EventDefinition = {
-  kind: Kind | 'predictions' | 'log'
+  kind: Kind | 'predictions' | 'queries' | 'log'
   schema: z.ZodType
   upcasters: readonly Upcaster[]
   /** The members of its data that name blobs. */
@@ -64,6 +65,7 @@ type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs'>
 const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
   predictions: { schemas: predictionsSchemas },
+  queries: { schemas: queriesSchemas },
   log: { schemas: logSchemas },
 }
 

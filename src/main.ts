@@ -43,12 +43,12 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const storage = await openStorage({ config, logger, metrics })
     undo(storage.stop)
     const { log } = storage
-    const connected = openConnections({ config, storage })
+    const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
-      answerQuestion: (question) => connected.databases.answer(question),
+      answerQuestion: (question, request) => connected.databases.answer(question, request),
       // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>
         log.refuseWrites({

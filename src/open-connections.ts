@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Connections } from './connections/connections.js'
 import type { Storage } from './open-storage.js'
 import { isLoopback, type Config } from './setup/config.js'
@@ -6,8 +7,12 @@ import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 /** The databases that connections name, and the processes that talk to them. */
 export type ConnectedParts = ReturnType<typeof openConnections>
 
-export const openConnections = ({ config, storage }: { config: Config; storage: Storage }) => {
+export const openConnections = ({ config, logger, storage }: { config: Config; logger: Logger; storage: Storage }) => {
   const connections = new Connections({ egressAllow: config.egressAllow, loopback: isLoopback(config.host), files: config.connectionFiles })
-  const databases = new ConnectedDatabases({ log: storage.log, connections })
-  return { databases, stop: () => connections.stop() }
+  const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })
+  const stop = async () => {
+    connections.stop()
+    await databases.recorded()
+  }
+  return { databases, stop }
 }

@@ -12,6 +12,7 @@ import { logDecisions } from './log.js'
 import { modelDecider } from './model.js'
 import { predictionsDecisions } from './predictions.js'
 import { projectDecider } from './project.js'
+import { queriesDecisions } from './queries.js'
 import { skillDecider } from './skill.js'
 import { viewDecider } from './view.js'
 
@@ -29,6 +30,7 @@ export const deciders = {
   config: configDecider,
   engine: engineDecider,
   predictions: predictionsDecisions,
+  queries: queriesDecisions,
   log: logDecisions,
 } satisfies { [K in EventDefinition['kind']]: K extends Kind ? { kind: K } : object }
 

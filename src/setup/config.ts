@@ -90,6 +90,10 @@ const settings = z.object({
     .describe(
       'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
     ),
+  RECORD_QUERIES: z
+    .enum(['all', 'trainings'])
+    .default('all')
+    .describe('which questions to connected databases are recorded as events: all, or those of trainings only'),
   CONNECTION_FILES: z
     .string()
     .min(1)
@@ -129,6 +133,8 @@ export type Config = {
   trustedProxies: TrustedProxies
   /** What EGRESS_ALLOW says, as `parseEgress` of src/egress reads it. */
   egressAllow: string
+  /** Whether every question to a connected database is recorded, and not only those of trainings. */
+  recordsAllQueries: boolean
   /** The folder whose files connections may read. */
   connectionFiles: string | undefined
   defaultProject: string
@@ -172,6 +178,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     trustedProxies: s.TRUST_PROXY ?? false,
     egressAllow: s.EGRESS_ALLOW,
+    recordsAllQueries: s.RECORD_QUERIES === 'all',
     connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,

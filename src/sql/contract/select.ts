@@ -1,4 +1,6 @@
 import type { StreamId } from '../../../events/common.js'
+import type { QueryPurpose } from '../../../events/queries.js'
+import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'
 import type { Column } from './answer.js'
@@ -24,6 +26,10 @@ export type SelectRequest = SelectPart & {
   timeoutMs?: number
   /** Who asks. */
   user?: string
+  /** The request that it belongs to, for the record of what connected databases were asked. */
+  origin?: Origin
+  /** Why they are asked, where it is not for the rows of an answer. */
+  purpose?: QueryPurpose
   /** How the rows are written: JSON unless said otherwise. */
   format?: RowFormat
 }

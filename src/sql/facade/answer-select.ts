@@ -59,6 +59,7 @@ const requestOf = (select: SelectPart, { context, origin, params, format, positi
     defaultProject: project,
     upTo: head,
     user: origin.actor,
+    origin,
     // What is answered instead of rows is a few rows of our own.
     format: select.wanted ? 'json' : (format ?? 'json'),
     ...(params && { params }),

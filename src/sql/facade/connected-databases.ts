@@ -1,29 +1,67 @@
 import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { DatabaseQueried } from '../../../events/queries.js'
 import { whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
 import type { Checked, Connections } from '../../connections/connections.js'
-import type { Connection, Tables } from '../../connections/contract/requests.js'
-import type { Found, Log } from '../../log/contract/log.js'
+import type { Connection, Outcome, Tables } from '../../connections/contract/requests.js'
+import type { Ledger } from '../../commands/ledger.js'
+import { cutSecretsInTurns } from '../../dialect/secrets.js'
+import type { Found } from '../../log/contract/log.js'
+import { systemOrigin } from '../../log/contract/origins.js'
 import { openSecrets } from '../../vault/secrets.js'
 import type { Question, Told } from '../contract/connected.js'
+import type { SelectRequest } from '../contract/select.js'
 import { isConnected } from '../engine/resolve/connections.js'
 
-type Parts = { log: Log; connections: Connections }
+type Parts = {
+  ledger: Ledger
+  connections: Connections
+  /** Whether every question is recorded, and not only those of trainings. */
+  recordsAll: boolean
+  logger: Pick<Logger, 'warn'>
+}
 
 /** The connected databases by what the log says of them. Secrets are opened here, and go to the process of the drivers only. */
 export class ConnectedDatabases {
+  readonly #recording = new Set<Promise<void>>()
+
   constructor(private readonly parts: Parts) {}
 
   /** Answers what a query asks. @throws Problem of the database, or not_found when the connection was deleted meanwhile */
-  async answer(question: Question): Promise<Told> {
+  async answer(question: Question, request: SelectRequest): Promise<Told> {
     const { connections } = this.parts
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
-    const { socket, ticket } = await connections.open(connection, question.open)
+    const { socket, ticket, ended } = await connections.open(connection, question.open)
+    const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
+      this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
+    )
+    this.#recording.add(recording)
+    void recording.then(() => this.#recording.delete(recording))
     return { place: { socket, ticket } }
+  }
+
+  /** Resolves when everything that was asked is on record. */
+  async recorded(): Promise<void> {
+    await Promise.all(this.#recording)
+  }
+
+  /** Records what a database was asked, once its answer has ended. What never reached it is not recorded. */
+  async #record({ id, version }: Connection, ended: Promise<Outcome>, { purpose = 'query', origin = systemOrigin, user }: SelectRequest): Promise<void> {
+    const { sent, rows, bytes, durationMs, failed } = await ended
+    if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
+    const data: DatabaseQueried = {
+      ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
+      statement: await cutSecretsInTurns(sent),
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
+      outcome: failed ? 'cut' : 'complete',
+      user: user ?? null,
+    }
+    await this.parts.ledger.execute({ type: 'RecordQuery', data }, origin)
   }
 
   /** The tables of a connection. @throws Problem of the database */
@@ -54,7 +92,7 @@ export class ConnectedDatabases {
   }
 
   async #byStream(stream: StreamId): Promise<Connection> {
-    const found = await this.parts.log.resources.byStream('database', stream)
+    const found = await this.parts.ledger.log.resources.byStream('database', stream)
     if (found) return this.#opened(found)
     throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists what there is.' })
   }
@@ -64,6 +102,6 @@ export class ConnectedDatabases {
   }
 
   #parametersOf({ parameters }: Pick<Found<'database'>['state'], 'parameters'>): Promise<JsonObject> {
-    return openSecrets(parameters, (hash) => this.parts.log.payload(hash))
+    return openSecrets(parameters, (hash) => this.parts.ledger.log.payload(hash))
   }
 }

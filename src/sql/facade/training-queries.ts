@@ -13,7 +13,7 @@ import { allRows } from '../contract/answer.js'
 export const askRows =
   (analytics: SelectService, defaultProject: string): Select =>
   async (query, signal) => {
-    const request = { ...query, defaultProject, isNative: true, timeoutMs: limits.trainingReadTimeoutMs } as const
+    const request = { ...query, defaultProject, isNative: true, purpose: 'training', timeoutMs: limits.trainingReadTimeoutMs } as const
     const { columns, rows } = await analytics.query(request, { signal, client: 'trainings' })
     return { columns, chunks: rows }
   }

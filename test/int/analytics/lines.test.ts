@@ -35,6 +35,7 @@ const told = () => {
   const events: LineEvents = {
     onBegun: (query) => say(`begun ${query}`),
     onEnded: (query) => say(`ended ${query}`),
+    onAsked: () => Promise.reject(new Error('nobody asks')),
     onIdle: () => say('idle'),
     onClosed: (_, query) => say(`closed ${query ?? ''}`),
   }
@@ -48,7 +49,7 @@ const serve = async (run: (request: SelectRequest, signal: AbortSignal) => Async
   const server = createQueryServer({
     arrived: ({ upTo }) => upToDate(upTo),
     ensure,
-    run,
+    run: (request, { signal }) => run(request, signal),
     onBegun: () => undefined,
     onEnded: () => undefined,
   })

@@ -1,5 +1,6 @@
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
-import { canPush, planScan } from '../../../connections/pushdown/plan.js'
+import { plain } from '../../../connections/contract/types.js'
+import { canAggregate, canPush, planScan } from '../../../connections/pushdown/plan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import type { AstNode } from '../ast/json.js'
 import { NumberText } from '../ast/json.js'
@@ -9,6 +10,7 @@ import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { aliasOf } from '../session/describe.js'
 import type { Session } from '../session/session.js'
+import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
 import { usedColumns } from './used-columns.js'
 
@@ -19,6 +21,9 @@ const isEmpty = (select: AstNode, key: string): boolean => {
   const part = select[key]
   return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
 }
+
+/** Whether a query reads one table, as it is. */
+const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
 
 const isPlainItem = (item: AstNode): boolean =>
   isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr'))
@@ -46,27 +51,35 @@ const limitOn = (select: AstNode, ref: AstNode): number | undefined => {
   return isPlain ? rowsWanted(modifier) : undefined
 }
 
-/** What of a table a query needs: a filter only where it means the same there, a limit only where nothing else is left to filter. */
-const scanOf = (
-  { connection, schema, table }: ConnectedTable,
-  ref: AstNode,
-  select: AstNode | undefined,
-  columns: readonly TableColumn[],
-): Scan => {
-  const dialect = dialectOf(connection.engine)
-  const used = select ? usedColumns(select, aliasOf(ref), columns) : columns
-  const narrowed = select ? filtersOn(select, ref, columns) : { filters: [], isAll: false }
+/** What is fetched, and how the query that reads it changes. */
+type Wanted = { scan: Scan; apply?: () => void }
+
+/**
+ * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
+ * else is left to filter.
+ */
+const wantedOf = (found: ConnectedTable, ref: AstNode, select: AstNode | undefined, columns: readonly TableColumn[]): Wanted => {
+  const dialect = dialectOf(found.connection.engine)
+  const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
+  if (!select) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
+  const narrowed = filtersOn(select, ref, columns)
   const filters = narrowed.filters.filter((filter) => canPush(filter, columns, dialect))
-  const limit = select && narrowed.isAll && filters.length === narrowed.filters.length ? limitOn(select, ref) : undefined
+  const where = filters.length > 0 && { filters }
+  const isAll = narrowed.isAll && filters.length === narrowed.filters.length
+  const grouped = isAll && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
+  if (grouped) {
+    const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
+    if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
+  }
+  const limit = isAll ? limitOn(select, ref) : undefined
+  const used = usedColumns(select, aliasOf(ref), columns)
   // A count needs rows, and no column of them.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
-  return {
-    ...(schema !== undefined && { schema }),
-    ...{ table, columns: names },
-    ...(filters.length > 0 && { filters }),
-    ...(limit !== undefined && { limit }),
-  }
+  return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
 }
+
+const typeOf = (columns: readonly TableColumn[], name: string): TableColumn['type'] =>
+  columns.find((column) => column.name === name)?.type ?? plain('VARCHAR')
 
 const reading = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
   query: await parseSelect(session.connection, `SELECT * FROM ${table}`),
@@ -85,10 +98,14 @@ export const fetchTable = async (
 ): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  const scan = scanOf(found, ref, select, columns)
+  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : select, columns)
+  session.answers.isNarrowed ||= scan.columns.length < columns.length
+  apply?.()
   if (session.isPlanned) {
-    const types = columns.filter(({ name }) => scan.columns.includes(name))
-    return reading(session, await session.answers.empty(types), `sends ${planScan(scan, columns, dialectOf(engine)).sql}`)
+    const { sql, types } = planScan(scan, columns, dialectOf(engine))
+    const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
+    const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
+    return reading(session, await session.answers.empty(shape), `sends ${sql}`)
   }
   const { table, sent } = await session.answers.fetch(stream, { scan }, false)
   return reading(session, table, `sent ${sent}`)

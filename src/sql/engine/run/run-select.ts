@@ -40,14 +40,17 @@ type Context = {
 
 const alone: AskServer = () => Promise.reject(new TypeError('there is no server to ask about connected databases'))
 
-/** How an attempt runs models, and which names in double quotes it takes for texts. */
-type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
+/**
+ * How an attempt runs models, and which names in double quotes it takes for texts. After an error about a column, `unknown`, it is only
+ * planned with all columns of connected tables, so that the error names the nearest one.
+ */
+type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError }
 
 /** Whether something is wanted that can be told without running the statement. */
 const isPlanned = (wanted: Wanted | undefined): boolean =>
   wanted !== undefined && (wanted.kind === 'columns' || wanted.kind === 'nondeterminism' || (wanted.kind === 'plan' && !wanted.analyze))
 
-const sessionOf = (context: Context, { mode, strings }: Way): Session => {
+const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session => {
   const { connection, database, request, services, answers } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(limits.modelInsideMaxRows)
@@ -72,7 +75,8 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     quoted: new Set(),
     natives: new Map(),
     answers,
-    isPlanned: isPlanned(request.wanted),
+    isPlanned: unknown !== undefined || isPlanned(request.wanted),
+    knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,
     keep: true,
@@ -117,6 +121,10 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
+    if (way.unknown) {
+      ;(await prepareChecked(connection, rewritten.text)).destroySync()
+      throw way.unknown
+    }
     yield* answer(context, session, rewritten)
     isWhole = true
   } catch (error) {
@@ -130,11 +138,15 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   }
 }
 
+/** Whether a name turned out to be no column. */
+const isOfColumn = (error: unknown): error is RunError => error instanceof RunError && /column/i.test(String(error.cause))
+
 /** What to try next after an error, or undefined when it is final. */
-const nextWay = (error: unknown, session: Session | undefined, { mode, strings }: Way): Way | undefined => {
-  if (error instanceof TooManyRowsInside && mode === 'inside') return { mode: 'staged', strings }
+const nextWay = (error: unknown, session: Session | undefined, way: Way): Way | undefined => {
+  if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
   const name = session && nameOfNoColumn(error, session)
-  return name === undefined || strings.size >= quotedMaxStrings ? undefined : { mode, strings: new Set([...strings, name]) }
+  if (name !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, name]) }
+  return session?.answers.isNarrowed && !way.unknown && isOfColumn(error) ? { ...way, unknown: error } : undefined
 }
 
 /** The error in words about the user's text. When only the rewritten text was kept, the tree is made once more. */
@@ -154,12 +166,12 @@ const explained = async (error: unknown, context: Context, session: Session | un
 }
 
 /** Tells whether the connection is as it was before. */
-async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame, boolean> {
+async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
   let answered = false
   let next: Way | undefined
   try {
-    for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
+    for await (const frame of attempt(context, way, (made) => (session = made))) {
       answered = true
       // The query's time does not run while its reader is slow.
       context.clock.hold()
@@ -167,8 +179,8 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
       context.clock.run()
     }
   } catch (error) {
-    next = answered ? undefined : nextWay(error, session, { mode, strings })
-    if (!next) throw await explained(error, context, session, { mode, strings })
+    next = answered ? undefined : nextWay(error, session, way)
+    if (!next) throw await explained(error, context, session, way)
   }
   return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted
 }

@@ -19,6 +19,8 @@ let databases = 0
  */
 export class Answers {
   readonly #attached: string[] = []
+  /** Whether a table has fewer columns here than there. */
+  isNarrowed = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
   #connection: Promise<DuckDBConnection> | undefined
 

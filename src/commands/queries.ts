@@ -1,0 +1,13 @@
+import type { Command } from '@event-driven-io/emmett'
+import { queriesStream, type DatabaseQueried } from '../../events/queries.js'
+import type { Decisions } from './decider.js'
+
+export type QueriesCommand = Command<'RecordQuery', DatabaseQueried>
+
+/** Decides what is recorded of connected databases. Their streams are separate from the connections' and have no state. */
+export const queriesDecisions: Decisions<QueriesCommand, object> = {
+  commands: { RecordQuery: true },
+  secrets: [],
+  reads: () => ({}),
+  decide: ({ data }) => [{ stream: queriesStream(data.connection), event: { type: 'DatabaseQueried', data } }],
+}
