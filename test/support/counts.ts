@@ -7,6 +7,8 @@ const usual = {
   PRINTED: 2_000,
   /** Random SELECTs that are answered beside DuckDB itself. */
   SELECTS: 400,
+  /** Random SELECTs over a connected database that it answers itself as well. */
+  CONNECTED_SELECTS: 200,
   /** Times that the smaller properties repeat. */
   PROPERTY_TIMES: 1,
   /** Changed logs and changed exports, each of which must be detected. */

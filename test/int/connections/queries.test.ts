@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readPage } from '../../../docs/generators/pages.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -129,20 +131,34 @@ test('what is in it is listed and described, over SQL and REST', async () => {
   expect((await send(service.url, 'GET', '/api/tree/pg')).status).toBe(200)
 })
 
+const trained = async (model: string): Promise<void> => {
+  for (;;) {
+    const [[status, error] = []] = await ask(`SELECT status, error FROM models WHERE name = '${model}'`)
+    if (status === 'error') throw new Error(String(error))
+    if (status === 'complete') return
+    await sleep(100)
+  }
+}
+
 test('a view, a file, a model and a join read from it', async () => {
   await ask('CREATE VIEW big AS (SELECT * FROM pg.homes WHERE size > 1000)')
   expect(await ask('SELECT count(*) FROM big')).toEqual([[130]])
   await ask('CREATE TABLE files.copy (SELECT id, rent FROM pg.homes WHERE id <= 10)')
   expect(await ask('SELECT count(*) FROM files.copy c JOIN pg.homes h ON h.id = c.id AND h.rent = c.rent')).toEqual([[10]])
-  await ask('CREATE MODEL rents FROM pg (SELECT size, place, rent FROM homes WHERE id > 0) PREDICT rent')
-  for (;;) {
-    const [[status, error] = []] = await ask("SELECT status, error FROM models WHERE name = 'rents'")
-    if (status === 'error') throw new Error(String(error))
-    if (status === 'complete') break
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  await ask('CREATE MODEL learned FROM pg (SELECT size, place, rent FROM homes WHERE id > 0) PREDICT rent')
+  await trained('learned')
+  expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toHaveLength(2)
+})
+
+test('the page about connected databases does what it says', async () => {
+  const blocks = [...readPage('use/connections.md').matchAll(/^```sql\n(.*?)^```/gms)]
+  const statements = blocks.flatMap(([, block = '']) => block.split(/;\n/)).filter((statement) => statement.trim() !== '')
+  expect(statements.length).toBeGreaterThan(5)
+  for (const statement of statements) {
+    const parameters = JSON.stringify(postgres.connection().parameters)
+    await ask(statement.replace(/PARAMETERS = \{.*\}/, `PARAMETERS = ${parameters}`))
+    if (statement.startsWith('CREATE MODEL')) await trained('rents')
   }
-  const rows = await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN rents AS m WHERE h.id IN (1, 2)')
-  expect(rows).toHaveLength(2)
 })
 
 test('what the database was asked is on record, without constants', async () => {

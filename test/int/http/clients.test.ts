@@ -156,14 +156,11 @@ test('the Python client raises what an agent’s stream and a connection’s que
   const problem = await send(at.url, 'POST', path, {}, { accept: 'application/json' })
   expect(problem).toMatchObject({ status: 501, type: expect.stringContaining('application/problem+json'), body: { code: 'not_built' } })
 
-  await run(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "database": "shop"}`)
+  await run(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "port": 1, "user": "u", "database": "shop"}`)
   await run('CREATE TABLE files.said (SELECT 1 AS one)')
   const inPg = async (query: string) => (await send(at.url, 'POST', '/api/sql/query', { query, context: { db: 'pg' } })).body as Answer
-  for (const query of ['SELECT 1', 'SELECT now()', 'SELECT * FROM range(3)', 'WITH x AS (SELECT 1) SELECT * FROM x', 'SELECT * FROM flats'])
-    expect(await inPg(query)).toMatchObject({
-      type: 'error',
-      error_message: expect.stringMatching(/pg is a connection to postgres.*upload/s),
-    })
+  for (const query of ['SELECT * FROM flats', 'SELECT * FROM public.flats', 'WITH x AS (SELECT * FROM flats) SELECT * FROM x'])
+    expect(await inPg(query)).toMatchObject({ type: 'error', error_message: expect.stringContaining('127.0.0.1') })
   // What names another database is answered by that one.
   expect(await inPg('SELECT one FROM files.said')).toMatchObject({ type: 'table', data: [[1]] })
   expect(await inPg('SELECT one FROM files (SELECT * FROM said)')).toMatchObject({ type: 'table', data: [[1]] })

@@ -108,23 +108,21 @@ describe('EXPLAIN over SQL', () => {
 
 describe('a connection', () => {
   beforeAll(async () => {
-    for (const engine of ['postgres', 'mysql', 'sqlite', 'slack', 'duckdb'])
-      await run(`CREATE DATABASE my_${engine} WITH ENGINE = '${engine}', PARAMETERS = {"host": "h"}`)
+    for (const engine of ['postgres', 'mysql', 'slack'])
+      await run(`CREATE DATABASE my_${engine} WITH ENGINE = '${engine}', PARAMETERS = {"host": "127.0.0.1", "port": 1, "user": "u"}`)
   })
 
   test.each([
-    ['SELECT * FROM my_postgres.orders', 'postgres: DuckDB\'s extension "postgres"', 15],
-    ['SELECT * FROM my_mysql.db.orders', 'mysql: DuckDB\'s extension "mysql"', 15],
-    ['SELECT o.id FROM agents AS a JOIN my_sqlite.orders AS o ON TRUE', 'DuckDB\'s extension "sqlite"', 35],
-    ['SELECT * FROM my_postgres (SELECT 1 FROM orders)', 'extension "postgres"', 15],
-    ['SELECT * FROM `my_postgres` (show tables) AS t', 'extension "postgres"', 15],
-    ['SELECT * FROM my_postgres (orders)', 'extension "postgres"', 15],
+    ['SELECT * FROM my_postgres.orders', '127.0.0.1', 15],
+    ['SELECT * FROM my_mysql.db.orders', '127.0.0.1', 15],
+    ['SELECT o.id FROM agents AS a JOIN my_postgres.orders AS o ON TRUE', '127.0.0.1', 35],
+    ['SELECT * FROM my_postgres (SELECT 1 FROM orders)', '127.0.0.1', 15],
+    ['SELECT * FROM `my_postgres` (show tables) AS t', '127.0.0.1', 15],
     ['SELECT * FROM my_slack.messages', 'my_slack is a connection to slack, which has no tables', 15],
-    ['SELECT * FROM my_duckdb.t', 'other DuckDB databases', 15],
+    ['SELECT * FROM my_slack (messages)', 'my_slack is a connection to slack, which has no tables', 15],
   ])('%s says what is missing', async (query, reason, column) => {
     const { error_message: message } = await run(query)
     expect(message).toContain(reason)
     expect(message).toContain(`line 1, column ${column}`)
-    if (query.includes('my_')) expect(message).toContain('PUT /api/files/name')
   })
 })

@@ -25,6 +25,8 @@ export type Postgres = {
   pid: number
   /** Runs statements as the owner. */
   run: (sql: string) => Promise<pg.QueryResult>
+  /** The rows of a statement, each value as the text that the server sends. */
+  rows: (sql: string) => Promise<(string | null)[][]>
   /** A connection to it, as the driver process gets it. */
   connection: (parameters?: Connection['parameters'], engine?: string) => Connection
   stop: () => Promise<void>
@@ -67,6 +69,10 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
     port,
     pid,
     run: (sql) => client.query(sql),
+    rows: async (text) => {
+      const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array', types: { getTypeParser: () => String } })
+      return rows
+    },
     connection: (parameters = {}, engine = 'postgres') => ({
       id: `connection-${++connections}`,
       version: 1,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { foldName, jsonObject, resourceName, text } from '../../../../events/common.js'
+import { foldName, jsonObject, resourceName, text, type JsonObject } from '../../../../events/common.js'
 import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
@@ -148,8 +148,9 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       summary: 'Whether a connection with these parameters can be opened',
       body: object(z.looseObject({ engine: text, parameters: jsonObject.nullish() }), 'database'),
       answers: { 200: status },
-      async handle({ body: { engine, parameters } }) {
-        return json(await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} }))
+      async handle({ body: { engine, parameters, ...others } }) {
+        // Clients send the parameters beside the engine, or in an object of their own.
+        return json(await connected.check({ engine: knownEngine(engine), parameters: { ...(others as JsonObject), ...parameters } }))
       },
     }),
     reading({

@@ -66,12 +66,12 @@ describe('the tree', () => {
     }
   })
 
-  test('what is not there is 400, and what is behind a connection is not made up', async () => {
+  test('what is not there is 400, and a connection whose database cannot be reached says so', async () => {
     expect(await get('/tree/nope')).toMatchObject({ status: 400, body: { title: 'Error', detail: expect.stringContaining('nope') } })
     for (const path of ['/tree/crm', '/databases/crm/tables', '/databases/crm/tables/t'])
       expect(await get(path)).toMatchObject({
-        status: 400,
-        body: { detail: expect.stringMatching(/extension "postgres".*not installed/) },
+        status: 502,
+        body: { code: 'connection_failed', detail: expect.stringContaining('127.0.0.1') },
       })
   })
 })
@@ -149,19 +149,19 @@ test('a table that is made of a SELECT is a file: once, unless it is to be repla
 })
 
 describe('a test of a connection', () => {
-  test('never says that it worked, since nothing was opened', async () => {
+  test('says why it did not work', async () => {
     for (const [engine, reason] of [
-      ['postgres', /DuckDB extension postgres is not installed/],
-      ['MariaDB', /DuckDB extension mysql is not installed/],
+      ['postgres', /127\.0\.0\.1/],
+      ['MariaDB', /127\.0\.0\.1/],
       ['slack', /does not talk to it/],
     ] as const)
-      expect(await send(at.url, 'POST', '/api/databases/status', { engine, host: 'h', password: 'p' })).toMatchObject({
+      expect(await send(at.url, 'POST', '/api/databases/status', { engine, host: '127.0.0.1', port: 1, user: 'u', password: 'p' })).toMatchObject({
         status: 200,
         body: { status: 'connection_error', detail: expect.stringMatching(reason) },
       })
     expect(await get('/databases/crm?check_connection=true')).toMatchObject({
       status: 200,
-      body: { name: 'crm', connection_status: { success: false, error_message: expect.stringContaining('postgres') } },
+      body: { name: 'crm', connection_status: { success: false, error_message: expect.stringContaining('127.0.0.1') } },
     })
     expect(await get('/databases/mindsdb?check_connection=1')).toMatchObject({
       body: { connection_status: { success: true, error_message: null } },
@@ -171,10 +171,10 @@ describe('a test of a connection', () => {
 
   test('that a connection waits for keeps it from being made or changed', async () => {
     const position = await head()
-    const database = { name: 'other', engine: 'postgres', parameters: {} }
+    const database = { name: 'other', engine: 'postgres', parameters: { host: '127.0.0.1', port: 1 } }
     expect(await send(at.url, 'POST', '/api/databases', { database, check_connection: true })).toMatchObject({
       status: 200,
-      body: { status: 'connection_error', detail: expect.stringContaining('not opened') },
+      body: { status: 'connection_error', detail: expect.stringContaining('127.0.0.1') },
     })
     expect(await send(at.url, 'POST', '/api/databases', { database: { ...database, name: 'crm' }, check_connection: true })).toMatchObject({
       status: 409,
@@ -182,7 +182,7 @@ describe('a test of a connection', () => {
     })
     expect(
       await send(at.url, 'PUT', '/api/databases/crm', { database: { parameters: { port: 2 } }, check_connection: true }),
-    ).toMatchObject({ status: 400, body: { title: 'Connection error', detail: expect.stringContaining('PostgreSQL') } })
+    ).toMatchObject({ status: 400, body: { title: 'Connection error', detail: expect.stringContaining('127.0.0.1') } })
     expect(await head()).toBe(position)
     expect((await send(at.url, 'POST', '/api/databases', { database, check_connection: false })).status).toBe(201)
     await send(at.url, 'DELETE', '/api/databases/other')
