@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { connectionEngines, whyNotOpened } from './connection-engines.js'
+import { driverOf } from './database-drivers.js'
 import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './engine-options.js'
 import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
 import { onnxName, onnxOptions } from './onnx-options.js'
@@ -113,6 +114,7 @@ export const trainingHandlers: readonly string[] = own.flatMap(({ name, type }) 
 export const knownHandlers: readonly Handler[] = [
   ...own,
   ...[...connectionEngines].map(([name, title]): Handler => {
+    if (driverOf(name)) return { name, type: 'data', title, description: `Reads tables of ${title}.`, unavailable: null }
     const description = `Keeps a connection to ${title} with its secrets encrypted, for those who read it over REST.`
     return { name, type: 'data', title, description, unavailable: whyNotOpened(name) }
   }),

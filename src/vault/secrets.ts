@@ -90,7 +90,9 @@ export const openSecrets = async (params: JsonObject, payload: (hash: string) =>
     if (isSecretReference(value)) {
       const body = await payload(value[secretKey])
       if (body) return JSON.parse(body.toString()) as Json
-      throw new Problem('erased', 'A secret was erased', `The secret ${name} was erased`, { hint: 'Set it again with ALTER DATABASE or PUT.' })
+      throw new Problem('erased', 'A secret was erased', `The secret ${name} was erased`, {
+        hint: 'Set it again with ALTER DATABASE or PUT.',
+      })
     }
     if (Array.isArray(value)) return Promise.all(value.map((item) => opened(item, name)))
     return isObject(value) ? openSecrets(value, payload) : value

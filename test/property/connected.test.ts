@@ -101,7 +101,7 @@ class Queries {
 const asText = (cell: unknown): string | null => {
   if (cell === null || cell === undefined) return null
   if (typeof cell === 'boolean') return cell ? 't' : 'f'
-  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+  return typeof cell === 'string' ? cell : JSON.stringify(cell)
 }
 
 /** Numbers of any type are compared by their value, times by their digits. */

@@ -1,5 +1,5 @@
 import { Problem } from '../../basics/errors.js'
-import { driverOf } from '../contract/engine-names.js'
+import { driverOf } from '../../catalogue/database-drivers.js'
 import type { Engine } from './contract/engine.js'
 import { duckdb, parquet } from './files/engines.js'
 import { sqlite } from './files/sqlite.js'

@@ -1,7 +1,17 @@
-import { driverOf } from '../contract/engine-names.js'
+import { driverOf, type DriverName } from '../../catalogue/database-drivers.js'
 import type { Dialect } from './dialect.js'
+import { duckdbDialect } from './duckdb.js'
 import { mysqlDialect } from './mysql.js'
 import { postgresDialect } from './postgres.js'
+import { sqliteDialect } from './sqlite.js'
+
+const dialects: Readonly<Record<DriverName, Dialect>> = {
+  postgres: postgresDialect,
+  mysql: mysqlDialect,
+  sqlite: sqliteDialect,
+  duckdb: duckdbDialect,
+  parquet: duckdbDialect,
+}
 
 /** How the databases of an engine write a scan. @example dialectOf('mariadb') // mysqlDialect */
-export const dialectOf = (engine: string): Dialect => (driverOf(engine) === 'mysql' ? mysqlDialect : postgresDialect)
+export const dialectOf = (engine: string): Dialect => dialects[driverOf(engine) ?? 'postgres']

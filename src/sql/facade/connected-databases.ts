@@ -51,7 +51,11 @@ export class ConnectedDatabases {
   }
 
   /** Records what a database was asked, once its answer has ended. What never reached it is not recorded. */
-  async #record({ id, version }: Connection, ended: Promise<Outcome>, { purpose = 'query', origin = systemOrigin, user }: SelectRequest): Promise<void> {
+  async #record(
+    { id, version }: Connection,
+    ended: Promise<Outcome>,
+    { purpose = 'query', origin = systemOrigin, user }: SelectRequest,
+  ): Promise<void> {
     const { sent, rows, bytes, durationMs, failed } = await ended
     if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
     const data: DatabaseQueried = {

@@ -54,7 +54,7 @@ const findAggregates = (
   expression: AstNode,
 ): AstNode[] | undefined => {
   const found: AstNode[] = []
-  let isKnown = true
+  let unknown = 0
   walk(expression, (node) => {
     if (aggregateOf(table, node)) {
       found.push(node)
@@ -66,10 +66,10 @@ const findAggregates = (
     const [name = '', more] = isColumnRef(node) ? textsOf(node, 'column_names') : []
     const isOwnName = more === undefined && names.has(foldName(name))
     const column = isColumnRef(node) ? columnOf(table, node) : undefined
-    if (isOther || (isColumnRef(node) && !isOwnName && !(column && groups.includes(column)))) isKnown = false
-    return isKnown
+    if (isOther || (isColumnRef(node) && !isOwnName && !(column && groups.includes(column)))) unknown += 1
+    return unknown === 0
   })
-  return isKnown ? found : undefined
+  return unknown === 0 ? found : undefined
 }
 
 /**

@@ -55,7 +55,7 @@ const literalOf = (node: AstNode): Constant | undefined => {
   const held = value?.['value']
   if (!type || value['is_null'] === true || held === undefined) return undefined
   const id = textOf(type, 'id')
-  const text = held instanceof NumberText ? held.text : String(held)
+  const text = held instanceof NumberText ? held.text : typeof held === 'string' ? held : held === true ? 'true' : 'false'
   if (id === 'DECIMAL') {
     const scale = nodeOf(type, 'type_info')?.['scale']
     return scale instanceof NumberText && /^-?\d+$/.test(text)

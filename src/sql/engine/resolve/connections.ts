@@ -1,4 +1,4 @@
-import { driverOf } from '../../../connections/contract/engine-names.js'
+import { driverOf } from '../../../catalogue/database-drivers.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { lex, positionOf, type Token } from '../../../dialect/lexer.js'

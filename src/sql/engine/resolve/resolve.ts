@@ -1,5 +1,5 @@
 import { Problem } from '../../../basics/errors.js'
-import { driverOf } from '../../../connections/contract/engine-names.js'
+import { driverOf } from '../../../catalogue/database-drivers.js'
 import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
 import { connectionProblem } from './connections.js'
 import type {

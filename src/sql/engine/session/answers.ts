@@ -2,6 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
+import { runOwn } from '../ast/duckdb.js'
 import type { AskServer } from '../../contract/connected.js'
 
 /** A table in this process with the answer of a connected database, and the text that the database got. */
@@ -77,17 +78,17 @@ export class Answers {
     const connection = await this.#connection
     if (!connection) return
     this.#connection = undefined
-    for (const name of this.#attached.splice(0)) await connection.run(`DETACH ${name}`)
+    for (const name of this.#attached.splice(0)) await runOwn(connection, `DETACH ${name}`)
     connection.closeSync()
   }
 
   async #make(columns: readonly AnswerColumn[]): Promise<{ name: string; table: string; into: DuckDBConnection }> {
     const into = await (this.#connection ??= this.instance.connect())
     const name = `ledger_connected_${++databases}`
-    await into.run(`ATTACH ':memory:' AS ${name}`)
+    await runOwn(into, `ATTACH ':memory:' AS ${name}`)
     this.#attached.push(name)
     const table = `${name}.main.rows`
-    await into.run(`CREATE TABLE ${table} (${columnList(columns)})`)
+    await runOwn(into, `CREATE TABLE ${table} (${columnList(columns)})`)
     return { name, table, into }
   }
 }
