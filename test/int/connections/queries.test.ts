@@ -168,7 +168,7 @@ test('what the database was asked is on record, without constants', async () => 
   )
   expect(recorded).toEqual([['SELECT "id", "place" FROM "homes" WHERE "place" = $1::text LIMIT 1', '1', 'query', 'anonymous']])
   const trainings = await ask(`SELECT count(*) FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.purpose') = 'training'`)
-  expect(trainings).toEqual([[1]])
+  expect(trainings).toEqual([[2]])
 })
 
 test('what is wrong is said with a hint, and without the password', async () => {

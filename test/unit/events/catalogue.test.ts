@@ -57,6 +57,17 @@ const run = {
   started_at: '2026-01-01T00:00:01.000000Z',
   next_run_at: '2026-01-02T00:00:00.000000Z',
 }
+const queried = {
+  connection: s,
+  version: 1,
+  purpose: 'query',
+  statement: 'SELECT 1',
+  rows: 1,
+  bytes: 4,
+  duration_ms: 0.5,
+  outcome: 'complete',
+  user: 'ada',
+}
 const served = { model: s, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: hash, statement: null, read_at: 1 }
 
 const reported = { model: s, rows: 2, predictions: [{ position: 7, version: 1, request: 'r', rows: [0, 2] }], payload: hash }
@@ -109,6 +120,7 @@ const samples: Record<string, object> = {
   JobExpired: {},
   JobDeleted: {},
   PredictionsServed: served,
+  DatabaseQueried: queried,
   OutcomesReported: reported,
   DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },
   MasterKeyRotated: { from: 'a1', to: 'b2', payloads: 3 },

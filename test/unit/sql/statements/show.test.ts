@@ -28,7 +28,7 @@ describe('SHOW and DESCRIBE are SELECTs with the documented columns', () => {
     ],
     [
       'SHOW PROJECTS',
-      `SELECT "project" FROM (SELECT *, "NAME" AS "project" FROM information_schema.databases) AS shown WHERE "TYPE" = 'project' ORDER BY "NAME"`,
+      `SELECT "project" FROM (SELECT *, "NAME" AS "project" FROM information_schema.databases WHERE "TYPE" = 'project') AS shown ORDER BY "NAME"`,
     ],
     ['SHOW SKILLS', `SELECT "NAME", "PROJECT", "TYPE", "PARAMS" FROM information_schema.skills WHERE "PROJECT" = 'shop'`],
     [
@@ -41,11 +41,11 @@ describe('SHOW and DESCRIBE are SELECTs with the documented columns', () => {
     ],
     [
       'SHOW FULL TABLES FROM `P`',
-      `SELECT "Tables_in_P", "TABLE_TYPE" AS "Table_type" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_P" FROM information_schema.tables) AS shown WHERE "TABLE_SCHEMA" = 'P' AND "TABLE_TYPE" <> 'AGENT'`,
+      `SELECT "Tables_in_P", "TABLE_TYPE" AS "Table_type" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_P" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'P' AND "TABLE_TYPE" <> 'AGENT') AS shown`,
     ],
     [
       'SHOW TABLES IN p',
-      `SELECT "Tables_in_p" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_p" FROM information_schema.tables) AS shown WHERE "TABLE_SCHEMA" = 'p' AND "TABLE_TYPE" <> 'AGENT' AND "TABLE_TYPE" <> 'SYSTEM VIEW'`,
+      `SELECT "Tables_in_p" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_p" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'p' AND "TABLE_TYPE" <> 'AGENT' AND "TABLE_TYPE" <> 'SYSTEM VIEW') AS shown`,
     ],
     ['SHOW ML_ENGINES', `SELECT "NAME", "HANDLER", "CONNECTION_DATA" FROM information_schema.ml_engines`],
     [
@@ -64,7 +64,7 @@ describe('SHOW and DESCRIBE are SELECTs with the documented columns', () => {
 
   test('SHOW COLUMNS names its six columns', () =>
     expect(selectOf('SHOW COLUMNS FROM files.rentals')).toMatch(
-      /^SELECT "Field", "Type", "Null", "Key", "Default", "EXTRA" AS "Extra" FROM .* WHERE "TABLE_SCHEMA" = 'files' AND "TABLE_NAME" = 'rentals' ORDER BY/,
+      /^SELECT "Field", "Type", "Null", "Key", "Default", "EXTRA" AS "Extra" FROM .* WHERE "TABLE_SCHEMA" = 'files' AND "TABLE_NAME" = 'rentals'\) AS shown ORDER BY/,
     ))
 
   test.each([
