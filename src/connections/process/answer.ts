@@ -50,22 +50,18 @@ export class Answer {
     try {
       await this.#run()
       failed = false
-      await this.#finish(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
+      this.socket.end(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
     } catch (error) {
-      await this.#finish(encodeError(error))
+      this.socket.end(encodeError(error))
     }
     return { rows: this.#rows, bytes: this.#bytes, durationMs: Math.round(performance.now() - begun), sent: this.#sent, failed }
   }
 
-  /** Sends the last frame. Resolves when all has been handed over, or the reader is gone: the process may end then. */
-  #finish(last: Buffer): Promise<void> {
+  /** Resolves when the reader has been handed all of it, or is gone. */
+  handedOver(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.socket.destroyed) {
-        resolve()
-        return
-      }
-      this.socket.once('close', () => resolve())
-      this.socket.end(last, () => resolve())
+      if (this.socket.destroyed || this.socket.writableFinished) resolve()
+      this.socket.once('finish', () => resolve()).once('close', () => resolve())
     })
   }
 

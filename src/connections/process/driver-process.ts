@@ -4,6 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { parseEgress } from '../../egress/policy.js'
 import { encodeError, problemOf } from '../contract/frames.js'
+import { isOfFiles } from '../contract/engine-names.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
 import type { Connection, Outcome, Query, QueryLimits } from '../contract/requests.js'
 import type { Session, Surroundings } from '../engines/contract/engine.js'
@@ -86,7 +87,9 @@ class Driver {
       return
     }
     this.#reading.set(id, socket)
-    void answer.send().then((outcome) => {
+    void answer.send().then(async (outcome) => {
+      // The process of a file ends with its answer.
+      if (isOfFiles(connection.engine)) await answer.handedOver()
       this.#reading.delete(id)
       say({ ended: id, outcome })
     })

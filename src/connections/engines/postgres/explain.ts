@@ -29,7 +29,8 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
     case '57P03':
       return connectionFailed('Database stops or starts', `The database is not available: ${says}`, 'Try again later.')
     case '57014':
-      return cancelled()
+      // A file that is asked for is not sent, which PostgreSQL calls cancelled too.
+      return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':
       return new Problem('refused_statement', 'Only statements that read', `The database refused to write: ${says}`, {
         hint: 'A connection with the parameter "writable": true takes statements that write.',
