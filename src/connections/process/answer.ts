@@ -12,7 +12,7 @@ import { watched } from './watched.js'
 
 /** A step of so many bytes is large enough that its way back and forth costs little, and small enough to be held a few times. */
 const stepBytes = 1024 * 1024
-const [fewestRows, mostRows] = [64, 8 * batchRows]
+const mostRows = 8 * batchRows
 const batchMaxBytes = 4 * 1024 * 1024
 
 /** Nobody reads the answer any more. */
@@ -24,7 +24,7 @@ const beyond = (what: string, most: number): Problem =>
   })
 
 const nextRows = ({ count, bytes }: Rows): number =>
-  Math.max(fewestRows, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
+  Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
 /** One answer on its way to its reader. */
 export class Answer {

@@ -193,3 +193,26 @@ describe('the process', () => {
     expect((await readAll(db, connections, postgres.connection(), 'SELECT 8 AS a')).rows).toEqual([[8]])
   })
 })
+
+describe('long values', () => {
+  test('rows of a megabyte are read one by one', async () => {
+    const { rows, outcome } = await readAll(
+      db,
+      connections,
+      postgres.connection(),
+      "SELECT i, length(t) FROM (SELECT i, repeat('x', 1000000) AS t FROM generate_series(1, 3) i) x",
+    )
+    expect([rows.length, outcome.failed]).toEqual([3, false])
+    const opened = await connections.open(postgres.connection(), { native: "SELECT repeat('y', 1000000) AS t FROM generate_series(1, 200)" })
+    const answer = await AnswerReader.open(opened)
+    let count = 0
+    for await (const chunk of answer.chunks()) count += chunk.rowCount
+    expect(count).toBe(200)
+  })
+
+  test('a value beyond the bytes of a step ends the statement', async () => {
+    const problem = await problemOf(readAll(db, connections, postgres.connection(), "SELECT repeat('z', 100000000)"))
+    expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining('more than') as unknown })
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 9 AS a')).rows).toEqual([[9]])
+  })
+})

@@ -4,6 +4,9 @@ import { Unfit } from '../../batch/unfit.js'
 import type { Rows } from '../contract/engine.js'
 import type { Field, Reading } from './types.js'
 
+/** A step ends early where its rows are long. */
+const stepBytes = 1024 * 1024
+
 export type ByteRow = readonly (Buffer | null)[]
 
 /** Reads the rows of one statement as they come; the socket is not read while nobody asks for more. */
@@ -46,7 +49,7 @@ export class Reader {
 
   /** Rows that have come, at least one unless the answer is over. */
   async read(most: number): Promise<{ rows: readonly ByteRow[]; bytes: number }> {
-    if (this.#rows.length < most && !this.isOver && !this.#failure) {
+    if (this.#rows.length < most && this.#bytes < stepBytes && !this.isOver && !this.#failure) {
       const waiting = new Promise<void>((resolve) => (this.#waiting = { most, resolve }))
       this.client.resume()
       await waiting
@@ -70,7 +73,7 @@ export class Reader {
     if (waiting?.most === Infinity) return
     this.#rows.push(row)
     for (const value of row) this.#bytes += value?.length ?? 1
-    if (!waiting || this.#rows.length < waiting.most) return
+    if (waiting && this.#rows.length < waiting.most && this.#bytes < stepBytes) return
     this.client.pause()
     this.#wake()
   }

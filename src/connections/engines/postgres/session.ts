@@ -17,8 +17,9 @@ import { declaredColumns, isRefusal, listTables, lookUpTypes } from './metadata.
 import type { PostgresParameters } from './parameters.js'
 import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
 
-/** So many rows come first: they are there soon, and enough to see how many fit into a step. */
-const firstRows = 1_024
+/** A few rows come first, which may be very long. If they are not, some more: open types are decided by them. */
+const [firstRows, moreRows] = [32, 992]
+const shortBytes = 1024 * 1024
 
 /** A step that is nearly done is waited for, which keeps the session. */
 const settleMs = 50
@@ -152,11 +153,15 @@ export class PostgresSession implements Session {
   /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */
   async #start(statement: Statement): Promise<{ reader: Reader; rows: TextRow[]; fields: readonly Field[] }> {
     const reader = new Reader(this.#client, statement.sql, statement.values)
-    const rows = await reader.read(firstRows)
+    const before = this.received
+    const few = await reader.read(firstRows)
     const { fields } = reader
     const unknown = [...new Set(fields.map(({ oid }) => oid))].filter((oid) => isOwn(oid) && !this.#own.has(oid))
     // A statement that writes is not run twice: what it returns of such types is text.
-    if (unknown.length === 0 || statement.writes) return { reader, rows, fields }
+    if (unknown.length === 0 || statement.writes) {
+      const isShort = !reader.isOver && this.received - before < shortBytes
+      return { reader, rows: isShort ? [...few, ...(await reader.read(moreRows))] : few, fields }
+    }
     await reader.close()
     await this.#rollback()
     await this.#learn(unknown)
