@@ -35,6 +35,7 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
     oracle: 'Oracle',
     sqlite: 'SQLite',
     duckdb: 'DuckDB',
+    parquet: 'Parquet files',
     clickhouse: 'ClickHouse',
     snowflake: 'Snowflake',
     bigquery: 'Google BigQuery',

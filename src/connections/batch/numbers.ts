@@ -99,9 +99,10 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
       behind = behind.slice(0, scale)
     }
     const digits = before + behind.padEnd(scale, '0')
+    if (text === '' || !/^[+-]?\d+$/.test(digits)) throw new Unfit('a number is NaN or infinite, which no exact number can be', notFinite)
     if (digits.length <= exactChars && vector.width <= 8) {
       const value = Number(digits)
-      if (Number.isInteger(value) && (digits.length < width || Math.abs(value) < Number(most))) {
+      if (digits.length < width || Math.abs(value) < Number(most)) {
         const at = row * vector.width
         if (vector.width === 8) putInt64(vector, row, value)
         else if (vector.width === 4) vector.data.writeInt32LE(value, at)
@@ -109,7 +110,6 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
         return
       }
     }
-    if (!/^[+-]?\d+$/.test(digits)) throw new Unfit('a number is NaN or infinite, which no exact number can be', notFinite)
     const value = BigInt(digits)
     if (value >= most || value <= -most) throw new Unfit(`a number has more than ${width - scale} digits before its point`)
     const at = row * vector.width

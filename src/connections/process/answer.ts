@@ -23,8 +23,7 @@ const beyond = (what: string, most: number): Problem =>
     hint: 'Ask for less: a condition, fewer columns, a LIMIT, or a sum that the database computes.',
   })
 
-const nextRows = ({ count, bytes }: Rows): number =>
-  Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
+const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
 /** One answer on its way to its reader. */
 export class Answer {

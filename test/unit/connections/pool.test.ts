@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
+import { Pool } from '../../../src/connections/process/pool.js'
+import type { Session } from '../../../src/connections/engines/contract/engine.js'
+
+const never = new AbortController().signal
+
+const sessions = () => {
+  const all: (Session & { isLost: boolean; destroyed: boolean })[] = []
+  const connect = async (): Promise<Session> => {
+    const session = {
+      ...{ isLost: false, destroyed: false, received: 0, check: () => Promise.resolve(), tables: () => Promise.reject(new Error()) },
+      ...{ columns: () => Promise.reject(new Error()), open: () => Promise.reject(new Error()), cancel: () => Promise.resolve() },
+      destroy: () => {
+        session.destroyed = true
+      },
+    }
+    all.push(session)
+    return session
+  }
+  return { all, connect }
+}
+
+describe('a pool', () => {
+  test('gives a clean session again, and closes one that is not', async () => {
+    const { all, connect } = sessions()
+    const pool = new Pool(connect)
+    const one = await pool.acquire(never)
+    pool.release(one, true)
+    expect(await pool.acquire(never)).toBe(one)
+    pool.release(one, false)
+    expect(all[0]?.destroyed).toBe(true)
+    expect(await pool.acquire(never)).not.toBe(one)
+  })
+
+  test('passes over sessions that were lost while nobody used them', async () => {
+    const { all, connect } = sessions()
+    const pool = new Pool(connect)
+    pool.release(await pool.acquire(never), true)
+    if (all[0]) all[0].isLost = true
+    await pool.acquire(never)
+    expect(all).toHaveLength(2)
+    pool.close()
+  })
+
+  test('has a bound, and who waits gets the next session that comes back, in order', async () => {
+    const { all, connect } = sessions()
+    const pool = new Pool(connect)
+    const held = await Promise.all(Array.from({ length: limits.connectionPoolMaxConnections }, () => pool.acquire(never)))
+    const order: number[] = []
+    const first = pool.acquire(never).then((session) => {
+      order.push(1)
+      return session
+    })
+    const second = pool.acquire(never).then((session) => {
+      order.push(2)
+      return session
+    })
+    for (const session of held.slice(0, 1)) pool.release(session, true)
+    expect(await first).toBe(held[0])
+    // One that is closed makes room for a new one.
+    for (const session of held.slice(1, 2)) pool.release(session, false)
+    expect(all).toContain(await second)
+    expect([order, all.length]).toEqual([[1, 2], limits.connectionPoolMaxConnections + 1])
+  })
+
+  test('who does not wait any more leaves the queue', async () => {
+    const { connect } = sessions()
+    const pool = new Pool(connect)
+    const held = await Promise.all(Array.from({ length: limits.connectionPoolMaxConnections }, () => pool.acquire(never)))
+    const leave = new AbortController()
+    const waiting = pool.acquire(leave.signal)
+    leave.abort(new Error('left'))
+    await expect(waiting).rejects.toThrow('left')
+    for (const session of held) pool.release(session, true)
+    expect(pool.isIdle).toBe(true)
+    pool.close()
+  })
+
+  test('a connection that fails is told, and does not count', async () => {
+    let fails = true
+    const { connect } = sessions()
+    const pool = new Pool(async () => {
+      if (fails) throw new Error('refused')
+      return connect()
+    })
+    for (let i = 0; i < 10; i++) await expect(pool.acquire(never)).rejects.toThrow('refused')
+    fails = false
+    await pool.acquire(never)
+    expect(pool.isIdle).toBe(false)
+  })
+})
