@@ -30,7 +30,6 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
     planetscale: 'PlanetScale',
     singlestore: 'SingleStore',
     tidb: 'TiDB',
-    parquet: 'Parquet',
     mssql: 'Microsoft SQL Server',
     oracle: 'Oracle',
     sqlite: 'SQLite',

@@ -203,7 +203,9 @@ describe('long values', () => {
       "SELECT i, length(t) FROM (SELECT i, repeat('x', 1000000) AS t FROM generate_series(1, 3) i) x",
     )
     expect([rows.length, outcome.failed]).toEqual([3, false])
-    const opened = await connections.open(postgres.connection(), { native: "SELECT repeat('y', 1000000) AS t FROM generate_series(1, 200)" })
+    const opened = await connections.open(postgres.connection(), {
+      native: "SELECT repeat('y', 1000000) AS t FROM generate_series(1, 200)",
+    })
     const answer = await AnswerReader.open(opened)
     let count = 0
     for await (const chunk of answer.chunks()) count += chunk.rowCount
