@@ -31,6 +31,8 @@ const usual = {
   SOAK_ROWS: 160_000,
   /** Events of a log that must not delay a start. */
   START_EVENTS: 5_000,
+  /** Random faults of connected databases, one after the other. */
+  FAULTS: 25,
   /** Random bodies that are sent to each route. */
   FUZZ_RUNS: 300,
   /** The seed of the random choices. */

@@ -13,6 +13,7 @@ import { watched } from './watched.js'
 /** A step of so many bytes is large enough that its way back and forth costs little, and small enough to be held a few times. */
 const stepBytes = 1024 * 1024
 const mostRows = 8 * batchRows
+const lookEveryMs = 20
 const batchMaxBytes = 4 * 1024 * 1024
 
 /** Nobody reads the answer any more. */
@@ -133,12 +134,26 @@ export class Answer {
   }
 
   async #pass(session: Session, cursor: Cursor): Promise<void> {
+    // What comes while the reader is waited for is bounded as well.
+    let mark = session.received
+    const look = setInterval(() => {
+      if (session.received - mark > 2 * limits.connectionReadMaxBytes) session.destroy()
+    }, lookEveryMs)
+    try {
+      await this.#steps(session, cursor, () => (mark = session.received))
+    } finally {
+      clearInterval(look)
+    }
+  }
+
+  async #steps(session: Session, cursor: Cursor, onStep: () => void): Promise<void> {
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = batchRows
     for (;;) {
       const watch = { session, timeoutMs: limits.connectionStallTimeoutMs, what: 'A step of the answer', signal: this.#signal }
       const rows = await watched(cursor.next(most), watch)
       if (!rows) return
+      onStep()
       this.#rows += rows.count
       this.#bytes += rows.bytes
       if (this.#rows > this.limit.rows) throw beyond('rows', this.limit.rows)

@@ -3,6 +3,7 @@ import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2
 import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type Connected } from '../../../egress/connect.js'
 import type { Lookup } from '../../../egress/resolve.js'
+import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { connectionFailed, type Explain } from '../contract/explain.js'
 import type { MysqlParameters } from './parameters.js'
@@ -42,7 +43,9 @@ const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured
       reject(new Error('the login took too long'))
     }
     deadline.addEventListener('abort', stop, { once: true })
+    const unbound = boundLogin(socket)
     const settle = (tell: () => void) => {
+      unbound()
       deadline.removeEventListener('abort', stop)
       tell()
     }

@@ -3,6 +3,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type Connected } from '../../../egress/connect.js'
+import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { connectionFailed, type Explain } from '../contract/explain.js'
 import type { PostgresParameters } from './parameters.js'
@@ -55,6 +56,7 @@ const login = async (
   // What fails between two statements is noticed by the next one.
   client.on('error', () => undefined)
   const stop = () => socket.destroy()
+  const unbound = boundLogin(socket)
   deadline.addEventListener('abort', stop, { once: true })
   try {
     await client.connect()
@@ -63,6 +65,7 @@ const login = async (
     socket.destroy()
     throw error
   } finally {
+    unbound()
     deadline.removeEventListener('abort', stop)
   }
 }
