@@ -205,7 +205,8 @@ export class PostgresSession implements Session {
       const bytes = Math.max(this.received - before, rows.length)
       before = this.received
       // The next rows are on their way while these are written down.
-      ahead = reader.isOver ? Promise.resolve([]) : reader.read(most)
+      const fitting = Math.max(1, Math.floor((rows.length * shortBytes) / bytes))
+      ahead = reader.isOver ? Promise.resolve([]) : reader.read(Math.min(most, fitting))
       ahead.catch(() => undefined)
       return rowsOf(rows, readings, fields, bytes)
     }
