@@ -6,7 +6,7 @@ import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import type { Outcome, Query, QueryLimits } from '../contract/requests.js'
 import type { Cursor, Rows, Session } from '../engines/contract/engine.js'
-import { inTime } from '../engines/contract/in-time.js'
+import { inTime } from '../../basics/in-time.js'
 import type { Pool } from './pool.js'
 import { watched } from './watched.js'
 
@@ -107,27 +107,20 @@ export class Answer {
   async #open(session: Session): Promise<Cursor> {
     const opening = session.open(this.query)
     const watch = { session, timeoutMs: limits.connectionFirstRowTimeoutMs, what: 'The first row of the answer', signal: this.#signal }
-    let isSettled = false
-    void opening.catch(() => undefined).finally(() => (isSettled = true))
+    const settled = opening.then(
+      () => true,
+      () => true,
+    )
     try {
       return await watched(opening, watch)
     } catch (error) {
-      await Promise.resolve()
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by then
-      if (!isSettled) {
+      if (!(await inTime(settled, 0, false))) {
         await inTime(
           session.cancel().catch(() => undefined),
           limits.connectionCancelWaitMs,
           undefined,
         )
-        await inTime(
-          opening.then(
-            () => undefined,
-            () => undefined,
-          ),
-          limits.connectionCancelWaitMs,
-          undefined,
-        )
+        await inTime(settled, limits.connectionCancelWaitMs, true)
       }
       throw error
     }

@@ -178,7 +178,7 @@ test.each<[Connection['parameters'], RegExp]>([
   [{ host: '10.0.0.1' }, /EGRESS_ALLOW=10\.0\.0\.1/],
   [{ ssl_ca: '/etc/passwd' }, /Files of the server are not read/],
   [{ ssl_key: '/etc/ssl/private/key.pem' }, /not a certificate or key in PEM/],
-  [{ socketPath: '/tmp/x' }, /no parameter "socketPath"/],
+  [{ socketPath: 'mysql.sock' }, /no parameter "socketPath"/],
   [{ flags: 'LOCAL_FILES' }, /no parameter "flags"/],
   [{ url: 'mysql://u:p@127.0.0.1/db?allowLocalInfile=true' }, /"allowLocalInfile", which is not taken/],
   [{ url: 'http://127.0.0.1/' }, /begins with http:/],

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isProblem } from '../../../basics/errors.js'
+import { inTime } from '../../../basics/in-time.js'
 import { limits } from '../../../basics/limits.js'
 import { sqlType, plain } from '../../../connections/contract/types.js'
-import type { Table, TableColumn } from '../../../connections/contract/requests.js'
+import type { TableColumn } from '../../../connections/contract/requests.js'
 import { foldName } from '../../../../events/common.js'
 import type { AstNode } from '../ast/json.js'
 import { isConnected } from '../resolve/connections.js'
@@ -25,13 +25,10 @@ const wantedIn = (select: AstNode | undefined, ref: AstNode): { schema?: string;
   return wanted
 }
 
-/** The name by which SQL reads a table there; its schema stands before it unless it is the usual one. */
-const shownName = ({ name }: Table): string => name
-
 const tableRows = async ({ answers }: Session, { name: schema, stream, engine }: DatabaseEntry): Promise<TableRow[]> => {
   const { tables } = await answers.tablesOf(stream)
   return tables.map((table, place) => ({
-    ...{ schema, place, name: shownName(table), kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
+    ...{ schema, place, name: table.name, kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
     about: `In ${engine}${table.schema === null ? '' : `, schema ${table.schema}`}.`,
   }))
 }
@@ -49,9 +46,13 @@ const columnRows = async (session: Session, database: DatabaseEntry, table: stri
   return rows
 }
 
-/** What one of many databases says in time; nothing when it says nothing, so that it does not delay the others. */
-const inTime = async <T>(rows: Promise<T[]>): Promise<T[]> =>
-  Promise.race([rows, sleep(limits.connectionListedWaitMs, [] as T[], { ref: false })]).catch(() => [])
+/** What one of many databases says soon; nothing when it fails or says nothing, so that it does not delay the others. */
+const soon = <T>(rows: Promise<T[]>): Promise<T[]> =>
+  inTime(
+    rows.catch(() => []),
+    limits.connectionListedWaitMs,
+    [],
+  )
 
 /**
  * The tables or columns of connected databases for a query over information_schema, as JSON text. A database that the query names must
@@ -70,7 +71,7 @@ export const listConnected = async (
   const { schema, table } = wantedIn(select, ref)
   const rowsOf = (database: DatabaseEntry): Promise<(TableRow | ColumnRow)[]> =>
     what === 'tables' ? tableRows(session, database) : columnRows(session, database, table)
-  if (schema === undefined) return JSON.stringify((await Promise.all(databases.map((each) => inTime(rowsOf(each))))).flat())
+  if (schema === undefined) return JSON.stringify((await Promise.all(databases.map((each) => soon(rowsOf(each))))).flat())
   const database = databases.find(({ name }) => foldName(name) === foldName(schema))
   return JSON.stringify(database ? await rowsOf(database).catch(unlessUnknownTable) : [])
 }

@@ -1,7 +1,6 @@
 import { Problem } from '../../../basics/errors.js'
-import { driverOf } from '../../../catalogue/database-drivers.js'
 import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
-import { connectionProblem } from './connections.js'
+import { connectionProblem, isConnected } from './connections.js'
 import type {
   DatabaseEntry,
   Directory,
@@ -110,7 +109,7 @@ export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<Loo
 
 const inConnection = async (place: Lookup, database: string, table: string, schema?: string): Promise<ConnectedTable | undefined> => {
   const connection = await connectionNamed(place, database)
-  if (!connection || driverOf(connection.engine) === undefined) return undefined
+  if (!connection || !isConnected(connection)) return undefined
   refusePast(connection, place)
   return { kind: 'connected', connection, schema, table }
 }
