@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { decodeFrame, encodeSaid, fieldsOf, FrameCutter, type Asked, type Received } from './contract/frames.js'
+import { decodeFrame, encodeSaid, errorFields, FrameCutter, type Asked, type Received } from './contract/frames.js'
 import type { Question, Told } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
@@ -130,7 +130,7 @@ export class Line {
     if (!asking) return
     const said = await this.events.onAsked(question, asking.request).then(
       (told) => ({ to, told }),
-      (error: unknown) => ({ to, refused: fieldsOf(error) }),
+      (error: unknown) => ({ to, refused: errorFields(error) }),
     )
     if (this.#current === asking) this.#socket.write(encodeSaid(said))
   }

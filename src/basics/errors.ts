@@ -70,6 +70,16 @@ export class Problem extends Error {
   }
 }
 
+/** A problem as it crosses from one process to another. */
+export type ProblemFields = { code: string; title: string; detail: string; [member: string]: unknown }
+
+/** The fields of a problem, its extras among them. */
+export const fieldsOf = ({ code, title, detail, extras }: Problem): ProblemFields => ({ code, title, detail, ...extras })
+
+/** The problem that has these fields. @example problemOf(fieldsOf(problem)) */
+export const problemOf = ({ code, title, detail, ...extras }: ProblemFields): Problem =>
+  new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
+
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
 /** Whether a text, for example from another process, is the code of a problem. */

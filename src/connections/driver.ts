@@ -1,10 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isProblemCode, Problem } from '../basics/errors.js'
+import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { programFile } from '../setup/package.js'
-import type { Answered, FromDriver, Metadata, ProblemText, ToDriver } from './contract/messages.js'
+import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
 import type { Connection, Outcome, Query, QueryLimits } from './contract/requests.js'
 
 /** What the process may call, and which files it may read. */
@@ -18,9 +18,6 @@ const graceMs = 10_000
 
 const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
-
-const problemIn = ({ code, title, detail, hint }: ProblemText): Problem =>
-  new Problem(isProblemCode(code) ? code : 'internal', title, detail, hint === undefined ? {} : { hint })
 
 const nothing: Outcome = { rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true }
 
@@ -154,7 +151,7 @@ export class Driver {
       this.#opening.get(message.ended)?.ended(message.outcome)
       this.#opening.delete(message.ended)
     } else {
-      const problem = problemIn(message.problem)
+      const problem = problemOf(message.problem)
       this.#asking.get(message.failed)?.reject(problem)
       this.#opening.get(message.failed)?.reject(problem)
     }

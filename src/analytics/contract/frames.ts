@@ -1,16 +1,13 @@
-import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
+import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { Question, Told } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
-
-/** The fields of a problem. */
-type Fields = { code: string; title: string; detail: string }
 
 /**
  * What the parent says on a line: a query to run, with its number; the number of a query that nobody waits for any more; or the answer
  * to a question of the query.
  */
 export type Said =
-  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: Told } | { to: number; refused: Fields }
+  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: Told } | { to: number; refused: ProblemFields }
 
 /** A question about a connected database, with its number. */
 export type Asked = { asks: number; question: Question }
@@ -54,27 +51,21 @@ export const begunFrame = json({ begun: true })
 export const endedFrame = json({ ended: true })
 
 /** The fields of an error. One that is not a Problem is a fault of this service. */
-export const fieldsOf = (error: unknown): Fields => {
-  const problem = isProblem(error)
-    ? error
-    : new Problem('internal', 'Query failed inside the service', 'a fault of this service; its log says more', {
-        // For the log only: it may quote data or name paths.
-        cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      })
-  return { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras }
-}
-
-/** The problem that was written as fields. @throws TypeError when it is none */
-export const problemOf = ({ code, title, detail, ...extras }: Fields): Problem => {
-  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
-  return new Problem(code, title, detail, extras)
-}
+export const errorFields = (error: unknown): ProblemFields =>
+  fieldsOf(
+    isProblem(error)
+      ? error
+      : new Problem('internal', 'Query failed inside the service', 'a fault of this service; its log says more', {
+          // For the log only: it may quote data or name paths.
+          cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        }),
+  )
 
 /** The last frame of an answer that failed. */
-export const encodeError = (error: unknown): Buffer => json({ error: fieldsOf(error) })
+export const encodeError = (error: unknown): Buffer => json({ error: errorFields(error) })
 
 /** A frame as it is written in JSON: an error is the fields of its problem. */
-type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: Fields }
+type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: ProblemFields }
 
 /** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
 export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
@@ -84,7 +75,8 @@ export const decodeFrame = ({ kind, bytes }: Raw): Received => {
   if (kind === rowsKind) return { rows: bytes }
   const frame = JSON.parse(bytes.toString()) as Written
   if ('columns' in frame || 'end' in frame || 'begun' in frame || 'ended' in frame || 'asks' in frame) return frame
-  return { error: problemOf('error' in frame ? frame.error : { code: '', title: '', detail: '' }) }
+  if (!('error' in frame)) throw new TypeError('a frame is no part of an answer')
+  return { error: problemOf(frame.error) }
 }
 
 /** Cuts a stream of bytes into frames. */

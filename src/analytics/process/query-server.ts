@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { begunFrame, decodeSaid, encodeAsked, encodeError, encodeFrame, endedFrame, FrameCutter, problemOf } from '../contract/frames.js'
+import { begunFrame, decodeSaid, encodeAsked, encodeError, encodeFrame, endedFrame, FrameCutter } from '../contract/frames.js'
+import { problemOf } from '../../basics/errors.js'
 import type { Said } from '../contract/frames.js'
 import type { AskServer, Told } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'

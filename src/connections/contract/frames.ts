@@ -1,4 +1,4 @@
-import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
+import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { AnswerColumn } from './types.js'
 
 /** What a reader gets, in order: the columns, batches of rows, and the end or an error. */
@@ -31,27 +31,23 @@ export const encodeColumns = (columns: readonly AnswerColumn[], sent: string): B
 
 export const encodeEnd = (end: { rows: number; bytes: number }): Buffer => encodeJson({ end })
 
-/** An error that is no problem is a fault of this service, and its text may quote what nobody should read. */
-export const problemOf = (error: unknown): Problem =>
-  isProblem(error)
-    ? error
-    : new Problem('internal', 'Connection failed inside the service', 'a fault of this service while it talked to a connected database')
+/** The fields of an error. One that is no problem is a fault of this service, and its text may quote what nobody should read. */
+export const errorFields = (error: unknown): ProblemFields =>
+  fieldsOf(
+    isProblem(error)
+      ? error
+      : new Problem('internal', 'Connection failed inside the service', 'a fault of this service while it talked to a connected database'),
+  )
 
-export const encodeError = (error: unknown): Buffer => {
-  const { code, title, detail, extras } = problemOf(error)
-  return encodeJson({ error: { code, title, detail, ...extras } })
-}
+export const encodeError = (error: unknown): Buffer => encodeJson({ error: errorFields(error) })
 
-type Written =
-  { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: Record<string, string> }
+type Written = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: ProblemFields }
 
 const decode = (kind: number, bytes: Buffer): Frame => {
   if (kind === batchKind) return { batch: bytes }
   const frame = JSON.parse(bytes.toString()) as Written
   if (!('error' in frame)) return frame
-  const { code = '', title = '', detail = '', ...extras } = frame.error
-  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
-  return { error: new Problem(code, title, detail, extras) }
+  return { error: problemOf(frame.error) }
 }
 
 /** Cuts a stream of bytes into frames. Each has a buffer of its own, which is filled once. */

@@ -1,3 +1,4 @@
+import type { ProblemFields } from '../../basics/errors.js'
 import type { Connection, Outcome, Query, QueryLimits, TableColumn, Tables } from './requests.js'
 
 export type Metadata = { check: true } | { tables: true } | { columns: { schema?: string; table: string } }
@@ -12,12 +13,10 @@ export type ToDriver =
 
 export type Answered = { checked: true } | Tables | { columns: readonly TableColumn[] }
 
-export type ProblemText = { code: string; title: string; detail: string; hint?: string }
-
 /** What the driver process says. `opened` is the answer to `open`: the ticket is valid. `ended` tells how its answer ended. */
 export type FromDriver =
   | { listening: true }
   | { answered: number; answer: Answered }
   | { opened: number }
   | { ended: number; outcome: Outcome }
-  | { failed: number; problem: ProblemText }
+  | { failed: number; problem: ProblemFields }

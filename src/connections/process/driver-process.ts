@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { parseEgress } from '../../egress/policy.js'
-import { encodeError, problemOf } from '../contract/frames.js'
+import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/database-drivers.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
 import type { Connection, Outcome, Query, QueryLimits } from '../contract/requests.js'
@@ -21,8 +21,7 @@ const ticketChars = 64
 const say = (message: FromDriver): void => void process.send?.(message)
 
 const fail = (id: number, error: unknown): void => {
-  const { code, title, detail, extras } = problemOf(error)
-  say({ failed: id, problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } })
+  say({ failed: id, problem: errorFields(error) })
 }
 
 const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true })

@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { isProblemCode, Problem } from '../../basics/errors.js'
+import { Problem, problemOf } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { programFile } from '../../setup/package.js'
 import type { Progress } from '../engines/tables/fit.js'
@@ -41,9 +41,6 @@ const crashed = (code: number | null, signal: string | null, cause: string): Pro
 
 const notStarted = (cause: string): Problem =>
   new Problem('internal', 'Training failed', 'The training process could not be started', { cause })
-
-const failed = ({ code, title, detail, ...extras }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
-  new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
 
 /**
  * Runs each training in its own process of low priority, so that it uses neither the server's memory nor its time.
@@ -98,7 +95,7 @@ export class Trainer {
         const result = resultIn(message)
         if (result !== undefined) resolve(result)
         else if ('progress' in message) onProgress(message.progress)
-        else if ('failed' in message) reject(failed(message.failed))
+        else if ('failed' in message) reject(problemOf(message.failed))
       })
       child.on('error', (error) => reject(notStarted(error.message)))
       // After a final message this has no effect.

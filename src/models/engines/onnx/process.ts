@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { residentBytes } from '../../../basics/resident-memory.js'
-import { isProblemCode, Problem } from '../../../basics/errors.js'
+import { Problem, problemOf } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { programFile } from '../../../setup/package.js'
 import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
@@ -50,8 +50,7 @@ type Reply = Exclude<FromProcess, { failed: string } | { problem: unknown }>
 const replyIn = (message: FromProcess): Reply => {
   if ('failed' in message) throw failed(message.failed)
   if (!('problem' in message)) return message
-  const { code, title, detail, ...extras } = message.problem
-  throw new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
+  throw problemOf(message.problem)
 }
 
 /**
