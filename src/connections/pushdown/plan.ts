@@ -18,6 +18,10 @@ export type Sent = {
 /** What is known of the columns of a table; nothing, if nobody asked. */
 export type Columns = readonly TableColumn[] | undefined
 
+/** The name of a table as a statement has it. @example tableName(postgresDialect, 'homes', 'shop') // "shop"."homes" */
+export const tableName = ({ quote }: Dialect, table: string, schema: string | undefined): string =>
+  schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+
 type Bind = (value: string) => string
 
 const columnOf = (columns: Columns, name: string): TableColumn | undefined => columns?.find((column) => column.name === name)
@@ -130,7 +134,7 @@ export const planScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent =
     return `${expression.sql} AS ${quote(name)}`
   })
   const list = [...read, ...printed]
-  const table = scan.schema === undefined ? quote(scan.table) : `${quote(scan.schema)}.${quote(scan.table)}`
+  const table = tableName(dialect, scan.table, scan.schema)
   const hasLimit = limit !== undefined && left.length === 0
   const sql = [
     `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${table}`,

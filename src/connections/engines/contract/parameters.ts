@@ -57,3 +57,67 @@ export type Encryption = {
   cert: string | undefined
   key: string | undefined
 }
+
+/** The URLs that name a database: what they begin with, how they look, and which options they may have. */
+export type UrlForm = { protocols: readonly string[]; form: string; options: readonly string[] }
+
+const urlIn = (text: string, form: string): URL => {
+  if (URL.canParse(text)) return new URL(text)
+  throw wrong('The parameter "url" is not a URL', `Write ${form}, with special characters of the password as %XX.`)
+}
+
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw wrong('The parameter "url" has a % that begins no character', 'Write a % itself as %25.')
+  }
+}
+
+/**
+ * The parameters that a URL holds. Options in it that read files, or call elsewhere, are refused with all that are not known.
+ *
+ * @throws Problem wrong_arguments
+ */
+export const urlParameters = (text: string, { protocols, form, options }: UrlForm): Map<string, string> => {
+  const url = urlIn(text, form)
+  if (!protocols.includes(url.protocol)) throw wrong(`The parameter "url" begins with ${url.protocol}//`, `Write ${form}.`)
+  for (const name of url.searchParams.keys())
+    if (!options.includes(name)) throw wrong(`The URL has the option "${name}", which is not taken`, `It takes ${options.join(', ')}.`)
+  const parts = {
+    host: decoded(url.hostname),
+    port: url.port,
+    user: decoded(url.username),
+    password: decoded(url.password),
+    database: decoded(url.pathname.slice(1)),
+    ...Object.fromEntries(url.searchParams),
+  }
+  return new Map(Object.entries(parts).filter(([, value]) => value !== ''))
+}
+
+/** @throws Problem wrong_arguments when the connection names no host */
+export const hostOf = (given: ReadonlyMap<string, Json>): string => {
+  const host = textOf(given, 'host')
+  if (host !== undefined) return host
+  throw wrong('The connection has no parameter "host"', 'PARAMETERS = {"host": "db.example.com", "user": …}')
+}
+
+/**
+ * How a connection wants to be encrypted. The first of a list of names is the one that messages use. Without a mode it follows from what
+ * else is given: a certificate of an authority is there to be checked.
+ */
+export const encryptionOf = (
+  given: ReadonlyMap<string, Json>,
+  modes: Readonly<Record<string, Encryption['mode']>>,
+  names: Readonly<Record<'mode' | 'ca' | 'cert' | 'key', readonly string[]>>,
+): Encryption => {
+  const name = names.mode.find((each) => given.has(each))
+  const said = name === undefined ? undefined : textOf(given, name)
+  const mode = said === undefined ? undefined : modes[said.toLowerCase().replace('_', '-')]
+  if (said !== undefined && !mode)
+    throw wrong(`The parameter "${name ?? ''}" is not known`, `It is one of ${Object.keys(modes).join(', ')}.`)
+  const ca = pemOf(given, ...names.ca)
+  const ssl = flagOf(given, 'ssl')
+  const implied = ssl === false ? 'disable' : ca !== undefined ? 'verify-full' : ssl ? 'require' : 'prefer'
+  return { mode: mode ?? implied, ca, cert: pemOf(given, ...names.cert), key: pemOf(given, ...names.key) }
+}

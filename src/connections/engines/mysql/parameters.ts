@@ -1,6 +1,14 @@
 import type { JsonObject } from '../../../../events/common.js'
-import { wrong } from '../../../basics/errors.js'
-import { flagOf, knownParameters, pemOf, textOf, type Encryption } from '../contract/parameters.js'
+import {
+  encryptionOf,
+  flagOf,
+  hostOf,
+  knownParameters,
+  textOf,
+  urlParameters,
+  type Encryption,
+  type UrlForm,
+} from '../contract/parameters.js'
 
 /** Where a database is, and who asks. */
 export type MysqlParameters = {
@@ -30,34 +38,13 @@ const modes: Readonly<Record<string, Encryption['mode']>> = {
   'verify-full': 'verify-full',
 }
 
-const fromUrl = (text: string): Map<string, string> => {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    throw wrong(
-      'The parameter "url" is not a URL',
-      'Write mysql://user:password@host:3306/database, with special characters of the password as %XX.',
-    )
-  }
-  if (!/^(?:mysql|mariadb):$/.test(url.protocol))
-    throw wrong(`The parameter "url" begins with ${url.protocol}//`, 'Write mysql://user:password@host:3306/database.')
-  for (const name of url.searchParams.keys())
-    if (name !== 'ssl_mode' && name !== 'sslmode') throw wrong(`The URL has the option "${name}", which is not taken`, 'It takes ssl_mode.')
-  try {
-    const parts = {
-      host: decodeURIComponent(url.hostname),
-      port: url.port,
-      user: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password),
-      database: decodeURIComponent(url.pathname.slice(1)),
-      ssl_mode: url.searchParams.get('ssl_mode') ?? url.searchParams.get('sslmode') ?? '',
-    }
-    return new Map(Object.entries(parts).filter(([, value]) => value !== ''))
-  } catch {
-    throw wrong('The parameter "url" has a % that begins no character', 'Write a % itself as %25.')
-  }
+const urls: UrlForm = {
+  protocols: ['mysql:', 'mariadb:'],
+  form: 'mysql://user:password@host:3306/database',
+  options: ['ssl_mode', 'sslmode'],
 }
+
+const encryption = { mode: ['ssl_mode', 'sslmode'], ca: ['ssl_ca'], cert: ['ssl_cert'], key: ['ssl_key'] }
 
 /**
  * Reads the parameters of a connection.
@@ -68,22 +55,14 @@ const fromUrl = (text: string): Map<string, string> => {
 export const readParameters = (parameters: JsonObject): MysqlParameters => {
   const own = knownParameters(parameters, names)
   const url = textOf(own, 'url')
-  const given = new Map([...(url === undefined ? [] : fromUrl(url)), ...own])
-  const host = textOf(given, 'host')
-  if (host === undefined) throw wrong('The connection has no parameter "host"', 'PARAMETERS = {"host": "db.example.com", "user": …}')
-  const ca = pemOf(given, 'ssl_ca')
-  const mode = textOf(given, 'ssl_mode') ?? textOf(given, 'sslmode')
-  const known = mode === undefined ? undefined : modes[mode.toLowerCase().replace('_', '-')]
-  if (mode !== undefined && !known) throw wrong('The parameter "ssl_mode" is not known', `It is one of ${Object.keys(modes).join(', ')}.`)
-  const ssl = flagOf(given, 'ssl')
-  const implied = ssl === false ? 'disable' : ca !== undefined ? 'verify-full' : ssl ? 'require' : 'prefer'
+  const given = new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
   return {
-    host,
+    host: hostOf(given),
     port: textOf(given, 'port') ?? '3306',
     user: textOf(given, 'user') ?? textOf(given, 'username') ?? 'root',
     password: textOf(given, 'password') ?? '',
     database: textOf(given, 'database'),
-    encryption: { mode: known ?? implied, ca, cert: pemOf(given, 'ssl_cert'), key: pemOf(given, 'ssl_key') },
+    encryption: encryptionOf(given, modes, encryption),
     writable: flagOf(given, 'writable') ?? false,
   }
 }

@@ -6,10 +6,11 @@ import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { checkReading } from '../../pushdown/native.js'
-import { planScan } from '../../pushdown/plan.js'
+import { planScan, tableName } from '../../pushdown/plan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
 import { inTime } from '../../../basics/in-time.js'
+import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { openClient, run, type Opened } from './connect.js'
 import { Reader, rowsOf } from './cursor.js'
@@ -35,32 +36,26 @@ const hex = (text: string): string => (text === '' ? "''" : `CONVERT(0x${Buffer.
 const texts = (rows: readonly (readonly (Buffer | null)[])[]): string[][] => rows.map((row) => row.map((value) => value?.toString() ?? ''))
 
 /** A session of MySQL or MariaDB. Each statement is a transaction of its own, which reads only unless the connection writes. */
-export class MysqlSession implements Session {
-  isLost = false
-
+export class MysqlSession extends SocketSession implements Session {
   constructor(
     private readonly opened: Opened,
     private readonly parameters: MysqlParameters,
     private readonly around: Surroundings,
-    private readonly explain: Explain,
+    explain: Explain,
   ) {
-    opened.socket.once('close', () => (this.isLost = true))
-  }
-
-  get received(): number {
-    return this.opened.socket.bytesRead
+    super(opened.socket, explain)
   }
 
   async check(): Promise<void> {
-    await this.#explained(() => run(this.#client, 'SELECT 1'))
+    await this.explained(() => run(this.#client, 'SELECT 1'))
   }
 
   tables(): Promise<Tables> {
-    return this.#explained(() => this.#tables())
+    return this.explained(() => this.#tables())
   }
 
   columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
-    return this.#explained(() => this.#columns(table, schema))
+    return this.explained(() => this.#columns(table, schema))
   }
 
   async open(query: Query): Promise<Cursor> {
@@ -84,21 +79,8 @@ export class MysqlSession implements Session {
     }
   }
 
-  destroy(): void {
-    this.isLost = true
-    this.opened.socket.destroy()
-  }
-
   get #client() {
     return this.opened.client
-  }
-
-  async #explained<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw this.explain(error)
-    }
   }
 
   async #tables(): Promise<Tables> {
@@ -121,8 +103,7 @@ export class MysqlSession implements Session {
   }
 
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
-    const { quote } = mysqlDialect
-    const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+    const quoted = tableName(mysqlDialect, table, schema)
     try {
       const reader = new Reader(this.#client, `SELECT * FROM ${quoted} LIMIT 0`)
       await reader.read(1)
@@ -197,7 +178,7 @@ export class MysqlSession implements Session {
     return {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
       sent: statement.sql,
-      next: (most) => this.#explained(() => step(most)),
+      next: (most) => this.explained(() => step(most)),
       close: () => this.#end(reader, 'native' in query),
     }
   }

@@ -2,12 +2,13 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { checkReading } from '../../pushdown/native.js'
-import { asksForColumns, planScan } from '../../pushdown/plan.js'
+import { asksForColumns, planScan, tableName } from '../../pushdown/plan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { Query, Scan, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
+import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { inTime } from '../../../basics/in-time.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
@@ -35,8 +36,7 @@ const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Readin
 }
 
 /** A session of PostgreSQL. Each statement is a transaction of its own, which reads only unless the connection writes. */
-export class PostgresSession implements Session {
-  isLost = false
+export class PostgresSession extends SocketSession implements Session {
   /** What is known of types that are not built in. */
   readonly #own: Map<number, OwnType>
 
@@ -44,27 +44,23 @@ export class PostgresSession implements Session {
     private readonly opened: Opened,
     private readonly parameters: PostgresParameters,
     private readonly around: Surroundings,
-    private readonly explain: Explain,
+    explain: Explain,
     own: Map<number, OwnType>,
   ) {
+    super(opened.socket, explain)
     this.#own = own
-    opened.socket.once('close', () => (this.isLost = true))
-  }
-
-  get received(): number {
-    return this.opened.socket.bytesRead
   }
 
   async check(): Promise<void> {
-    await this.#explained(() => this.#client.query('SELECT 1'))
+    await this.explained(() => this.#client.query('SELECT 1'))
   }
 
   tables(): Promise<Tables> {
-    return this.#explained(() => listTables(this.#client, this.parameters.schema))
+    return this.explained(() => listTables(this.#client, this.parameters.schema))
   }
 
   async columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
-    return this.#explained(() => this.#columns(table, schema))
+    return this.explained(() => this.#columns(table, schema))
   }
 
   async open(query: Query): Promise<Cursor> {
@@ -80,26 +76,12 @@ export class PostgresSession implements Session {
     return sendCancel(this.opened, this.around)
   }
 
-  destroy(): void {
-    this.isLost = true
-    this.opened.socket.destroy()
-  }
-
   get #client() {
     return this.opened.client
   }
 
-  async #explained<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw this.explain(error)
-    }
-  }
-
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
-    const { quote } = postgresDialect
-    const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+    const quoted = tableName(postgresDialect, table, schema)
     try {
       await this.#client.query('BEGIN READ ONLY')
       const { fields } = await this.#start({ sql: `SELECT * FROM ${quoted} LIMIT 0`, values: [], types: new Map(), writes: false })
@@ -213,7 +195,7 @@ export class PostgresSession implements Session {
     return {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
       sent: statement.sql,
-      next: (most) => this.#explained(() => step(most)),
+      next: (most) => this.explained(() => step(most)),
       close: () => this.#end(reader, isWriting),
     }
   }

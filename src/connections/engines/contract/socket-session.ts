@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net'
+import type { Explain } from './explain.js'
+
+/** What sessions over a socket have in common: they may be lost at any time, and say what a driver's error means. */
+export abstract class SocketSession {
+  isLost = false
+
+  constructor(
+    private readonly socket: Socket,
+    protected readonly explain: Explain,
+  ) {
+    socket.once('close', () => (this.isLost = true))
+  }
+
+  get received(): number {
+    return this.socket.bytesRead
+  }
+
+  destroy(): void {
+    this.isLost = true
+    this.socket.destroy()
+  }
+
+  /** The result of a work with the driver. @throws Problem that says what its error means */
+  protected async explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.explain(error)
+    }
+  }
+}
