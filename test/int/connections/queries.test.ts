@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readPage } from '../../../docs/generators/pages.js'
+import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let postgres: Postgres
+let service: Awaited<ReturnType<typeof startTestService>>
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  await postgres.run(`
+    CREATE TABLE homes (id int PRIMARY KEY, size int, place text, rent numeric(10,2), listed date);
+    INSERT INTO homes SELECT i, 300 + i * 10, (ARRAY['good','great','poor'])[1 + i % 3], 500 + i * 12.5, date '2026-01-01' + i FROM generate_series(1, 200) AS i;
+    CREATE SCHEMA shop;
+    CREATE TABLE shop.orders (id bigint, home int, note text);
+    INSERT INTO shop.orders VALUES (1, 3, 'a'), (2, 5, NULL), (3, 3, 'Ünïcode ✓');
+    CREATE VIEW cheap AS SELECT * FROM homes WHERE rent < 600`)
+  service = await startTestService()
+  const { connection } = postgres
+  const created = await send(service.url, 'POST', '/api/databases', {
+    database: { name: 'pg', engine: 'postgres', parameters: connection().parameters },
+    check_connection: true,
+  })
+  expect(created).toMatchObject({ status: 201, body: { name: 'pg', engine: 'postgres' } })
+})
+afterAll(async () => {
+  await service.stop()
+  await postgres.stop()
+})
+
+const ask = async (query: string, db?: string): Promise<unknown[][]> => {
+  const answer = await sql(service.url, query, db)
+  if (answer.type === 'error') throw new Error(answer.error_message)
+  return answer.data
+}
+
+const planned = async (query: string): Promise<string> => (await ask(`EXPLAIN ${query}`)).flat().join('\n')
+
+describe('a SELECT from a connected database', () => {
+  test.each([
+    ['SELECT count(*), sum(size) FROM pg.homes', [[200, 261000]]],
+    ['SELECT id, place, rent, listed FROM pg.homes WHERE id = 7', [[7, 'great', 587.5, '2026-01-08']]],
+    ['SELECT h.id FROM pg.homes AS h WHERE h.id IN (3, 4) AND h.size >= 330 ORDER BY 1', [[3], [4]]],
+    ['SELECT `id` FROM `pg`.`public`.`homes` WHERE "place" = \'good\' AND id < 7 ORDER BY id', [[3], [6]]],
+    ['SELECT id FROM "pg"."homes" WHERE place LIKE \'gr%\' AND id BETWEEN 1 AND 5 ORDER BY id', [[1], [4]]],
+    ['SELECT o.note FROM pg.shop.orders o ORDER BY o.id', [['a'], [null], ['Ünïcode ✓']]],
+    ['SELECT count(*) FROM pg.shop.orders WHERE note IS NULL', [[1]]],
+    ['SELECT count(*) FROM pg.cheap', [[7]]],
+    [
+      'SELECT place, count(*) AS n, sum(rent), min(h.id) + 1 FROM pg.homes AS h WHERE id <= 6 GROUP BY place HAVING count(*) > 1 ORDER BY place',
+      [
+        ['good', 2, 1112.5, 4],
+        ['great', 2, 1062.5, 2],
+        ['poor', 2, 1087.5, 3],
+      ],
+    ],
+    ['SELECT count(*), max(listed), sum(size) FROM pg.homes WHERE id < 0', [[0, null, null]]],
+    ['SELECT DISTINCT count(note) FROM pg.shop.orders GROUP BY home ORDER BY 1', [[0], [2]]],
+    ['SELECT avg(size), sum(size + 1) FROM pg.homes WHERE id <= 2', [[315, 632]]],
+    [
+      'SELECT h.id, count(*) FROM pg.homes h JOIN pg.shop.orders o ON o.home = h.id GROUP BY 1 ORDER BY 1',
+      [
+        [3, 2],
+        [5, 1],
+      ],
+    ],
+    ['SELECT h.id FROM pg.homes h LEFT JOIN pg.shop.orders o ON o.home = h.id WHERE o.id IS NULL AND h.id < 4 ORDER BY 1', [[1], [2]]],
+    ['SELECT max(id) FROM (SELECT * FROM pg.homes WHERE size > 400)', [[200]]],
+    ['WITH h AS (SELECT id FROM pg.homes WHERE id <= 3) SELECT sum(id) FROM h', [[6]]],
+    ['SELECT id FROM pg.homes LIMIT 0', []],
+    ['SELECT count(*) FROM (SELECT id FROM pg.homes LIMIT 5)', [[5]]],
+    [
+      'SELECT * FROM pg (SELECT generate_series(1, 3) AS n, current_database() AS d)',
+      [
+        [1, 'postgres'],
+        [2, 'postgres'],
+        [3, 'postgres'],
+      ],
+    ],
+    ['SELECT sum(n) FROM pg (SELECT 1::bigint AS n UNION ALL SELECT 2) AS t', [[3]]],
+    ['SELECT pg.n FROM pg (SELECT 1 AS n)', [[1]]],
+  ] as [string, unknown[][]][])('%s', async (query, rows) => {
+    expect(
+      (await ask(query)).map((row) => row.map((cell) => (typeof cell === 'string' && /^\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell))),
+    ).toEqual(rows)
+  })
+
+  test('names are looked up in the database that a query is sent to', async () => {
+    expect(await ask('SELECT id FROM homes WHERE id = 3', 'pg')).toEqual([[3]])
+    expect(await ask('SELECT count(*) FROM shop.orders', 'pg')).toEqual([[3]])
+  })
+
+  test.each([
+    ['SELECT size FROM pg.homes WHERE id > 5 AND size * 2 > 100', 'SELECT "id", "size" FROM "homes" WHERE "id" >'],
+    ['SELECT id FROM pg.homes LIMIT 10', 'LIMIT 10'],
+    ['SELECT place, count(*) AS n, sum(rent) FROM pg.homes WHERE id > 3 GROUP BY 1 HAVING n > 5 ORDER BY 1', 'sum("rent")'],
+    ["SELECT h.rent FROM pg.homes h WHERE h.listed >= DATE '2026-02-01'", '"listed" >='],
+  ])('%s sends what the database can do', async (query, text) => {
+    expect(await planned(query)).toContain(text)
+  })
+
+  test('EXPLAIN sends no limit where more rows may be needed', async () => {
+    for (const query of [
+      'SELECT id FROM pg.homes ORDER BY size LIMIT 3',
+      'SELECT DISTINCT place FROM pg.homes LIMIT 2',
+      'SELECT id FROM pg.homes WHERE size % 7 = 0 LIMIT 2',
+    ])
+      expect(await planned(query)).not.toContain('LIMIT 2"')
+  })
+})
+
+test('what is in it is listed and described, over SQL and REST', async () => {
+  expect((await ask('SHOW TABLES FROM pg')).flat()).toEqual(expect.arrayContaining(['homes', 'cheap']))
+  expect(await ask("SHOW TABLES FROM pg LIKE 'ho%'")).toEqual([['homes']])
+  expect((await ask('DESCRIBE pg.homes')).map((row) => row.slice(0, 2))).toEqual([
+    ['id', 'integer'],
+    ['size', 'integer'],
+    ['place', 'varchar'],
+    ['rent', 'decimal(10,2)'],
+    ['listed', 'date'],
+  ])
+  expect(await ask("SELECT count(*) FROM information_schema.columns WHERE table_schema = 'pg' AND table_name = 'homes'")).toEqual([[5]])
+  const tables = await send(service.url, 'GET', '/api/databases/pg/tables')
+  expect(tables.body).toEqual(
+    expect.arrayContaining([
+      { name: 'homes', type: 'data' },
+      { name: 'cheap', type: 'view' },
+    ]),
+  )
+  expect((await send(service.url, 'GET', '/api/tree/pg')).status).toBe(200)
+})
+
+const trained = async (model: string): Promise<void> => {
+  for (;;) {
+    const [[status, error] = []] = await ask(`SELECT status, error FROM models WHERE name = '${model}'`)
+    if (status === 'error') throw new Error(String(error))
+    if (status === 'complete') return
+    await sleep(100)
+  }
+}
+
+test('a view, a file, a model and a join read from it', async () => {
+  await ask('CREATE VIEW big AS (SELECT * FROM pg.homes WHERE size > 1000)')
+  expect(await ask('SELECT count(*) FROM big')).toEqual([[130]])
+  await ask('CREATE TABLE files.copy (SELECT id, rent FROM pg.homes WHERE id <= 10)')
+  expect(await ask('SELECT count(*) FROM files.copy c JOIN pg.homes h ON h.id = c.id AND h.rent = c.rent')).toEqual([[10]])
+  await ask('CREATE MODEL learned FROM pg (SELECT size, place, rent FROM homes WHERE id > 0) PREDICT rent')
+  await trained('learned')
+  expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toHaveLength(2)
+})
+
+test('the page about connected databases does what it says', async () => {
+  const blocks = [...readPage('use/connections.md').matchAll(/^```sql\n(.*?)^```/gms)]
+  const statements = blocks.flatMap(([, block = '']) => block.split(/;\n/)).filter((statement) => statement.trim() !== '')
+  expect(statements.length).toBeGreaterThan(5)
+  for (const statement of statements) {
+    const parameters = JSON.stringify(postgres.connection().parameters)
+    await ask(statement.replace(/PARAMETERS = \{.*\}/, `PARAMETERS = ${parameters}`))
+    if (statement.startsWith('CREATE MODEL')) await trained('rents')
+  }
+})
+
+test('what the database was asked is on record, without constants', async () => {
+  await ask("SELECT id FROM pg.homes WHERE place = 'good' LIMIT 1")
+  const recorded = await ask(
+    `SELECT data->>'$.statement', data->>'$.rows', data->>'$.purpose', data->>'$.user' FROM log.events WHERE type = 'DatabaseQueried' ORDER BY position DESC LIMIT 1`,
+  )
+  expect(recorded).toEqual([['SELECT "id", "place" FROM "homes" WHERE "place" = $1::text LIMIT 1', '1', 'query', 'anonymous']])
+  const trainings = await ask(`SELECT count(*) FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.purpose') = 'training'`)
+  expect(trainings).toEqual([[2]])
+})
+
+test('what is wrong is said with a hint, and without the password', async () => {
+  const said = async (query: string) => ask(query).then(() => 'answered', String)
+  expect(await said('SELECT * FROM pg.hoems')).toMatch(/homes/)
+  expect(await said('SELECT sise FROM pg.homes')).toMatch(/size/)
+  expect(await said('SELECT * FROM pg.homes AT (VERSION => 3)')).toMatch(/no past|no history/)
+  expect(await said('SELECT * FROM pg (DELETE FROM homes)')).toMatch(/read/)
+  expect(await said('SELECT * FROM pg (SELECT 1/0)')).toMatch(/division by zero/)
+  const wrong = { ...postgres.connection().parameters, password: `${password}-wrong` }
+  await ask(`CREATE DATABASE locked WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(wrong)}`)
+  const locked = await said('SELECT * FROM locked.homes')
+  expect(locked).toMatch(/password|user/)
+  expect(locked).not.toContain(password)
+  expect((await ask('SHOW TABLES')).length).toBeGreaterThan(0)
+  expect(await send(service.url, 'GET', '/api/databases/locked?check_connection=true')).toMatchObject({
+    status: 200,
+    body: { connection_status: { success: false } },
+  })
+})
