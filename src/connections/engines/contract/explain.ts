@@ -75,3 +75,37 @@ export const refusedThere = (message: string, secrets: readonly string[], hint?:
     `The database says: ${redacted(message, secrets)}`,
     hint === undefined ? {} : { hint },
   )
+
+/** The database refuses the user or the password. `says` is its own sentence, without secrets. */
+export const loginRefused = (says: string): Problem =>
+  connectionFailed(
+    'Login refused',
+    `The database refuses the login: ${says}`,
+    'Check the parameters "user" and "password", and who may connect from here.',
+  )
+
+/** The server has no database of the name. */
+export const unknownDatabase = (says: string): Problem =>
+  connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
+
+/** The server has as many connections as it takes. */
+export const tooManyConnections = (): Problem =>
+  connectionFailed('Too many connections', 'The database takes no more connections', 'Try again later, or raise its max_connections.')
+
+/** A statement wrote in a transaction that only reads. */
+export const writeRefused = (says: string): Problem =>
+  new Problem('refused_statement', 'Only statements that read', `The database refused to write: ${says}`, {
+    hint: 'A connection with the parameter "writable": true takes statements that write.',
+  })
+
+/** The server speaks without TLS only. `parameter` is the one that allows that. */
+export const noTls = (parameter: string): Problem =>
+  connectionFailed('No TLS', 'The database does not speak TLS', `Set the parameter ${parameter} if the way to it is safe.`)
+
+/** What came is not the protocol of the engine. */
+export const notUnderstood = (): Problem =>
+  connectionFailed(
+    'Not understood',
+    'The database answered something that is not its protocol',
+    'Check that a database of this engine listens at this port.',
+  )

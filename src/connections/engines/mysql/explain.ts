@@ -1,5 +1,18 @@
-import { Problem } from '../../../basics/errors.js'
-import { cancelled, connectionFailed, explainNetwork, lost, redacted, refusedThere, type Explain } from '../contract/explain.js'
+import {
+  cancelled,
+  connectionFailed,
+  explainNetwork,
+  loginRefused,
+  lost,
+  noTls,
+  notUnderstood,
+  redacted,
+  refusedThere,
+  tooManyConnections,
+  unknownDatabase,
+  writeRefused,
+  type Explain,
+} from '../contract/explain.js'
 
 const fieldOf = (error: unknown, name: string): string => {
   const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined
@@ -17,20 +30,12 @@ export const explainMysql =
       case 'ER_ACCESS_DENIED_NO_PASSWORD_ERROR':
       case 'ER_DBACCESS_DENIED_ERROR':
       case 'ER_HOST_NOT_PRIVILEGED':
-        return connectionFailed(
-          'Login refused',
-          `The database refuses the login: ${says}`,
-          'Check the parameters "user" and "password", and who may connect from here.',
-        )
+        return loginRefused(says)
       case 'ER_BAD_DB_ERROR':
-        return connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
+        return unknownDatabase(says)
       case 'ER_CON_COUNT_ERROR':
       case 'ER_TOO_MANY_USER_CONNECTIONS':
-        return connectionFailed(
-          'Too many connections',
-          'The database takes no more connections',
-          'Try again later, or raise its max_connections.',
-        )
+        return tooManyConnections()
       case 'ER_SERVER_SHUTDOWN':
       case 'ER_NORMAL_SHUTDOWN':
       case 'ER_CONNECTION_KILLED':
@@ -40,11 +45,9 @@ export const explainMysql =
       case 'ER_STATEMENT_TIMEOUT':
         return cancelled()
       case 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION':
-        return new Problem('refused_statement', 'Only statements that read', 'The database refused to write', {
-          hint: 'A connection with the parameter "writable": true takes statements that write.',
-        })
+        return writeRefused(says)
       case 'HANDSHAKE_NO_SSL_SUPPORT':
-        return connectionFailed('No TLS', 'The database does not speak TLS', 'Set the parameter "ssl": false if the way to it is safe.')
+        return noTls('"ssl": false')
       default:
     }
     const inner: unknown = error instanceof Error ? error.cause : undefined
@@ -58,9 +61,5 @@ export const explainMysql =
       )
     if (message !== '') return refusedThere(message, secrets)
     if (error instanceof Error && /closed|lost|ended|destroyed/i.test(error.message)) return lost()
-    return connectionFailed(
-      'Not understood',
-      'The database answered something that is not its protocol',
-      'Check that a database of this engine listens at this port.',
-    )
+    return notUnderstood()
   }

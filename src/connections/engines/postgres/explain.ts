@@ -1,6 +1,20 @@
 import type { DatabaseError } from 'pg'
-import { Problem } from '../../../basics/errors.js'
-import { cancelled, connectionFailed, explainNetwork, lost, redacted, refusedThere, type Explain } from '../contract/explain.js'
+import type { Problem } from '../../../basics/errors.js'
+import {
+  cancelled,
+  connectionFailed,
+  explainNetwork,
+  loginRefused,
+  lost,
+  noTls,
+  notUnderstood,
+  redacted,
+  refusedThere,
+  tooManyConnections,
+  unknownDatabase,
+  writeRefused,
+  type Explain,
+} from '../contract/explain.js'
 
 const isFromServer = (error: unknown): error is DatabaseError =>
   error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && typeof Reflect.get(error, 'code') === 'string'
@@ -11,19 +25,11 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
   switch (code) {
     case '28P01':
     case '28000':
-      return connectionFailed(
-        'Login refused',
-        `The database refuses the login: ${says}`,
-        'Check the parameters "user" and "password", and who may connect from here.',
-      )
+      return loginRefused(says)
     case '3D000':
-      return connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
+      return unknownDatabase(says)
     case '53300':
-      return connectionFailed(
-        'Too many connections',
-        'The database takes no more connections',
-        'Try again later, or raise its max_connections.',
-      )
+      return tooManyConnections()
     case '57P01':
     case '57P02':
     case '57P03':
@@ -32,9 +38,7 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
       // A file that is asked for is not sent, which PostgreSQL calls cancelled too.
       return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':
-      return new Problem('refused_statement', 'Only statements that read', `The database refused to write: ${says}`, {
-        hint: 'A connection with the parameter "writable": true takes statements that write.',
-      })
+      return writeRefused(says)
     case '42601':
       return refusedThere(error.message, secrets, /multiple commands/.test(error.message) ? 'Send one statement at a time.' : error.hint)
     default:
@@ -50,12 +54,7 @@ export const explainPostgres =
     if (known) return known
     if (isFromServer(error)) return fromServer(error, secrets)
     const message = error instanceof Error ? error.message : ''
-    if (/does not support SSL/i.test(message))
-      return connectionFailed(
-        'No TLS',
-        'The database does not speak TLS',
-        'Set the parameter "sslmode": "disable" if the way to it is safe.',
-      )
+    if (/does not support SSL/i.test(message)) return noTls('"sslmode": "disable"')
     if (/password must be a string|SASL|SCRAM|client password/i.test(message))
       return connectionFailed(
         'Login refused',
@@ -63,9 +62,5 @@ export const explainPostgres =
         'Check the parameter "password".',
       )
     if (/terminated|not queryable|Connection ended|closed/i.test(message)) return lost()
-    return connectionFailed(
-      'Not understood',
-      'The database answered something that is not its protocol',
-      'Check that a database of this engine listens at this port.',
-    )
+    return notUnderstood()
   }
