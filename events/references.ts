@@ -1,6 +1,6 @@
 import { catalogue } from './catalogue.js'
 import { isObject, type Json, type JsonObject } from './common.js'
-import type { ErasedPayload } from './log.js'
+import type { ErasedPayload } from './records/log.js'
 import { secretsOf } from './secrets.js'
 
 // What an event's data points at outside the log's text: payloads (encrypted, can be erased) and blobs (content-addressed files).

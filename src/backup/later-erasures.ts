@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
-import { logSchemas, type DataErased, type ErasedPayload } from '../../events/log.js'
+import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'

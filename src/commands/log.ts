@@ -1,6 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
-import { logStream, type DataErased, type LogEvent, type MasterKeyRotated } from '../../events/log.js'
+import { logStream, type DataErased, type LogEvent, type MasterKeyRotated } from '../../events/records/log.js'
 import type { NewEvent } from '../log/contract/log.js'
 import type { Decisions } from './decider.js'
 

@@ -1,5 +1,5 @@
 import type { Command } from '@event-driven-io/emmett'
-import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../events/predictions.js'
+import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../events/records/predictions.js'
 import { notFound } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
 import { byStream, type Found } from '../log/contract/lookups.js'

@@ -1,5 +1,5 @@
 import type { Command } from '@event-driven-io/emmett'
-import { queriesStream, type DatabaseQueried } from '../../events/queries.js'
+import { queriesStream, type DatabaseQueried } from '../../events/records/queries.js'
 import type { Decisions } from './decider.js'
 
 export type QueriesCommand = Command<'RecordQuery', DatabaseQueried>

@@ -1,6 +1,6 @@
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
-import type { DataErased, ErasedPayload } from '../../events/log.js'
+import type { DataErased, ErasedPayload } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../basics/limits.js'

@@ -1,4 +1,4 @@
-import type { ErasureKind } from '../../events/log.js'
+import type { ErasureKind } from '../../events/records/log.js'
 
 /** A payload that is erased, or of which only some rows are. */
 export type PlannedPayload = {

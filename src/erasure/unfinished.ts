@@ -1,4 +1,4 @@
-import { logStream } from '../../events/log.js'
+import { logStream } from '../../events/records/log.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log } from '../log/contract/log.js'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { logStream } from '../../events/log.js'
+import { logStream } from '../../events/records/log.js'
 import { erasedBlobsOf } from '../../events/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'

@@ -1,6 +1,6 @@
 import { foldName } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { logStream } from '../../../events/log.js'
+import { logStream } from '../../../events/records/log.js'
 import { EventProjects, type ReadFirst } from './event-project.js'
 import type { StoredEvent } from '../contract/log.js'
 import { readEvent, type ReadEvent } from '../read/slices.js'

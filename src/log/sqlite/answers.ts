@@ -2,7 +2,7 @@ import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Keyed, Outcome, Reply } from '../contract/log.js'
 import type { Connection } from '../storage/schema.js'
-import type { DataErased } from '../../../events/log.js'
+import type { DataErased } from '../../../events/records/log.js'
 
 type Stored = { fingerprint: string; answer: string }
 /** What is stored for a request: its outcome and, once rendered, its answer. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import type { MasterKeyRotated } from '../../../events/log.js'
+import type { MasterKeyRotated } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
 import { masterKeyBytes } from '../../vault/master-key.js'

@@ -1,4 +1,4 @@
-import type { ErasedPayload } from '../../../events/log.js'
+import type { ErasedPayload } from '../../../events/records/log.js'
 import type { PayloadState } from '../contract/log.js'
 import type { StoredPayload } from '../../vault/master-key.js'
 import type { Connection } from './schema.js'

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { erasureKinds, type ErasureKind } from '../../../events/log.js'
+import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 
 export type Connection = Database.Database
 

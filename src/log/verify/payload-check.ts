@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../../events/stored/chain.js'
-import type { ErasedPayload } from '../../../events/log.js'
+import type { ErasedPayload } from '../../../events/records/log.js'
 import type { Connection } from '../storage/schema.js'
 import type { Vault } from '../../vault/vault.js'
 import { firstLine, type Findings } from './findings.js'

@@ -1,5 +1,5 @@
 import type { StreamId } from '../../../events/common.js'
-import type { PredictionRow } from '../../../events/predictions.js'
+import type { PredictionRow } from '../../../events/records/predictions.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'

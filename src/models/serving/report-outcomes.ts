@@ -1,4 +1,4 @@
-import type { OutcomeRow, OutcomesReported } from '../../../events/predictions.js'
+import type { OutcomeRow, OutcomesReported } from '../../../events/records/predictions.js'
 import type { StreamId } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { predictionsStream, type PredictionsServed } from '../../../events/predictions.js'
+import { predictionsStream, type PredictionsServed } from '../../../events/records/predictions.js'
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../../../events/catalogue.js'
 import type { Log, StoredEvent } from '../../log/contract/log.js'

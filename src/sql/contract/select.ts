@@ -1,5 +1,5 @@
 import type { StreamId } from '../../../events/common.js'
-import type { QueryPurpose } from '../../../events/queries.js'
+import type { QueryPurpose } from '../../../events/records/queries.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
-import type { DatabaseQueried } from '../../../events/queries.js'
+import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { logStream } from '../../../events/log.js'
+import { logStream } from '../../../events/records/log.js'
 import { takeBackup } from '../../../src/backup/backup.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Blobs } from '../../../src/files/blobs.js'

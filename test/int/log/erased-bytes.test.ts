@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { logStream } from '../../../events/log.js'
+import { logStream } from '../../../events/records/log.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'

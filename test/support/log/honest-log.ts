@@ -1,4 +1,4 @@
-import { logStream } from '../../../events/log.js'
+import { logStream } from '../../../events/records/log.js'
 import { sha256Hex } from '../../../events/stored/chain.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { payloadsOf } from '../../../events/references.js'

@@ -1,6 +1,6 @@
 import type { EventType, LedgerEvent } from '../../../events/catalogue.js'
 import type { JsonObject } from '../../../events/common.js'
-import { predictionsStream } from '../../../events/predictions.js'
+import { predictionsStream } from '../../../events/records/predictions.js'
 import type { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { origin, stream } from './log.js'
 import { seeded } from '../random.js'

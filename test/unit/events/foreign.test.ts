@@ -12,8 +12,8 @@ import {
   type ForeignEvent,
 } from '../../../events/foreign.js'
 import { readHeader, readKind, renderEnvelope } from '../../../events/stored/envelope.js'
-import { logStream } from '../../../events/log.js'
-import { predictionsStream } from '../../../events/predictions.js'
+import { logStream } from '../../../events/records/log.js'
+import { predictionsStream } from '../../../events/records/predictions.js'
 import { stream } from '../../support/log/log.js'
 
 describe('streams', () => {

@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { sha256, streamId, text, type SchemasOf, type StreamId } from './common.js'
+import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /**
  * Predictions that were answered. Of rows sent one request at a time the inputs and outputs are kept, as a payload;

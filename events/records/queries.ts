@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { streamId, text, type SchemasOf, type StreamId } from './common.js'
+import { streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /** Why a connected database was asked. */
 export const queryPurposes = ['query', 'training'] as const

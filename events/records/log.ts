@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { sha256, text, type SchemasOf } from './common.js'
+import { sha256, text, type SchemasOf } from '../common.js'
 
 /** What an erasure was asked for: one prediction event, one request's rows, a file, a training matrix, secrets, or all up to a time. */
 export const erasureKinds = ['prediction', 'request', 'file', 'matrix', 'secrets', 'before'] as const
