@@ -19,7 +19,8 @@ const graceMs = 10_000
 const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
-const nothing: Outcome = { rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true }
+/** Nobody knows what a process did that ended: its statement may have changed something. */
+const unknown: Outcome = { rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true, changed: true }
 
 let sockets = 0
 
@@ -163,7 +164,7 @@ export class Driver {
     for (const { reject } of [...this.#asking.values()]) reject(gone())
     for (const { reject, ended } of this.#opening.values()) {
       reject(gone())
-      ended(nothing)
+      ended(unknown)
     }
     this.#opening.clear()
     rmSync(this.socket, { force: true })

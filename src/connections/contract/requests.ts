@@ -43,7 +43,7 @@ export type Scan = {
   aggregates?: readonly Aggregate[]
 }
 
-/** One statement in the language of the database. Only `writes` may change something there. */
+/** One statement in the language of the database. With `writes` it may change something there, if the connection is writable. */
 export type Native = { native: string; writes?: boolean }
 
 export type Query = { scan: Scan } | Native
@@ -65,5 +65,5 @@ export type TableColumn = {
   exactText: boolean
 }
 
-/** How an answer ended: what it had, and the text that was sent. */
-export type Outcome = { rows: number; bytes: number; durationMs: number; sent: string | undefined; failed: boolean }
+/** How an answer ended: what it had, the text that was sent, and whether something there may have changed for good. */
+export type Outcome = { rows: number; bytes: number; durationMs: number; sent: string | undefined; failed: boolean; changed: boolean }

@@ -32,6 +32,7 @@ export class Answer {
   #rows = 0
   #bytes = 0
   #sent: string | undefined
+  #changed = false
 
   constructor(
     private readonly socket: Socket,
@@ -54,7 +55,14 @@ export class Answer {
     } catch (error) {
       this.socket.end(encodeError(error))
     }
-    return { rows: this.#rows, bytes: this.#bytes, durationMs: Math.round(performance.now() - begun), sent: this.#sent, failed }
+    return {
+      rows: this.#rows,
+      bytes: this.#bytes,
+      durationMs: Math.round(performance.now() - begun),
+      sent: this.#sent,
+      failed,
+      changed: this.#changed,
+    }
   }
 
   /** Resolves when the reader has been handed all of it, or is gone. */
@@ -90,11 +98,17 @@ export class Answer {
   }
 
   async #stream(session: Session): Promise<boolean> {
+    const writes = 'native' in this.query && this.query.writes === true
+    this.#changed = writes && !session.isAtomic
     const cursor = await this.#open(session)
     try {
       this.#sent = cursor.sent
       await this.#write([encodeColumns(cursor.columns, cursor.sent)])
-      await this.#pass(session, cursor)
+      try {
+        await this.#pass(session, cursor)
+      } finally {
+        this.#changed ||= cursor.hasChanged?.() ?? false
+      }
     } catch (error) {
       const isClean = await cursor.close()
       if (!isClean) session.destroy()

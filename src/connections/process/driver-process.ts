@@ -24,7 +24,7 @@ const fail = (id: number, error: unknown): void => {
   say({ failed: id, problem: errorFields(error) })
 }
 
-const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true })
+const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true, changed: false })
 
 const ask = async (session: Session, of: Metadata): Promise<Answered> => {
   if ('tables' in of) return session.tables()

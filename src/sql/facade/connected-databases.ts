@@ -27,6 +27,8 @@ type Parts = {
 /** The connected databases by what the log says of them. Secrets are opened here, and go to the process of the drivers only. */
 export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
+  /** What statements came to, by the request that sent them. */
+  readonly #sent = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
 
   constructor(private readonly parts: Parts) {}
 
@@ -36,7 +38,10 @@ export class ConnectedDatabases {
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
+    const statement = JSON.stringify(question)
+    await this.#refuseToRepeat(request, statement)
     const { socket, ticket, ended } = await connections.open(connection, question.open)
+    this.#sentBy(request).set(statement, ended)
     const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
       this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
     )
@@ -48,6 +53,21 @@ export class ConnectedDatabases {
   /** Resolves when everything that was asked is on record. */
   async recorded(): Promise<void> {
     await Promise.all(this.#recording)
+  }
+
+  #sentBy(request: SelectRequest): Map<string, Promise<Outcome>> {
+    const sent = this.#sent.get(request) ?? new Map<string, Promise<Outcome>>()
+    this.#sent.set(request, sent)
+    return sent
+  }
+
+  /** Refuses to send a statement again that may have changed something: the process that sent it was lost before it answered. */
+  async #refuseToRepeat(request: SelectRequest, statement: string): Promise<void> {
+    const before = await this.#sentBy(request).get(statement)
+    if (!before?.changed) return
+    throw new Problem('query_failed', 'Not sent again', 'The process that answers SQL was lost after it had sent a statement that writes', {
+      hint: 'See in the database what became of the statement before you send it again.',
+    })
   }
 
   /** Records what a database was asked, once its answer has ended. What never reached it is not recorded. */

@@ -161,6 +161,68 @@ test('the page about connected databases does what it says', async () => {
   }
 })
 
+const notes = async (note: string): Promise<unknown> =>
+  (await postgres.run(`SELECT count(*)::int AS n FROM notes WHERE note = '${note}'`)).rows
+
+describe('a statement that writes there', () => {
+  beforeAll(async () => {
+    await postgres.run('CREATE TABLE notes (id serial, note text)')
+    const parameters = { ...postgres.connection().parameters, writable: true }
+    await ask(`CREATE DATABASE writer WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(parameters)}`)
+  })
+
+  test.each([
+    [
+      'a query that answers',
+      "SELECT note FROM writer (INSERT INTO notes (note) VALUES ('answered') RETURNING note)",
+      'answered',
+      [['answered']],
+    ],
+    [
+      'a query with an error',
+      "SELECT nothing FROM writer (INSERT INTO notes (note) VALUES ('failed') RETURNING id)",
+      'failed',
+      expect.stringMatching(/"nothing"/),
+    ],
+    [
+      'a query that is tried in another way',
+      `SELECT note FROM writer (INSERT INTO notes (note) VALUES ('tried') RETURNING note) WHERE note = "tried"`,
+      'tried',
+      [['tried']],
+    ],
+    [
+      'a table made of what it returns',
+      "CREATE TABLE files.written (SELECT id FROM writer (INSERT INTO notes (note) VALUES ('kept') RETURNING id))",
+      'kept',
+      undefined,
+    ],
+  ])('runs once: %s', async (_, query, note, answer) => {
+    expect(await ask(query).catch(String)).toEqual(answer)
+    expect(await notes(note)).toEqual([{ n: 1 }])
+  })
+})
+
+describe('what only asks does not write there', () => {
+  const insert = "SELECT id FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id)"
+  test.each([
+    `EXPLAIN ${insert}`,
+    `CREATE VIEW written AS (${insert})`,
+    `CREATE MODEL written FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id, note) PREDICT note`,
+  ])('%s', async (statement) => {
+    expect(await ask(statement).then(() => 'answered', String)).toMatch(/only read/)
+    expect(await notes('asked')).toEqual([{ n: 0 }])
+  })
+})
+
+test('a statement that wrote is not sent again when the process that answers SQL is lost', async () => {
+  const query = "SELECT count(*) FROM writer (INSERT INTO notes (note) VALUES ('lost') RETURNING id), range(3000000) a, range(3000000) b"
+  const asked = ask(query).then(() => 'answered', String)
+  while (((await notes('lost')) as { n: number }[])[0]?.n === 0) await sleep(20)
+  process.kill(service.service.analyticsPid() ?? 0, 'SIGKILL')
+  expect(await asked).toMatch(/Not sent again|sent a statement that writes/)
+  expect(await notes('lost')).toEqual([{ n: 1 }])
+})
+
 test('what the database was asked is on record, without constants', async () => {
   await ask("SELECT id FROM pg.homes WHERE place = 'good' LIMIT 1")
   const recorded = await ask(

@@ -9,7 +9,14 @@ const sessions = () => {
   const all: (Session & { isLost: boolean; destroyed: boolean })[] = []
   const connect = async (): Promise<Session> => {
     const session = {
-      ...{ isLost: false, destroyed: false, received: 0, check: () => Promise.resolve(), tables: () => Promise.reject(new Error()) },
+      ...{
+        isAtomic: true,
+        isLost: false,
+        destroyed: false,
+        received: 0,
+        check: () => Promise.resolve(),
+        tables: () => Promise.reject(new Error()),
+      },
       ...{ columns: () => Promise.reject(new Error()), open: () => Promise.reject(new Error()), cancel: () => Promise.resolve() },
       destroy: () => {
         session.destroyed = true

@@ -20,6 +20,8 @@ export type Cursor = {
   sent: string
   /** The next rows, at most about `most`; `undefined` behind the last ones. Nothing is read ahead but one step. */
   next: (most: number) => Promise<Rows | undefined>
+  /** Whether something there may have changed for good: only behind the last rows of a statement that writes. */
+  hasChanged?: () => boolean
   /** Ends the statement there, and waits for it. Whether the session can be used again. */
   close: () => Promise<boolean>
 }
@@ -28,6 +30,8 @@ export type Cursor = {
 export type Session = {
   /** Whether it has been lost. */
   readonly isLost: boolean
+  /** Whether a statement changes nothing for good before its last row was taken. Some databases commit others by themselves. */
+  readonly isAtomic: boolean
   /** Bytes that the database has sent so far. */
   readonly received: number
   check: () => Promise<void>

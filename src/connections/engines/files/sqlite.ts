@@ -6,7 +6,7 @@ import { putMicros } from '../../batch/numbers.js'
 import type { Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
-import { checkReading } from '../../pushdown/native.js'
+import { checkReading, onlyRead } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
 import type { Cursor, Engine, Session } from '../contract/engine.js'
@@ -63,6 +63,7 @@ const explain = (error: unknown): Problem => {
 
 /** A file of SQLite, opened for reading. Calls run to their end: whoever must end one ends the process. */
 class SqliteSession implements Session {
+  readonly isAtomic = true
   isLost = false
   received = 0
 
@@ -128,7 +129,7 @@ class SqliteSession implements Session {
 
   #sql(query: Query): string {
     if ('scan' in query) return planScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
-    checkReading(query.native)
+    checkReading(query.native, onlyRead)
     return query.native
   }
 

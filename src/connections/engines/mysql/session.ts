@@ -5,7 +5,7 @@ import type { Query, Table, TableColumn, Tables } from '../../contract/requests.
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
-import { checkReading } from '../../pushdown/native.js'
+import { checkReading, onlyAsked, onlyRead } from '../../pushdown/native.js'
 import { planScan, tableName } from '../../pushdown/plan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
@@ -44,6 +44,11 @@ export class MysqlSession extends SocketSession implements Session {
     explain: Explain,
   ) {
     super(opened.socket, explain)
+  }
+
+  /** The server commits what changes tables themselves, whatever the transaction is. */
+  get isAtomic(): boolean {
+    return !this.parameters.writable
   }
 
   async check(): Promise<void> {
@@ -148,7 +153,7 @@ export class MysqlSession extends SocketSession implements Session {
       return { ...planScan(scan, columns, mysqlDialect), writes: false }
     }
     const writes = query.writes === true && this.parameters.writable
-    if (!writes) checkReading(query.native)
+    if (!writes) checkReading(query.native, this.parameters.writable ? onlyAsked : onlyRead)
     return { sql: query.native, types: new Map(), writes }
   }
 

@@ -1,7 +1,7 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
-import { checkReading } from '../../pushdown/native.js'
+import { checkReading, onlyAsked, onlyRead } from '../../pushdown/native.js'
 import { asksForColumns, planScan, tableName } from '../../pushdown/plan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { Query, Scan, TableColumn, Tables } from '../../contract/requests.js'
@@ -37,6 +37,7 @@ const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Readin
 
 /** A session of PostgreSQL. Each statement is a transaction of its own, which reads only unless the connection writes. */
 export class PostgresSession extends SocketSession implements Session {
+  readonly isAtomic = true
   /** What is known of types that are not built in. */
   readonly #own: Map<number, OwnType>
 
@@ -112,7 +113,7 @@ export class PostgresSession extends SocketSession implements Session {
       return { ...planScan(scan, columns, postgresDialect), writes: false }
     }
     const writes = query.writes === true && this.parameters.writable
-    if (!writes) checkReading(query.native)
+    if (!writes) checkReading(query.native, this.parameters.writable ? onlyAsked : onlyRead)
     return { sql: query.native, values: [], types: new Map(), writes }
   }
 
@@ -174,14 +175,16 @@ export class PostgresSession extends SocketSession implements Session {
   ): Cursor {
     let before = received
     let ahead: Promise<TextRow[]> | undefined = Promise.resolve(first)
-    let committed = false
+    let hasChanged = false
     const isWriting = statement.writes
     const step = async (most: number) => {
       const rows = await ahead
       ahead = undefined
       if (!rows || rows.length === 0) {
-        if (isWriting && !committed) await this.#client.query('COMMIT')
-        committed = true
+        if (isWriting && !hasChanged) {
+          hasChanged = true
+          await this.#client.query('COMMIT')
+        }
         return undefined
       }
       const bytes = Math.max(this.received - before, rows.length)
@@ -196,6 +199,7 @@ export class PostgresSession extends SocketSession implements Session {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
       sent: statement.sql,
       next: (most) => this.explained(() => step(most)),
+      hasChanged: () => hasChanged,
       close: () => this.#end(reader, isWriting),
     }
   }

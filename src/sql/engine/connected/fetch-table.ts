@@ -112,7 +112,8 @@ export const fetchTable = async (
 }
 
 /** Fetches the answer to a statement in the language of a connected database. */
-export const fetchNative = async (session: Session, { connection, sql }: NativeStatement): Promise<FetchedRows> => {
-  const { table, sent } = await session.answers.fetch(connection.stream, { native: sql }, session.isPlanned)
+export const fetchNative = async (session: Session, { connection, sql, mayWrite }: NativeStatement): Promise<FetchedRows> => {
+  const query = { native: sql, ...(mayWrite && { writes: true }) }
+  const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
   return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

@@ -121,7 +121,8 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   const all = lex(sql)
   const written = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
   const { directory, head: position, natives } = session
-  const tokens = await cutNativeStatements({ directory, position, natives }, written, sql)
+  const mayWrite = view === undefined && session.mayWrite
+  const tokens = await cutNativeStatements({ directory, position, natives, mayWrite }, written, sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)

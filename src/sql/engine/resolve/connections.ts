@@ -37,8 +37,8 @@ export const refuseForeign = (connection: Pick<DatabaseEntry, 'name' | 'engine'>
 const calledTables = (tokens: readonly Token[]): Token[] =>
   tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
-/** `FROM db (…)`: a statement in the language of a connected database. */
-export type NativeStatement = { connection: DatabaseEntry; sql: string }
+/** `FROM db (…)`: a statement in the language of a connected database. Only one that the user sent may write, and not one of a view. */
+export type NativeStatement = { connection: DatabaseEntry; sql: string; mayWrite: boolean }
 
 /** What a statement in another language is called in the tree, with its number behind. */
 const nativePrefix = 'ledger_native_'
@@ -50,12 +50,15 @@ export const keepNative = (natives: Map<string, NativeStatement>, statement: Nat
   return name
 }
 
+/** Where statements are looked up and kept. */
+type Natives = { directory: Directory; position: number; natives: Map<string, NativeStatement>; mayWrite: boolean }
+
 /**
  * Takes the statements in the languages of connected databases out of a text, before anybody reads them as DuckDB's SQL. A name stands
  * in the place of each, under which it is kept in `natives`.
  */
 export const cutNativeStatements = async (
-  { directory, position, natives }: { directory: Directory; position: number; natives: Map<string, NativeStatement> },
+  { directory, position, natives, mayWrite }: Natives,
   tokens: readonly Token[],
   sql: string,
 ): Promise<Token[]> => {
@@ -70,7 +73,7 @@ export const cutNativeStatements = async (
       left.push(token)
       continue
     }
-    const name = keepNative(natives, { connection, sql: sql.slice(tokens[i + 1]?.end, end.start) })
+    const name = keepNative(natives, { connection, sql: sql.slice(tokens[i + 1]?.end, end.start), mayWrite })
     left.push({ ...token, kind: 'word', text: name, value: name, end: end.end })
     i = close
   }

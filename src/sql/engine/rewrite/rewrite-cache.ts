@@ -29,12 +29,12 @@ export type Rewritten = { text: CheckedText; tree?: AstNode }
 
 /** A statement in the language of its database as one that reads from it; undefined for any other. */
 const nativeText = async (
-  { directory, natives }: Session,
+  { directory, natives, mayWrite }: Session,
   { isNative, sql, db }: SelectRequest,
   position: number,
 ): Promise<Text | undefined> => {
   const connection = isNative ? named(await directory.databases(position), db) : undefined
-  return connection && isConnected(connection) ? { sql: `SELECT * FROM ${keepNative(natives, { connection, sql })}` } : undefined
+  return connection && isConnected(connection) ? { sql: `SELECT * FROM ${keepNative(natives, { connection, sql, mayWrite })}` } : undefined
 }
 
 /** Reads a statement, and rewrites its names to what they stand for. */

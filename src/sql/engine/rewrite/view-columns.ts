@@ -26,6 +26,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ctes: new Map(),
   mode: 'inside',
   isPlanned: true,
+  mayWrite: false,
   run: session.functions.begin(0),
   served: [],
   staged: [],

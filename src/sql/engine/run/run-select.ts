@@ -76,6 +76,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     natives: new Map(),
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
+    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && request.purpose !== 'training',
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,
@@ -214,8 +215,11 @@ export async function* runSelect(
     throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
-    await answers.drop()
-    if (isClean && !signal.aborted) pool.give(connection)
-    else connection.closeSync()
+    try {
+      await answers.drop()
+    } finally {
+      if (isClean && !signal.aborted) pool.give(connection)
+      else connection.closeSync()
+    }
   }
 }

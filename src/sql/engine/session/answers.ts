@@ -23,6 +23,7 @@ export class Answers {
   /** Whether a table has fewer columns here than there. */
   isNarrowed = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
+  readonly #fetched = new Map<string, Promise<Fetched>>()
   #connection: Promise<DuckDBConnection> | undefined
 
   constructor(
@@ -51,9 +52,23 @@ export class Answers {
     throw new TypeError('the server told something else than tables')
   }
 
-  /** Fetches an answer. With `isPlanned` its columns only. @throws Problem of the database */
-  async fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
-    const told = await this.ask({ connection, open: query })
+  /**
+   * Fetches an answer; a question that was asked before has the answer that it had, and a statement that writes runs once. With `isPlanned` its columns only.
+   * @throws Problem of the database
+   */
+  fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
+    const question = JSON.stringify([connection, query])
+    const known = this.#fetched.get(question)
+    if (known) return known
+    const fetched = this.#fetch(connection, query, isPlanned)
+    // Columns alone are no answer.
+    if (!isPlanned) this.#fetched.set(question, fetched)
+    return fetched
+  }
+
+  async #fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
+    // What is only planned may not write.
+    const told = await this.ask({ connection, open: isPlanned && 'native' in query ? { native: query.native } : query })
     if (!('place' in told)) throw new TypeError('the server told something else than a place')
     const answer = await AnswerReader.open(told.place, this.signal)
     try {
