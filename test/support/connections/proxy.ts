@@ -35,7 +35,8 @@ export const proxyTo = async (port: number, fault: () => Fault | undefined): Pro
     let passed = 0
     socket.pipe(upstream)
     upstream.on('error', () => socket.destroy())
-    upstream.on('close', () => socket.end())
+    // Nobody reads what a client still says, and its end would not be seen.
+    upstream.on('close', () => socket.destroySoon())
     socket.on('close', () => upstream.destroy())
     upstream.on('data', (chunk) => {
       const bad = fault()
