@@ -10,15 +10,18 @@ import { isColumnRef, textOf, textsOf, walk } from '../ast/nodes.js'
  */
 export const usedColumns = <T extends { name: string }>(query: AstNode, alias: string, columns: readonly T[]): readonly T[] => {
   const written = new Set<string>()
-  let all = false
+  let all = false as boolean
   walk(query, (node) => {
-    if (isColumnRef(node)) for (const name of textsOf(node, 'column_names')) written.add(foldName(name))
+    if (isColumnRef(node)) {
+      const names = textsOf(node, 'column_names').map(foldName)
+      for (const name of names) written.add(name)
+      all ||= names.length === 1 && names[0] === foldName(alias)
+    }
     for (const name of textsOf(node, 'using_columns')) written.add(foldName(name))
     const relation = textOf(node, 'relation_name')
     const isStar = textOf(node, 'class') === 'STAR' && (relation === '' || foldName(relation) === foldName(alias))
     all ||= isStar || textOf(node, 'type') === 'PIVOT' || textOf(node, 'ref_type') === 'NATURAL'
     return !all
   })
-  all ||= written.has(foldName(alias))
   return all ? columns : columns.filter(({ name }) => written.has(foldName(name)))
 }
