@@ -31,23 +31,46 @@ export type JobDefinition = {
 export const jobOutcomes = ['complete', 'skipped', 'error', 'interrupted', 'cancelled'] as const
 export type JobOutcome = (typeof jobOutcomes)[number]
 
-/** What came of one statement, in the order of the query: the events that it recorded, and why it failed. */
-export type JobStatementResult = { positions: number[]; error: string | null }
+/**
+ * The highest value that a column had when a statement compared it with LAST. `value` is text in DuckDB's notation of `type`; it is null
+ * where the column had no value.
+ */
+export type LastValue = { column: string; type: string; value: string | null }
+
+/**
+ * What came of one statement, in the order of the query: the events that it recorded, why it failed, and what each LAST in it stands for
+ * in the next run.
+ */
+export type JobStatementResult = { positions: number[]; error: string | null; last?: LastValue[] }
+
+/** What LAST stands for in the next run, in the order in which it is written: in the condition, and in each statement. */
+export type JobLast = { condition: LastValue[]; statements: LastValue[][] }
 
 /** A run under way; `previous` is when the one before began. */
 export type JobRun = { run: string; started_at: string; previous: string | null }
 
-export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null }
+/** `last` is missing before a run has seen a value. */
+export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null; last?: JobLast }
+
+/** How a run ended. The condition's values are there when it was true and everything was carried out, or when it gave no row. */
+export type JobRunEnd = {
+  run: string
+  outcome: JobOutcome
+  error: string | null
+  statements: JobStatementResult[]
+  condition_last?: LastValue[]
+}
 
 export type JobEvent =
   | Event<'JobCreated', JobDefinition>
   | Event<'JobRunStarted', { run: string; due_at: string; started_at: string; next_run_at: string | null }>
-  | Event<'JobRunFinished', { run: string; outcome: JobOutcome; error: string | null; statements: JobStatementResult[] }>
+  | Event<'JobRunFinished', JobRunEnd>
   | Event<'JobExpired', Record<string, never>>
   | Event<'JobDeleted', Record<string, never>>
 
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, 'must be UTC with microseconds')
 const reference = z.strictObject({ [secretKey]: sha256 })
+const lastValues = z.array(z.strictObject({ column: text, type: text, value: text.nullable() }))
 
 const schemas: SchemasOf<JobEvent> = {
   JobCreated: z
@@ -70,12 +93,24 @@ const schemas: SchemasOf<JobEvent> = {
       run: text,
       outcome: z.enum(jobOutcomes),
       error: text.nullable(),
-      statements: z.array(z.strictObject({ positions: z.array(z.int().positive()), error: text.nullable() })),
+      statements: z.array(
+        z.strictObject({ positions: z.array(z.int().positive()), error: text.nullable(), last: lastValues.exactOptional() }),
+      ),
+      condition_last: lastValues.exactOptional(),
     })
-    .describe('A run of a job ended: with what came of each statement up to the first that failed.'),
+    .describe('A run of a job ended: with what came of each statement up to the first that failed, and what LAST stands for in the next.'),
   JobExpired: nothing.describe("A job's end passed before the run that was due; it runs no more."),
   JobDeleted: nothing.describe('A job was deleted, by itself or with its project.'),
 }
+
+/** A statement that failed, or was not reached, sees the same rows again. */
+const lastAfter = ({ last = { condition: [], statements: [] } }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
+  condition: condition_last ?? last.condition,
+  statements: Array.from(
+    { length: Math.max(last.statements.length, statements.length) },
+    (_, i) => statements[i]?.last ?? last.statements[i] ?? [],
+  ),
+})
 
 const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
   switch (event.type) {
@@ -85,8 +120,11 @@ const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
       const { run, started_at, next_run_at } = event.data
       return job && { ...job, next_run_at, last_started_at: started_at, running: { run, started_at, previous: job.last_started_at } }
     }
-    case 'JobRunFinished':
-      return job?.running?.run === event.data.run ? { ...job, running: null } : job
+    case 'JobRunFinished': {
+      if (job?.running?.run !== event.data.run) return job
+      const hasLast = event.data.condition_last !== undefined || event.data.statements.some(({ last }) => last !== undefined)
+      return { ...job, running: null, ...(hasLast && { last: lastAfter(job, event.data) }) }
+    }
     case 'JobExpired':
       return job && { ...job, next_run_at: null }
     case 'JobDeleted':

@@ -207,6 +207,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   jobsRunningMax: 'Jobs that run at once. Beyond: they wait, the one that is due longest first.',
   jobClockHoldMs: 'How long a job waits if a jump of the clock skipped its time, so that the clock can be set right.',
   jobRunTimeoutMs: 'One run of a job. Beyond: it is stopped and ends with an error.',
+  jobLastMaxChars: 'A value that LAST stands for in a job. Beyond: the statement fails, and says of which column it is.',
   jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
   jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',
   eventProjectsMaxStreams: 'Streams whose project is remembered. Beyond: the one used longest ago is looked up again.',

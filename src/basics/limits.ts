@@ -183,6 +183,7 @@ export const limits = {
   jobClockHoldMs: 10 * 60_000,
   jobRunTimeoutMs: 3_600_000,
   jobErrorMaxChars: 10_000,
+  jobLastMaxChars: 1_000,
   jobHistoryMaxRuns: 1_000,
   // The event stream
   eventProjectsMaxStreams: 50_000,

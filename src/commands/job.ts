@@ -1,6 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
-import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
+import type { JobEvent, JobRunEnd, JobSchedule } from '../../events/job.js'
 import { isSecretReference, type SecretReference } from '../../events/secrets.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nextRun, ranAhead } from './rules/schedule.js'
@@ -22,7 +22,7 @@ export type JobCommand =
   | Command<'CreateJob', Target & JobText & JobTimes & { unlessExists?: boolean }>
   | Command<'DeleteJob', Target & { ifExists?: boolean }>
   | Command<'StartJobRun', Run & { now: string }>
-  | Command<'FinishJobRun', Run & { outcome: JobOutcome; error: string | null; statements: JobStatementResult[] }>
+  | Command<'FinishJobRun', Run & JobRunEnd>
 
 const reads = ({ type, data }: JobCommand) => {
   const named = 'job' in data ? data : { project: '', job: '' }
@@ -48,9 +48,9 @@ const decide = (command: JobCommand, facts: Facts): JobEvent[] => {
     case 'StartJobRun':
       return job ? start(job, command.data) : []
     case 'FinishJobRun': {
-      const { run, outcome, error, statements } = command.data
+      const { stream: _, ...data } = command.data
       // The deletion of a job has already ended its run.
-      return job?.state.running?.run === run ? [{ type: 'JobRunFinished', data: { run, outcome, error, statements } }] : []
+      return job?.state.running?.run === data.run ? [{ type: 'JobRunFinished', data }] : []
     }
     default:
       return unreachable(command)

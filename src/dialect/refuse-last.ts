@@ -1,15 +1,13 @@
 import { Problem } from '../basics/errors.js'
 import type { Token } from './lexer.js'
 
-/** Why LAST is refused. On the public service it stands in the place of a column. */
+/** Why LAST is refused. It stands in the place of a column. */
 const last = (name: string): Problem =>
   new Problem(
     'not_built',
     'LAST is not available',
-    `LAST is not available: on the public service it stands for the highest value that the query gave when it ran before, and there is no column ${name}`,
-    {
-      hint: "No query is remembered here. Name what you have seen: x > (SELECT max(x) FROM files.seen); in a job, created_at > '{{PREVIOUS_START_DATETIME}}'.",
-    },
+    `LAST is not available: it stands for the highest value that a job has seen, this is no query of a job, and there is no column ${name}`,
+    { hint: 'CREATE JOB j (SELECT * FROM db.t WHERE t.x > LAST) EVERY hour; elsewhere name it: x > (SELECT max(x) FROM files.seen).' },
   )
 
 /** LATEST has its meaning in one place only (`models/latest.ts`). */
@@ -39,12 +37,23 @@ export const refuseLast = (name: string): Problem | undefined => {
   }
 }
 
-const comparisons = new Set(['>', '>='])
+const marks = new Set(['>', '>='])
+const turned = new Set(['<', '<='])
 
-/** Refuses a comparison with LAST before the tables are known, in which a column may have that name. A column is written `t.last` or `"last"`. */
-export const checkLast = (tokens: readonly Token[]): void => {
-  tokens.forEach(({ kind, text }, i) => {
-    const isCompared = kind === 'word' && comparisons.has(tokens[i - 1]?.text ?? '') && !['.', '('].includes(tokens[i + 1]?.text ?? '')
-    if (isCompared && text.toUpperCase() === 'LAST') throw last(text)
+const isBare = (tokens: readonly Token[], i: number): boolean =>
+  tokens[i]?.kind === 'word' &&
+  tokens[i].text.toUpperCase() === 'LAST' &&
+  tokens[i - 1]?.text !== '.' &&
+  !['.', '('].includes(tokens[i + 1]?.text ?? '')
+
+/**
+ * The places of the tokens LAST that stand for what a job has seen: `x > LAST`, `LAST < x`, and `x > COALESCE(LAST, 0)`. A column of that
+ * name is written `t.last` or `"last"`.
+ */
+export const lastPlaces = (tokens: readonly Token[]): number[] =>
+  tokens.flatMap((_, i) => {
+    if (!isBare(tokens, i)) return []
+    const isCalled = tokens[i - 1]?.text === '(' && tokens[i - 2]?.text.toUpperCase() === 'COALESCE'
+    const before = tokens[isCalled ? i - 3 : i - 1]?.text ?? ''
+    return marks.has(before) || (!isCalled && turned.has(tokens[i + 1]?.text ?? '')) ? [i] : []
   })
-}

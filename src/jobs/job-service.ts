@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { instant } from '../../events/stored/envelope.js'
 import type { StreamId } from '../../events/common.js'
 import { secretKey } from '../../events/secrets.js'
-import type { Job, JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { Job, JobRun, JobStatementResult } from '../../events/job.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../basics/errors.js'
@@ -15,14 +15,13 @@ import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/secrets.js'
 import type { JobClock } from './clock.js'
 import { dueAt } from '../commands/rules/schedule.js'
-import { runStatements, type Engine, type JobWork } from './run.js'
+import { runStatements, type Engine, type JobWork, type RunEnd } from './run.js'
 
 type Options = { ledger: Ledger; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
 
 /** Why a run is aborted before its statements end. */
-type Cut = { outcome: JobOutcome; error: string }
+type Cut = RunEnd & { error: string }
 type Active = { abort: AbortController; cut?: Cut; done: Promise<void> }
-type Result = Cut | { outcome: JobOutcome; error: null }
 /** A run whose start is recorded. */
 type Begun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
 
@@ -193,7 +192,7 @@ export class JobService {
     return { stream, job, run: job.running, origin: { ...origin, causation: causeAt(positions[0] ?? found.id) } }
   }
 
-  async #carryOut({ job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<Result> {
+  async #carryOut({ job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<RunEnd> {
     let hide = (text: string) => text
     try {
       const { query, if_query } = await this.#textOf(job)
@@ -202,14 +201,15 @@ export class JobService {
         query,
         ifQuery: if_query,
         times: run,
+        last: job.last ?? { condition: [], statements: [] },
         db: () => this.#projectOf(job),
         origin: { ...origin, source: 'sql' },
         signal: active.abort.signal,
         pause: () => new Promise((resolve) => this.options.clock.wait(tryAgainMs, resolve)),
       }
-      const { outcome, error } = await runStatements(this.options.engine, work, results)
+      const end = await runStatements(this.options.engine, work, results)
       if (active.cut) return active.cut
-      return error === null ? { outcome, error } : { outcome, error: hide(error) }
+      return end.error === null ? end : { ...end, error: hide(end.error) }
     } catch (error) {
       if (active.cut) return active.cut
       if (!isProblem(error)) this.options.logger.error({ err: error, run: run.run }, 'a run of a job failed')
@@ -228,8 +228,13 @@ export class JobService {
     return JSON.parse(body.toString()) as { query: string; if_query: string | null }
   }
 
-  async #finish({ stream, job, run, origin }: Begun, { outcome, error }: Result, statements: JobStatementResult[]): Promise<void> {
-    const data = { stream, run: run.run, outcome, error: error === null ? null : fit(error), statements }
+  async #finish(
+    { stream, job, run, origin }: Begun,
+    { outcome, error, conditionLast }: RunEnd,
+    statements: JobStatementResult[],
+  ): Promise<void> {
+    const end = { run: run.run, outcome, error: error === null ? null : fit(error), statements }
+    const data = { stream, ...end, ...(conditionLast && { condition_last: conditionLast }) }
     const { positions } = await this.#execute({ type: 'FinishJobRun', data }, origin)
     const line = { job: origin.actor, run: run.run, outcome, ...(error !== null && { error: data.error }), positions }
     this.options.logger[outcome === 'error' ? 'warn' : 'info'](line, `job ${job.name}: ${outcome}`)

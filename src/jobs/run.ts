@@ -1,7 +1,8 @@
-import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { JobLast, JobOutcome, JobRun, JobStatementResult, LastValue } from '../../events/job.js'
 import type { ProblemCode } from '../basics/errors.js'
 import type { Origin } from '../log/contract/log.js'
 import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
+import type { LastValues } from '../sql/contract/request.js'
 import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'
 import { fillTimes } from '../commands/rules/placeholders.js'
@@ -14,6 +15,8 @@ export type JobWork = {
   query: string
   ifQuery: string | null
   times: Pick<JobRun, 'started_at' | 'previous'>
+  /** What LAST stands for, as earlier runs have seen it. */
+  last: JobLast
   /** The database in which names are looked up; it may be renamed between two statements. */
   db: () => Promise<string>
   origin: Origin
@@ -24,24 +27,28 @@ export type JobWork = {
 
 type Answered = JobStatementResult & { hasRows: boolean }
 
+/** What became of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
+export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
+
 /** Temporary refusals of a service that is starting or busy. The job retries, because nobody else would send the statement again. */
 const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
 
-const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork): Promise<SqlAnswer> => {
+const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
   for (;;) {
-    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal })
+    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
     if (answer.type !== 'error' || !passing.has(answer.problem.code) || signal.aborted) return answer
     await pause()
   }
 }
 
-const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Answered> => {
-  const answer = await ask(engine, sql, work)
+const carryOut = async (engine: Engine, sql: string, work: JobWork, known: readonly LastValue[] = []): Promise<Answered> => {
+  let seen: LastValue[] = []
+  const answer = await ask(engine, sql, work, { known, note: (values) => (seen = [...values]) })
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
   let hasRows = false
   // Rows are read to the end, so that predictions are recorded and the query's place is free.
   if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
-  return { positions: answer.positions, error: null, hasRows }
+  return { positions: answer.positions, error: null, hasRows, ...(seen.length > 0 && { last: seen }) }
 }
 
 /**
@@ -49,21 +56,20 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Ans
  *
  * @throws whatever the engine throws: a fault of this service, or the reason of the signal
  */
-export const runStatements = async (
-  engine: Engine,
-  work: JobWork,
-  results: JobStatementResult[],
-): Promise<{ outcome: JobOutcome; error: string | null }> => {
+export const runStatements = async (engine: Engine, work: JobWork, results: JobStatementResult[]): Promise<RunEnd> => {
+  let seen: Pick<RunEnd, 'conditionLast'> = {}
   if (work.ifQuery !== null) {
-    const { error, hasRows } = await carryOut(engine, work.ifQuery, work)
+    const { error, hasRows, last } = await carryOut(engine, work.ifQuery, work, work.last.condition)
     if (error !== null) return { outcome: 'error', error: `the condition failed: ${error}` }
-    if (!hasRows) return { outcome: 'skipped', error: null }
+    if (last) seen = { conditionLast: last }
+    if (!hasRows) return { outcome: 'skipped', error: null, ...seen }
   }
-  for (const statement of splitStatements(work.query)) {
+  for (const [i, statement] of splitStatements(work.query).entries()) {
     work.signal.throwIfAborted()
-    const { positions, error } = await carryOut(engine, statement, work)
-    results.push({ positions, error })
-    if (error !== null) return { outcome: 'error', error }
+    const { hasRows: _, ...result } = await carryOut(engine, statement, work, work.last.statements[i])
+    results.push(result)
+    // The condition is as true for the next run as it was for this one.
+    if (result.error !== null) return { outcome: 'error', error: result.error }
   }
-  return { outcome: 'complete', error: null }
+  return { outcome: 'complete', error: null, ...seen }
 }

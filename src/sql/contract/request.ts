@@ -1,9 +1,13 @@
+import type { LastValue } from '../../../events/job.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters } from '../statements/statement.js'
 import type { SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
+
+/** What LAST stands for in a statement of a job, in the order in which it is written; `note` is told what it stands for in the next run. */
+export type LastValues = { known: readonly LastValue[]; note: (seen: readonly LastValue[]) => void }
 
 /**
  * A statement as it was sent: `db` is where names are looked up, the default project when none is given; with `asOf` it reads the
@@ -20,6 +24,8 @@ export type SqlRequest = {
   /** Whose turn it takes and whose share of the places: clients are told apart, the service's own queries need none. */
   client?: string | undefined
   execution?: Execution
+  /** Only a job remembers what it has seen. */
+  last?: LastValues
   signal?: AbortSignal
 }
 

@@ -1,4 +1,5 @@
 import type { StreamId } from '../../../events/common.js'
+import type { LastValue } from '../../../events/job.js'
 import type { QueryPurpose } from '../../../events/records/queries.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
@@ -22,6 +23,8 @@ export type SelectRequest = SelectPart & {
   upTo: number
   asOf?: AsOf
   params?: Parameters
+  /** What LAST stands for, where the statement is a job's. */
+  last?: readonly LastValue[]
   /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */
   timeoutMs?: number
   /** Who asks. */
@@ -44,8 +47,8 @@ export type PredictedRows = {
 /** Which version of a model scored how many rows of a query. */
 export type ScoreCount = { model: StreamId; version: number; rows: number }
 
-/** What stands before the rows. `scored` is there when the models are done by then, so that it is recorded before a row is given. */
-export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[] }
+/** What stands before the rows. `last` is what LAST stands for when the job asks again. `scored` is there when the models are done by then, so that it is recorded before a row is given. */
+export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[]; last?: LastValue[] }
 
 /** What stands behind the rows: how many they are, and what scored them. */
 export type SelectEnd = { rows: number; scored: ScoreCount[] }

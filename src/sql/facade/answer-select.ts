@@ -52,7 +52,8 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 }
 
 /** The SELECT as the process is sent it. */
-const requestOf = (select: SelectPart, { context, origin, params, format, position }: RunningStatement, head: number, project: string) => {
+const requestOf = (select: SelectPart, statement: RunningStatement, head: number, project: string) => {
+  const { context, origin, params, format, position, last } = statement
   const request: SelectRequest = {
     ...select,
     db: context.db,
@@ -63,6 +64,7 @@ const requestOf = (select: SelectPart, { context, origin, params, format, positi
     // What is answered instead of rows is a few rows of our own.
     format: select.wanted ? 'json' : (format ?? 'json'),
     ...(params && { params }),
+    ...(last && { last: last.known }),
     ...(position !== undefined && position !== head && { asOf: position }),
   }
   return request
@@ -83,6 +85,7 @@ export const answerSelect = async (select: SelectPart, statement: RunningStateme
   try {
     const positions = await receipts.served(answer.served ?? [])
     if (answer.scored) positions.push(...(await receipts.scored(answer.scored)))
+    if (answer.last) statement.last?.note(answer.last)
     const rows = answer.scored ? answer.rows : withReceipts(answer, receipts, positions)
     return { type: 'table', columns: answer.columns, rows, format: request.format ?? 'json', context, positions }
   } catch (error) {

@@ -93,6 +93,7 @@ describe('a SELECT from a connected database', () => {
 
   test.each([
     ['SELECT size FROM pg.homes WHERE id > 5 AND size * 2 > 100', 'SELECT "id", "size" FROM "homes" WHERE "id" >'],
+    ['SELECT h.size FROM pg.homes AS h WHERE h.size * 2 > 100', 'SELECT "size" FROM "homes"'],
     ['SELECT id FROM pg.homes LIMIT 10', 'LIMIT 10'],
     ['SELECT place, count(*) AS n, sum(rent) FROM pg.homes WHERE id > 3 GROUP BY 1 HAVING n > 5 ORDER BY 1', 'sum("rent")'],
     ["SELECT h.rent FROM pg.homes h WHERE h.listed >= DATE '2026-02-01'", '"listed" >='],

@@ -185,6 +185,35 @@ describe('when a job runs', () => {
       expect(clock.due).toEqual([])
     }))
 
+  test('what LAST stands for goes from run to run, over a stop, and stays as it was where a run is cut off', () =>
+    withLog(async (open) => {
+      const known: unknown[] = []
+      let highest = 0
+      engine.answers = (request) => {
+        known.push(request.last?.known.map(({ value }) => value))
+        request.last?.note([{ column: 't.id', type: 'BIGINT', value: String(++highest) }])
+        return rows('[1]')
+      }
+      const first = serviceOver(open)
+      await first.start()
+      await create(open, 'j', { query: 'SELECT * FROM files.t WHERE id > LAST', ifQuery: 'SELECT * FROM files.t WHERE id > LAST' })
+      await clock.forward(minute)
+      await first.stop()
+      expect(known).toEqual([[], [], ['1'], ['2']])
+      const second = serviceOver(open)
+      await second.start()
+      engine.answers = () => failed(new Problem('query_failed', 'Failed', 'it failed'))
+      await clock.forward(minute)
+      engine.answers = (request) => {
+        known.push(request.last?.known.map(({ value }) => value))
+        return rows('[1]')
+      }
+      await clock.forward(minute)
+      await second.stop()
+      expect(known.slice(4)).toEqual([['3'], ['4']])
+      expect((await ends(open)).map(({ outcome }) => outcome)).toEqual(['complete', 'complete', 'error', 'complete'])
+    }))
+
   test('what was due while the service was down runs once, then goes on at its times; what ended meanwhile does not', () =>
     withLog(async (open) => {
       await create(open, 'j')

@@ -282,7 +282,7 @@ describe('a statement that holds a query shows its own text', () => {
 
 test('LAST and LATEST are named, unless they are columns', async () => {
   expect(await failure('SELECT sqft FROM files.rentals WHERE sqft > last')).toMatchObject({
-    detail: expect.stringMatching(/^LAST is not available: on the public service it stands for the highest value/),
+    detail: expect.stringMatching(/^LAST is not available: it stands for the highest value that a job has seen/),
     hint: expect.stringContaining('SELECT max(x)'),
   })
   expect(await failure('SELECT r.sqft FROM files.rentals AS r JOIN rent AS m WHERE r.sqft > LATEST')).toMatchObject({

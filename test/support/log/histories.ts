@@ -137,15 +137,21 @@ const job = fc.record({
   end_at: orNull(time),
   schedule: orNull(fc.record({ count: fc.integer({ min: 1, max: 99 }), unit: fc.constantFrom(...jobUnits), said: word })),
 })
+const last = fc.array(fc.record({ column: word, type: word, value: orNull(word) }), { minLength: 1, maxLength: 2 })
 const run = fc.record({
   due_at: time,
   started_at: time,
   next_run_at: orNull(time),
   outcome: fc.constantFrom(...jobOutcomes),
   error: orNull(word),
-  statements: fc.array(fc.record({ positions: fc.array(fc.integer({ min: 1, max: 99 }), { maxLength: 2 }), error: orNull(word) }), {
-    maxLength: 2,
-  }),
+  statements: fc.array(
+    fc.record(
+      { positions: fc.array(fc.integer({ min: 1, max: 99 }), { maxLength: 2 }), error: orNull(word), last },
+      { requiredKeys: ['positions', 'error'] },
+    ),
+    { maxLength: 2 },
+  ),
+  condition_last: fc.option(last, { nil: undefined }),
 })
 
 /** One thing that may happen, decided when the state is known: random numbers choose among the possible events. */
@@ -157,7 +163,15 @@ export type Step = {
   changes: object[]
   request: object
   result: object
-  run: { due_at: string; started_at: string; next_run_at: string | null; outcome: string; error: string | null; statements: object[] }
+  run: {
+    due_at: string
+    started_at: string
+    next_run_at: string | null
+    outcome: string
+    error: string | null
+    statements: object[]
+    condition_last: object[] | undefined
+  }
   word: string
 }
 
@@ -217,7 +231,7 @@ type JobState = { running: string | null; next: number }
 
 /** Runs begin and end in turn. */
 const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'> => {
-  const { due_at, started_at, next_run_at, outcome, error, statements } = run
+  const { due_at, started_at, next_run_at, outcome, error, statements, condition_last } = run
   if (choice % 7 === 6) return { type: 'JobExpired', data: {} }
   if (state.running === null) {
     state.running = `run ${state.next++}`
@@ -225,7 +239,7 @@ const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'
   }
   const ended = state.running
   state.running = null
-  return { type: 'JobRunFinished', data: asData({ run: ended, outcome, error, statements }) }
+  return { type: 'JobRunFinished', data: asData({ run: ended, outcome, error, statements, ...(condition_last && { condition_last }) }) }
 }
 
 /** Turns random choices into a log that `decide` could have written. */

@@ -1,3 +1,4 @@
+import { foldName } from '../../../../events/common.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
 import { canAggregate, canPush, planScan } from '../../../connections/pushdown/plan.js'
@@ -58,7 +59,13 @@ type Wanted = { scan: Scan; apply?: () => void }
  * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
  * else is left to filter.
  */
-const wantedOf = (found: ConnectedTable, ref: AstNode, select: AstNode | undefined, columns: readonly TableColumn[]): Wanted => {
+const wantedOf = (
+  found: ConnectedTable,
+  ref: AstNode,
+  select: AstNode | undefined,
+  columns: readonly TableColumn[],
+  keepsRows: boolean,
+): Wanted => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
   if (!select) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
@@ -66,7 +73,7 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, select: AstNode | undefin
   const filters = narrowed.filters.filter((filter) => canPush(filter, columns, dialect))
   const where = filters.length > 0 && { filters }
   const isAll = narrowed.isAll && filters.length === narrowed.filters.length
-  const grouped = isAll && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
+  const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
   if (grouped) {
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
@@ -88,17 +95,19 @@ const reading = async (session: Session, table: string, state: string): Promise<
 
 /**
  * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
- * `select` is the query whose FROM has the table in it. A query that is only planned fetches no rows.
+ * `select` is the query whose FROM has the table in it. A query that is only planned fetches no rows; one that `keepsRows` has them all
+ * here, and no groups of them.
  */
 export const fetchTable = async (
   session: Session,
   found: ConnectedTable,
   ref: AstNode,
   select: AstNode | undefined,
+  keepsRows = false,
 ): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : select, columns)
+  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : select, columns, keepsRows)
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
   if (session.isPlanned) {
@@ -109,6 +118,21 @@ export const fetchTable = async (
   }
   const { table, sent } = await session.answers.fetch(stream, { scan }, false)
   return reading(session, table, `sent ${sent}`)
+}
+
+/** A query of the highest value of a column there, or of all its values where its order is another one there. */
+export const fetchHighest = async (
+  session: Session,
+  { connection: { stream, engine }, table, schema }: ConnectedTable,
+  named: string,
+): Promise<{ query: AstNode; column: string }> => {
+  const columns = await session.answers.columnsOf(stream, table, schema)
+  const column = columns.find(({ name }) => foldName(name) === foldName(named))?.name ?? named
+  const place = { ...(schema !== undefined && { schema }), table }
+  const highest: Scan = { ...place, columns: [], aggregates: [{ function: 'max', column, as: column }] }
+  const scan = canAggregate(highest, columns, dialectOf(engine)) ? highest : { ...place, columns: [column] }
+  const fetched = await session.answers.fetch(stream, { scan }, false)
+  return { query: await parseSelect(session.connection, `SELECT * FROM ${fetched.table}`), column }
 }
 
 /** Fetches the answer to a statement in the language of a connected database. */

@@ -10,6 +10,7 @@ import { missingConditions, splitUsing, offsetLimits, misplacedAt } from '../../
 import { badStatement, lex, splitSingle, type Token } from '../../../dialect/lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from '../resolve/native-queries.js'
 import { readScoringOptions, type ScoringOptions } from '../scoring/options.js'
+import { markLast } from './mark-last.js'
 import { normalise } from './normalise.js'
 import { pivotValues } from '../guard/pivot-values.js'
 import { missingValues, valueQueries } from './pivots.js'
@@ -122,7 +123,9 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   const written = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
   const { directory, head: position, natives } = session
   const mayWrite = view === undefined && session.mayWrite
-  const tokens = await cutNativeStatements({ directory, position, natives, mayWrite }, written, sql)
+  const cut = await cutNativeStatements({ directory, position, natives, mayWrite }, written, sql)
+  // Only a statement has been run before, and not a view that it reads.
+  const tokens = view === undefined ? markLast(cut, session.last) : cut
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)

@@ -23,6 +23,7 @@ import { fetchNative, fetchTable, type FetchedRows } from '../connected/fetch-ta
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
+import { LastInQuery } from './last.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
 import { refusePast, requireDatabase, resolveTable, type ConnectedTable, type TableMeaning } from '../resolve/resolve.js'
@@ -116,17 +117,30 @@ export class Rewriter {
     const from = nodeOf(node, 'from_table')
     const later: Later = { models: [], connected: [] }
     if (from) await this.reference(from, { ...scope, select: node }, later)
+    const last = this.lastIn(node, later)
+    await last?.fill(scope)
     // A model takes its inputs by their names, which the query need not name.
-    await this.fetch(later, later.models.length > 0 ? undefined : node)
+    await this.fetch(later, later.models.length > 0 ? undefined : node, last !== undefined)
+    await last?.note(scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
   }
 
-  /** Puts the rows of connected tables in the places of their names. `select` is the query that names all that it uses of them. */
-  private async fetch({ connected }: Later, select: AstNode | undefined): Promise<void> {
+  private lastIn(select: AstNode, { connected, models }: Later): LastInQuery | undefined {
+    if (!this.session.last) return undefined
+    const last = new LastInQuery(this.session, this.session.last, select, { connected, models: models.map(({ ref }) => ref) })
+    return last.isUsed ? last : undefined
+  }
+
+  /**
+   * Puts the rows of connected tables in the places of their names. `select` is the query that names all that it uses of them. With
+   * `keepsRows` none are added up there.
+   */
+  private async fetch({ connected }: Later, select: AstNode | undefined, keepsRows = false): Promise<void> {
     for (const { ref, found } of connected)
       try {
-        this.replace(ref, [found.connection.name, found.table].join('.'), found.table, await fetchTable(this.session, found, ref, select))
+        const rows = await fetchTable(this.session, found, ref, select, keepsRows)
+        this.replace(ref, [found.connection.name, found.table].join('.'), found.table, rows)
       } catch (error) {
         throw placed(error, ref)
       }

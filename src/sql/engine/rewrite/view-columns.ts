@@ -27,6 +27,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   mode: 'inside',
   isPlanned: true,
   mayWrite: false,
+  last: undefined,
   run: session.functions.begin(0),
   served: [],
   staged: [],

@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { lastSeen } from '../rewrite/last.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
@@ -74,6 +75,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     sources: new Sources(),
     quoted: new Set(),
     natives: new Map(),
+    last: request.last && { known: request.last, seen: new Map(), marks: 0 },
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
     mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && request.purpose !== 'training',
@@ -104,8 +106,10 @@ async function* answer({ connection, request }: Context, session: Session, rewri
     const frames = wanted
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
+    const last = lastSeen(session)
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
-    yield* mayGiveUp ? heldBack(frames) : frames
+    for await (const frame of mayGiveUp ? heldBack(frames) : frames)
+      yield last.length > 0 && 'columns' in frame ? { ...frame, last } : frame
   } finally {
     prepared.destroySync()
   }

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { LastValue } from '../../../../events/job.js'
 import type { Nondeterminism } from '../../../models/data/warnings.js'
 import type { Answers } from './answers.js'
 import type { Directory } from '../resolve/directory.js'
@@ -18,6 +19,9 @@ export type Read = { name: string; query: AstNode; state: string }
 
 /** What a name for who asks, such as `user`, stands for where it is no column: who asks, or itself where it stands in double quotes. */
 export type NameMeaning = 'account' | 'text' | 'either'
+
+/** What a statement knows of earlier runs, and what it sees. Both have the order of the marks in the text. */
+export type LastSession = { known: readonly LastValue[]; seen: Map<number, LastValue>; marks: number }
 
 /** What one run of one statement shares. */
 export type Session = {
@@ -52,6 +56,8 @@ export type Session = {
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
+  /** What LAST stands for, where the statement is a job's. */
+  last: LastSession | undefined
   /** The statements in the languages of connected databases, under the names that stand in their places. */
   natives: Map<string, NativeStatement>
   /** What connected databases have answered. */

@@ -3,7 +3,7 @@ import type { JobText, JobTimes } from '../../../commands/job.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { LongWork } from '../../../basics/long-work.js'
-import { checkLast } from '../../../dialect/refuse-last.js'
+import { lastPlaces } from '../../../dialect/refuse-last.js'
 import { lex } from '../../../dialect/lexer.js'
 import { parseStatement, splitStatements } from '../../statements/parse.js'
 import { cutSecretsInTurns } from '../../../dialect/secrets.js'
@@ -15,6 +15,9 @@ import { readSchedule } from '../../../commands/rules/schedule.js'
 /** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
 export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }
 
+/** The statements whose query may name what the job has seen. A model's rows are to be read again, and a view's by anybody. */
+const takesLast: ReadonlySet<string> = new Set(['select', 'insert', 'create_table'])
+
 const anyTimes = { started_at: instant(0), previous: instant(0) }
 
 /** What a statement does, once its placeholders are filled. @throws Problem that says which statement it is */
@@ -24,9 +27,13 @@ const effectIn = async (statement: string, label: string, work: LongWork): Promi
     const tokens = lex(filled)
     const parameter = tokens.find(({ kind }) => kind === 'parameter')
     if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
-    checkLast(tokens)
     await work.pause()
-    return effectOf(parseStatement(filled))
+    const parsed = parseStatement(filled)
+    if (lastPlaces(tokens).length > 0 && !takesLast.has(parsed.kind))
+      throw new Problem('bad_statement', 'LAST belongs in a query', `LAST cannot be used in this statement`, {
+        hint: 'It belongs in a SELECT, and in the query of an INSERT INTO or a CREATE TABLE.',
+      })
+    return effectOf(parsed)
   } catch (error) {
     if (!isProblem(error)) throw error
     throw new Problem(error.code, error.title, `${label}: ${error.detail}`, error.extras)

@@ -98,7 +98,7 @@ const files: Case[] = [
   ['create or replace table files.least (SELECT * FROM files (SELECT min(sqft) AS sqft FROM rentals))', 'ok'],
   ['SELECT * FROM files.least', 'sqft', [[300]]],
   ['DROP TABLE files.least', 'ok'],
-  ["SELECT * FROM files.rentals WHERE location = 'good' AND sqft > last", /LAST is not available.*No query is remembered here/s],
+  ["SELECT * FROM files.rentals WHERE location = 'good' AND sqft > last", /LAST is not available.*CREATE JOB/s],
   ['DROP TABLE files.nope', /nope/],
   ['DROP TABLE IF EXISTS files.nope', 'ok'],
   ['DROP TABLE `files`.`rentals`', 'ok'],

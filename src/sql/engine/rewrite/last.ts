@@ -1,0 +1,212 @@
+import { foldName } from '../../../../events/common.js'
+import type { LastValue } from '../../../../events/job.js'
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { parseSelect, printSelect, readChecked } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import {
+  become,
+  columnRef,
+  isColumnRef,
+  isQuery,
+  nodeOf,
+  nodesOf,
+  nullConstant,
+  subqueryRef,
+  textConstant,
+  textOf,
+  textsOf,
+  walk,
+} from '../ast/nodes.js'
+import { expressionTemplate } from '../ast/templates.js'
+import { fetchHighest } from '../connected/fetch-table.js'
+import type { ConnectedTable } from '../resolve/resolve.js'
+import { lastPrefix } from '../read/mark-last.js'
+import { aliasOf, describe, standalone } from '../session/describe.js'
+import type { Scope } from '../session/scope.js'
+import type { LastSession, Session } from '../session/session.js'
+import { placed, running } from '../session/sources.js'
+
+/** A column that is compared with LAST. `start` is what LAST stands for before anything was seen. */
+type Compared = { condition: AstNode; column: AstNode; mark: AstNode; ordinal: number; start: AstNode | undefined }
+
+const ordinalOf = (node: AstNode | undefined): number | undefined => {
+  const [name = '', more] = node && isColumnRef(node) ? textsOf(node, 'column_names') : []
+  return more === undefined && name.startsWith(lastPrefix) ? Number(name.slice(lastPrefix.length)) : undefined
+}
+
+const comparedOn = (condition: AstNode, mark: AstNode | undefined, column: AstNode | undefined): Compared[] => {
+  if (!mark || !column || !isColumnRef(column)) return []
+  const [first, start] = textOf(mark, 'type') === 'OPERATOR_COALESCE' ? nodesOf(mark, 'children') : [mark]
+  const ordinal = ordinalOf(first)
+  return ordinal === undefined ? [] : [{ condition, column, mark, ordinal, start }]
+}
+
+/** The comparisons with LAST in the WHERE of a query, outside of the queries in it. */
+const comparedIn = (select: AstNode): Compared[] => {
+  const found: Compared[] = []
+  const where = nodeOf(select, 'where_clause')
+  if (where)
+    walk(where, (node) => {
+      const [left, right] = [nodeOf(node, 'left'), nodeOf(node, 'right')]
+      if (/^COMPARE_GREATERTHAN/.test(textOf(node, 'type'))) found.push(...comparedOn(node, right, left))
+      if (/^COMPARE_LESSTHAN/.test(textOf(node, 'type'))) found.push(...comparedOn(node, left, right))
+      return !isQuery(node)
+    })
+  return found
+}
+
+const misused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'LAST needs a column of a table', detail, { hint })
+
+const leavesOf = (ref: AstNode | undefined): AstNode[] => {
+  if (!ref) return []
+  return textOf(ref, 'type') === 'JOIN' ? [...leavesOf(nodeOf(ref, 'left')), ...leavesOf(nodeOf(ref, 'right'))] : [ref]
+}
+
+/** The table whose column is compared. */
+const tableOf = (select: AstNode, models: readonly AstNode[], column: AstNode): AstNode => {
+  const leaves = leavesOf(nodeOf(select, 'from_table')).filter((ref) => !models.includes(ref))
+  const [alias = '', name] = textsOf(column, 'column_names')
+  const found = name === undefined ? leaves : leaves.filter((ref) => foldName(aliasOf(ref)) === foldName(alias))
+  const [table] = found
+  if (table && found.length === 1) return table
+  throw placed(
+    misused('LAST is compared with a column whose table is not clear', 'Write the table before the column: t.id > LAST.'),
+    column,
+  )
+}
+
+/** Types that have an order, and a text that gives the value back. */
+const ordered =
+  /^(?:U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)|FLOAT|DOUBLE|VARCHAR|DATE|TIME|TIMESTAMP(?:_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE|UUID)$/
+
+const literalOf = async ({ connection }: Session, { type, value }: LastValue): Promise<AstNode> => {
+  if (value === null || !ordered.test(type)) return nullConstant()
+  // A connected database is asked about decimals as they are written, and not about casts to them.
+  if (type.startsWith('DECIMAL') && /^\d+\.\d+$/.test(value)) {
+    const [written] = nodesOf(await parseSelect(connection, `SELECT ${value}`), 'select_list')
+    if (written) return written
+  }
+  return expressionTemplate(connection, `CAST($value AS ${type})`, { value: textConstant(value) })
+}
+
+/** The highest of what was seen before and what a column of a table has. Infinities and NaN are left out: nothing would be higher. */
+const highestOf = async (
+  session: Session,
+  compared: Compared,
+  ref: AstNode,
+  column: AstNode,
+  low: LastValue | undefined,
+  scope: Scope,
+): Promise<LastValue> => {
+  const { connection } = session
+  const name = textsOf(compared.column, 'column_names').join('.')
+  const [described] = await describe(connection, ref, scope, [column])
+  const isFinite = described?.kind === 'number' || described?.kind === 'time' ? ' FILTER (isfinite($column))' : ''
+  const before = low && low.value !== null ? await literalOf(session, low) : nullConstant()
+  const item = (sql: string) => expressionTemplate(connection, sql, { column, before })
+  const highest = `greatest(max($column)${isFinite}, $before)`
+  const tree = standalone([await item(`CAST(${highest} AS VARCHAR)`), await item(`typeof(max($column))`)], ref, null, scope)
+  const text = await printSelect(connection, tree)
+  const [[value, type] = []] = await running(text, tree, () => readChecked(connection, text))
+  if (typeof type !== 'string' || !ordered.test(type))
+    throw placed(
+      misused(`LAST cannot be compared with ${name}, which is of the type ${String(type)}`, 'Compare a number, a time or a text.'),
+      compared.column,
+    )
+  if (typeof value === 'string' && value.length > limits.jobLastMaxChars)
+    throw placed(
+      misused(`The highest value of ${name} has more than ${limits.jobLastMaxChars} characters`, 'Compare a shorter column.'),
+      compared.column,
+    )
+  return { column: name, type, value: typeof value === 'string' ? value : null }
+}
+
+const noLimit = (): Problem =>
+  new Problem(
+    'bad_statement',
+    'LAST needs all rows',
+    'LAST and LIMIT cannot be used in one query: rows beyond the LIMIT would never be seen',
+    {
+      hint: 'Put the query without LIMIT into a view or a file, or use LAST alone.',
+    },
+  )
+
+/** What was found of a query's FROM: its connected tables, which are not fetched yet, and its models. */
+type From = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly AstNode[] }
+
+/** The comparisons with LAST in one query, before and after the rows of its tables are there. */
+export class LastInQuery {
+  readonly #compared: Compared[]
+  readonly #empty = new Set<Compared>()
+
+  constructor(
+    private readonly session: Session,
+    private readonly last: LastSession,
+    private readonly select: AstNode,
+    private readonly from: From,
+  ) {
+    this.#compared = comparedIn(select)
+  }
+
+  /** Whether the query compares anything with LAST. */
+  get isUsed(): boolean {
+    return this.#compared.length > 0
+  }
+
+  /** Writes the values into the conditions. What was never seen is what is there now: the first run gives no rows. */
+  async fill(scope: Scope): Promise<void> {
+    if (this.isUsed && nodesOf(this.select, 'modifiers').some((modifier) => textOf(modifier, 'type').startsWith('LIMIT'))) throw noLimit()
+    for (const compared of this.#compared) await this.#fillOne(compared, scope)
+  }
+
+  /** Notes the highest values, now that the rows are there. */
+  async note(scope: Scope): Promise<void> {
+    for (const compared of this.#compared) {
+      const { ordinal, column } = compared
+      if (this.session.isPlanned || this.#empty.has(compared)) continue
+      const ref = tableOf(this.select, this.from.models, column)
+      const low = this.last.seen.get(ordinal)
+      this.last.seen.set(ordinal, await highestOf(this.session, compared, ref, column, low, scope))
+    }
+  }
+
+  async #fillOne(compared: Compared, scope: Scope): Promise<void> {
+    const { session, last } = this
+    const { condition, column, mark, ordinal, start } = compared
+    session.keep = false
+    const known = last.known[ordinal]
+    const name = textsOf(column, 'column_names').join('.')
+    last.seen.set(ordinal, known ?? { column: name, type: 'VARCHAR', value: null })
+    if (known && known.value !== null) become(mark, await literalOf(session, known))
+    // Everything that has come into an empty table is new.
+    else if (known) become(condition, await expressionTemplate(session.connection, '$column IS NOT NULL', { column }))
+    else if (start) become(mark, start)
+    else if (session.isPlanned) become(mark, nullConstant())
+    else {
+      const highest = await this.#highestNow(compared, scope)
+      last.seen.set(ordinal, highest)
+      if (highest.value === null) this.#empty.add(compared)
+      become(mark, await literalOf(session, highest))
+    }
+  }
+
+  async #highestNow(compared: Compared, scope: Scope): Promise<LastValue> {
+    const { session, from } = this
+    const ref = tableOf(this.select, from.models, compared.column)
+    const connected = from.connected.find((each) => each.ref === ref)
+    if (!connected) return highestOf(session, compared, ref, compared.column, undefined, scope)
+    const { query, column } = await fetchHighest(session, connected.found, textsOf(compared.column, 'column_names').at(-1) ?? '')
+    return highestOf(session, compared, subqueryRef(query, 't'), columnRef('t', column), undefined, scope)
+  }
+}
+
+/** Refuses a statement in which a LAST is left that no column of a table is compared with. */
+export const checkLastUsed = ({ last }: Session): void => {
+  if (last && last.seen.size < last.marks)
+    throw misused('LAST is not compared with a column of a table', 'It belongs in a WHERE: SELECT * FROM db.t WHERE t.id > LAST.')
+}
+
+/** What LAST stands for in the next run. */
+export const lastSeen = ({ last }: Session): LastValue[] =>
+  last ? [...last.seen].sort(([one], [other]) => one - other).map(([, value]) => value) : []

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { JobLast, JobStatementResult, LastValue } from '../../../events/job.js'
+import { runStatements, type RunEnd } from '../../../src/jobs/run.js'
+import { origin } from '../../support/log/log.js'
+import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { sql, startTestService } from '../../support/service.js'
+
+let postgres: Postgres
+let service: Awaited<ReturnType<typeof startTestService>>
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  service = await startTestService()
+  await ask(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(postgres.connection().parameters)}`)
+})
+afterAll(async () => {
+  await service.stop()
+  await postgres.stop()
+})
+
+const ask = async (query: string): Promise<unknown[][]> => {
+  const answer = await sql(service.url, query)
+  if (answer.type === 'error') throw new Error(answer.error_message)
+  return answer.type === 'table' ? answer.data : []
+}
+
+/** A job that runs when it is told to. */
+const job = (query: string, ifQuery: string | null = null) => {
+  let last: JobLast = { condition: [], statements: [] }
+  return {
+    seen: (): readonly LastValue[] => last.statements[0] ?? [],
+    run: async (): Promise<RunEnd & { results: JobStatementResult[] }> => {
+      const results: JobStatementResult[] = []
+      const times = { started_at: '2026-01-01T00:00:00.000000Z', previous: null }
+      const work = { query, ifQuery, times, last, db: async () => 'mindsdb', origin, signal: new AbortController().signal }
+      const end = await runStatements(service.service.sql, { ...work, pause: () => Promise.reject(new Error('it is busy')) }, results)
+      last = {
+        condition: end.conditionLast ?? last.condition,
+        statements: results.map(({ last: seen }, i) => seen ?? last.statements[i] ?? []),
+      }
+      return { ...end, results }
+    },
+  }
+}
+
+/** What a job copies in each of its runs, with something that happens between them. */
+const copied = async (name: string, query: string, between: readonly (() => Promise<unknown>)[]): Promise<unknown[][]> => {
+  await ask(`CREATE TABLE files.${name} (id BIGINT)`)
+  const copying = job(`INSERT INTO files.${name} (${query})`)
+  const sizes: unknown[][] = []
+  for (const happens of [async () => undefined, ...between]) {
+    await happens()
+    const { error } = await copying.run()
+    expect(error).toBeNull()
+    sizes.push((await ask(`SELECT list(id ORDER BY id) FROM files.${name}`))[0] ?? [])
+  }
+  return sizes
+}
+
+describe('LAST', () => {
+  test('in a connected table: what was there before the first run is not new', async () => {
+    await postgres.run('CREATE TABLE grown (id int, place text); INSERT INTO grown SELECT i, $$a$$ FROM generate_series(1, 100) AS i')
+    const grow = (from: number, to: number) => () =>
+      postgres.run(`INSERT INTO grown SELECT i, 'b' FROM generate_series(${from}, ${to}) AS i`)
+    const sizes = await copied('grown', 'SELECT t.id FROM pg.grown AS t WHERE t.id > LAST', [
+      grow(101, 103),
+      async () => undefined,
+      grow(104, 104),
+    ])
+    expect(sizes).toEqual([[null], [[101, 102, 103]], [[101, 102, 103]], [[101, 102, 103, 104]]])
+    const [[sent] = []] = await ask(
+      "SELECT data->>'$.statement' FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.statement') LIKE '%>%' ORDER BY position DESC LIMIT 1",
+    )
+    expect(sent).toBe('SELECT "id" FROM "grown" WHERE "id" > $1::int8')
+  })
+
+  test('in a table that was empty: everything is new', async () => {
+    await postgres.run('CREATE TABLE filled (id int)')
+    const sizes = await copied('filled', 'SELECT id FROM pg.filled WHERE id > last', [
+      () => postgres.run('INSERT INTO filled VALUES (1), (2)'),
+      () => postgres.run('INSERT INTO filled VALUES (3)'),
+    ])
+    expect(sizes).toEqual([[null], [[1, 2]], [[1, 2, 3]]])
+  })
+
+  test('with a value for the first run', async () => {
+    await postgres.run('CREATE TABLE begun (id int); INSERT INTO begun VALUES (1), (2), (3)')
+    const sizes = await copied('begun', 'SELECT id FROM pg.begun WHERE COALESCE(id, 0) >= 0 AND id > COALESCE(LAST, 1)', [
+      () => postgres.run('INSERT INTO begun VALUES (4)'),
+    ])
+    expect(sizes).toEqual([[[2, 3]], [[2, 3, 4]]])
+  })
+
+  test.each([
+    ['numeric(12,2)', '1.50', '1.75', 'DECIMAL(12,2)'],
+    ['double precision', "'NaN'", '2.5', 'DOUBLE'],
+    ['timestamptz', "'2026-01-01 00:00:00+02'", "'2026-01-01 00:00:00.000001+02'", 'TIMESTAMP WITH TIME ZONE'],
+    ['date', "'2026-01-01'", "'2026-01-02'", 'DATE'],
+    ['text', "'a''b'", "'ä'", 'VARCHAR'],
+    ['uuid', "'00000000-0000-0000-0000-000000000001'", "'ffffffff-0000-0000-0000-000000000001'", 'UUID'],
+  ])('of the type %s', async (type, first, second, shown) => {
+    const name = `typed_${type.replace(/\W.*/, '')}`
+    await postgres.run(`CREATE TABLE ${name} (id int, at ${type}); INSERT INTO ${name} VALUES (1, ${first})`)
+    const insert = (id: number, at: string) => () => postgres.run(`INSERT INTO ${name} VALUES (${id}, ${at})`)
+    const sizes = await copied(name, `SELECT id FROM pg.${name} AS t WHERE t.at > LAST`, [insert(2, second), insert(3, first)])
+    const isNever = type === 'double precision'
+    expect(sizes).toEqual(isNever ? [[null], [[1, 2]], [[1, 1, 2, 3]]] : [[null], [[2]], [[2]]])
+    const asking = job(`SELECT id FROM pg.${name} AS t WHERE t.at > LAST`)
+    await asking.run()
+    expect(asking.seen()).toMatchObject([{ column: 't.at', type: shown }])
+  })
+
+  test('in the log, in files and in the query of a view', async () => {
+    const events = job("SELECT position FROM log.events AS e WHERE e.position > LAST AND e.type = 'ProjectCreated'")
+    await events.run()
+    const [before] = events.seen()
+    await ask('CREATE PROJECT seen_by_a_job')
+    await events.run()
+    expect(Number(events.seen()[0]?.value)).toBeGreaterThan(Number(before?.value))
+    await ask('CREATE TABLE files.source (SELECT range AS id FROM range(5))')
+    await ask('CREATE VIEW doubled AS (SELECT id * 2 AS id FROM files.source)')
+    const more = () => ask('INSERT INTO files.source (SELECT 7 AS id)')
+    expect(
+      await copied('target', 'SELECT d.id FROM doubled AS d JOIN files.source AS s ON s.id * 2 = d.id WHERE d.id > LAST', [more]),
+    ).toEqual([[null], [[14]]])
+  })
+
+  test('in a condition: it waits for rows, and sees them again when the statements fail', async () => {
+    await postgres.run('CREATE TABLE asked (id int); INSERT INTO asked VALUES (1)')
+    const waiting = job('SELECT 1', 'SELECT id FROM pg.asked WHERE id > LAST')
+    expect((await waiting.run()).outcome).toBe('skipped')
+    await postgres.run('INSERT INTO asked VALUES (2)')
+    expect((await waiting.run()).outcome).toBe('complete')
+    expect((await waiting.run()).outcome).toBe('skipped')
+    const failing = job('SELECT * FROM nothing', 'SELECT id FROM pg.asked WHERE id > COALESCE(LAST, 0)')
+    expect((await failing.run()).outcome).toBe('error')
+    expect((await failing.run()).outcome).toBe('error')
+  })
+
+  test('a statement that fails sees its rows again, one that was done does not', async () => {
+    await postgres.run('CREATE TABLE two (id int); INSERT INTO two VALUES (1)')
+    const both = job('SELECT id FROM pg.two WHERE id > LAST; SELECT error(id::VARCHAR) FROM pg.two WHERE id > COALESCE(LAST, 0)')
+    for (const value of ['1', '2']) {
+      const { results } = await both.run()
+      expect(results).toMatchObject([{ error: null, last: [{ value }] }, { error: expect.any(String) }])
+      await postgres.run('INSERT INTO two VALUES (2)')
+    }
+  })
+
+  test('groups see every row', async () => {
+    await postgres.run('CREATE TABLE counted (id int); INSERT INTO counted VALUES (1), (2)')
+    const counting = job('SELECT count(*) FROM pg.counted WHERE id > COALESCE(LAST, 0)')
+    await counting.run()
+    expect(counting.seen()).toMatchObject([{ value: '2' }])
+  })
+
+  test.each([
+    ['SELECT id FROM pg.grown WHERE id > LAST LIMIT 5', /LIMIT/],
+    ['SELECT a.id FROM pg.grown AS a, pg.begun AS b WHERE id > LAST', /t\.id > LAST/],
+    ['SELECT id FROM pg.grown WHERE id + 1 > LAST', /WHERE t\.id > LAST/],
+    ['SELECT id FROM pg.grown GROUP BY id HAVING id > LAST', /WHERE t\.id > LAST/],
+    ['SELECT id FROM (SELECT id, [id] AS list FROM pg.grown) AS t WHERE t.list > LAST', /INTEGER\[\]/],
+    ['SELECT ledger_last_0 FROM pg.grown', /ledger_last_0/],
+  ])('%s is refused', async (query, message) => {
+    const { outcome, error } = await job(query).run()
+    expect(outcome).toBe('error')
+    expect(error).toMatch(message)
+    expect(error).not.toContain(password)
+  })
+
+  test('outside of a job it is refused', async () => {
+    await expect(ask('SELECT id FROM pg.grown WHERE id > LAST')).rejects.toThrow(/CREATE JOB/)
+    await expect(ask('CREATE JOB learning (CREATE MODEL m FROM pg (SELECT * FROM grown WHERE id > LAST) PREDICT place)')).rejects.toThrow(
+      /LAST/,
+    )
+  })
+})
