@@ -52,11 +52,17 @@ const kinds: readonly (() => Promise<unknown>)[] = [
   () => readAll(db, connections, postgres.connection(), large, { timeMs: below(400) }),
   async () => {
     const reading = readAll(db, connections, postgres.connection(), large)
-    reading.catch(() => undefined)
+    let isRead = false
+    const settled = reading.catch(() => undefined).finally(() => (isRead = true))
     await sleep(below(200))
-    await postgres.run(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%generate_series(1, 3000000)%' AND pid <> pg_backend_pid()",
-    )
+    // It may not have begun yet.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set above
+    while (!isRead) {
+      await postgres.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%generate_series(1, 3000000)%' AND pid <> pg_backend_pid()",
+      )
+      await Promise.race([settled, sleep(50)])
+    }
     await reading
   },
 ]
