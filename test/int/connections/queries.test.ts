@@ -111,6 +111,57 @@ describe('a SELECT from a connected database', () => {
   })
 })
 
+describe('through views and queries in a FROM', () => {
+  beforeAll(async () => {
+    await ask('CREATE VIEW whole AS (SELECT * FROM pg.homes)')
+    await ask('CREATE VIEW named AS (SELECT h.id AS number, place AS "where", 7 AS seven FROM pg.homes AS h WHERE size > 400 ORDER BY id)')
+    await ask('CREATE VIEW summed AS (SELECT place, count(*) AS n FROM pg.homes GROUP BY place)')
+  })
+
+  test.each([
+    ['SELECT size FROM whole WHERE id = 3', 'SELECT "id", "size" FROM "homes" WHERE "id" ='],
+    ['SELECT w.size FROM whole AS w WHERE w.id BETWEEN 3 AND 4', 'SELECT "id", "size" FROM "homes" WHERE ("id" >='],
+    ['SELECT * FROM whole LIMIT 3', 'LIMIT 3'],
+    ['SELECT number FROM named WHERE "where" = \'good\'', `"size" >`],
+    ['SELECT number FROM named WHERE "where" = \'good\'', `"place" =`],
+    ['SELECT x.id FROM (SELECT * FROM pg.homes) AS x WHERE x.id < 3', 'SELECT "id" FROM "homes" WHERE "id" <'],
+    ['SELECT w.id FROM whole AS w LEFT JOIN pg.shop.orders AS o ON o.home = w.id WHERE w.id < 4', 'FROM "homes" WHERE "id" <'],
+  ])('%s sends what the reader needs', async (query, text) => {
+    expect(await planned(query)).toContain(text)
+  })
+
+  test.each([
+    ['SELECT n FROM summed WHERE n > 60', '$1'],
+    ['SELECT count(*) FROM pg.shop.orders AS o LEFT JOIN whole AS w ON w.id = o.home WHERE w.place IS NULL', '"place" IS NULL'],
+    ['SELECT number FROM named WHERE number > 3 LIMIT 2', 'LIMIT 2"'],
+    ['SELECT number FROM named WHERE seven = 7', '"seven"'],
+    ['SELECT place FROM whole WHERE length(place) = 4 LIMIT 2', 'LIMIT 2"'],
+  ])('%s does not send what would change its rows', async (query, text) => {
+    expect(await planned(query)).not.toContain(text)
+  })
+
+  test.each([
+    ['SELECT count(*), min(size) FROM whole WHERE id > 190', [[10, 2210]]],
+    [
+      'SELECT number, seven FROM named WHERE "where" = \'good\' AND number < 16 ORDER BY 1',
+      [
+        [12, 7],
+        [15, 7],
+      ],
+    ],
+    ['SELECT count(*) FROM named AS a JOIN named AS b ON b.number = a.number + 1 WHERE a.number < 14 AND b.number < 14', [[2]]],
+    ["SELECT count(*) FROM whole AS w JOIN (SELECT id FROM pg.homes WHERE id < 9) AS x USING (id) WHERE w.place = 'good'", [[2]]],
+    ['SELECT w.* FROM whole AS w WHERE id = 1', [[1, 310, 'great', 512.5, '2026-01-02']]],
+    ['SELECT count(*) FROM pg.shop.orders AS o LEFT JOIN whole AS w ON w.id = o.home + 300 WHERE w.place IS NULL', [[3]]],
+    ['SELECT sum(id) FROM (SELECT id FROM whole WHERE id > 2 LIMIT 3)', [[12]]],
+    ['SELECT id FROM (SELECT * FROM whole) AS w WHERE id = 5', [[5]]],
+    ['SELECT id FROM (SELECT id, size AS id FROM pg.homes) AS w LIMIT 0', []],
+  ] as [string, unknown[][]][])('%s', async (query, rows) => {
+    const answer = await ask(query)
+    expect(answer.map((row) => row.map((cell) => (typeof cell === 'string' && /^\d+$/.test(cell) ? Number(cell) : cell)))).toEqual(rows)
+  })
+})
+
 test('what is in it is listed and described, over SQL and REST', async () => {
   expect((await ask('SHOW TABLES FROM pg')).flat()).toEqual(expect.arrayContaining(['homes', 'cheap']))
   expect(await ask("SHOW TABLES FROM pg LIKE 'ho%'")).toEqual([['homes']])
@@ -148,7 +199,9 @@ test('a view, a file, a model and a join read from it', async () => {
   expect(await ask('SELECT count(*) FROM files.copy c JOIN pg.homes h ON h.id = c.id AND h.rent = c.rent')).toEqual([[10]])
   await ask('CREATE MODEL learned FROM pg (SELECT size, place, rent FROM homes WHERE id > 0) PREDICT rent')
   await trained('learned')
-  expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toHaveLength(2)
+  const rents = await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')
+  expect(rents).toHaveLength(2)
+  expect(await ask('SELECT h.id, m.rent FROM (SELECT * FROM pg.homes) AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
 })
 
 test('the page about connected databases does what it says', async () => {

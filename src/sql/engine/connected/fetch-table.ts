@@ -5,14 +5,16 @@ import { canAggregate, canPush, planScan } from '../../../connections/pushdown/p
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import type { AstNode } from '../ast/json.js'
 import { NumberText } from '../ast/json.js'
-import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
+import { emptyRef, isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { aliasOf } from '../session/describe.js'
+import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
+import { renamed, shownColumns } from './shown-columns.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */
@@ -52,6 +54,9 @@ const limitOn = (select: AstNode, ref: AstNode): number | undefined => {
   return isPlain ? rowsWanted(modifier) : undefined
 }
 
+/** A query that names all that it uses of a table; who reads its rows; and whether these must be here, and no groups of them. */
+export type Use = { select: AstNode; reader: Reader | undefined; keepsRows: boolean }
+
 /** What is fetched, and how the query that reads it changes. */
 type Wanted = { scan: Scan; apply?: () => void }
 
@@ -59,30 +64,48 @@ type Wanted = { scan: Scan; apply?: () => void }
  * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
  * else is left to filter.
  */
-const wantedOf = (
-  found: ConnectedTable,
-  ref: AstNode,
-  select: AstNode | undefined,
-  columns: readonly TableColumn[],
-  keepsRows: boolean,
-): Wanted => {
+const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, columns: readonly TableColumn[]): Wanted => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
-  if (!select) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
+  if (!use) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
+  const { select, keepsRows } = use
   const narrowed = filtersOn(select, ref, columns)
-  const filters = narrowed.filters.filter((filter) => canPush(filter, columns, dialect))
+  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
+  const asked = [...narrowed.filters, ...(read?.filters ?? [])]
+  const filters = asked.filter((filter) => canPush(filter, columns, dialect))
   const where = filters.length > 0 && { filters }
-  const isAll = narrowed.isAll && filters.length === narrowed.filters.length
+  const isAll = narrowed.isAll && filters.length === asked.length
   const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
   if (grouped) {
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
   }
-  const limit = isAll ? limitOn(select, ref) : undefined
-  const used = usedColumns(select, aliasOf(ref), columns)
+  const limit = isAll ? (limitOn(select, ref) ?? read?.limit) : undefined
+  const used = read?.used ?? usedColumns(select, aliasOf(ref), columns)
   // A count needs rows, and no column of them.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
+}
+
+/** What the reader of a query's rows needs of the table behind it. */
+const narrowedByReader = ({ select, reader }: Use, ref: AstNode, columns: readonly TableColumn[]) => {
+  const shown = reader && shownColumns(select, aliasOf(ref), columns)
+  if (!shown) return undefined
+  const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns)
+  const isUnordered = isEmpty(select, 'modifiers')
+  return {
+    filters: filters.map((filter) => renamed(filter, shown.sources)),
+    limit: isAll && isUnordered ? limitOn(reader.select, reader.ref) : undefined,
+    // A model beside it takes its inputs by their names, which the reader need not name.
+    used: shown.isStar && isAlone(reader.select, reader.ref) ? usedThrough(select, reader, ref, columns) : undefined,
+  }
+}
+
+/** The columns behind a `*` that its reader uses, or the query itself. */
+const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: readonly TableColumn[]): readonly TableColumn[] => {
+  const inside = usedColumns({ ...select, select_list: [] }, aliasOf(ref), columns)
+  const outside = usedColumns({ ...reader.select, from_table: emptyRef() }, aliasOf(reader.ref), columns)
+  return columns.filter((column) => inside.includes(column) || outside.includes(column))
 }
 
 const typeOf = (columns: readonly TableColumn[], name: string): TableColumn['type'] =>
@@ -95,19 +118,12 @@ const reading = async (session: Session, table: string, state: string): Promise<
 
 /**
  * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
- * `select` is the query whose FROM has the table in it. A query that is only planned fetches no rows; one that `keepsRows` has them all
- * here, and no groups of them.
+ * A query that is only planned fetches no rows.
  */
-export const fetchTable = async (
-  session: Session,
-  found: ConnectedTable,
-  ref: AstNode,
-  select: AstNode | undefined,
-  keepsRows = false,
-): Promise<FetchedRows> => {
+export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : select, columns, keepsRows)
+  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : use, columns)
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
   if (session.isPlanned) {

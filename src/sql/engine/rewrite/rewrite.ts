@@ -19,7 +19,7 @@ import {
   textsOf,
   walk,
 } from '../ast/nodes.js'
-import { fetchNative, fetchTable, type FetchedRows } from '../connected/fetch-table.js'
+import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
@@ -27,7 +27,7 @@ import { LastInQuery } from './last.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
 import { refusePast, requireDatabase, resolveTable, type ConnectedTable, type TableMeaning } from '../resolve/resolve.js'
-import type { Scope } from '../session/scope.js'
+import type { Reader, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/time-travel.js'
 import { placed, type Text } from '../session/sources.js'
@@ -49,11 +49,11 @@ export class Rewriter {
   ) {}
 
   /** Rewrites a query in place. */
-  async query(node: AstNode, outer: Scope): Promise<void> {
+  async query(node: AstNode, { reader, ...outer }: Scope): Promise<void> {
     const scope = await this.withCtes(node, outer)
     switch (textOf(node, 'type')) {
       case 'SELECT_NODE':
-        return this.select(node, scope)
+        return this.select(node, scope, reader)
       case 'RECURSIVE_CTE_NODE':
         return this.recursive(node, scope)
       default:
@@ -112,7 +112,7 @@ export class Rewriter {
     await this.fetch(later, undefined)
   }
 
-  private async select(node: AstNode, scope: Scope): Promise<void> {
+  private async select(node: AstNode, scope: Scope, reader?: Reader): Promise<void> {
     dropSchemas(node)
     const from = nodeOf(node, 'from_table')
     const later: Later = { models: [], connected: [] }
@@ -120,7 +120,7 @@ export class Rewriter {
     const last = this.lastIn(node, later)
     await last?.fill(scope)
     // A model takes its inputs by their names, which the query need not name.
-    await this.fetch(later, later.models.length > 0 ? undefined : node, last !== undefined)
+    await this.fetch(later, later.models.length > 0 ? undefined : { select: node, reader, keepsRows: last !== undefined })
     await last?.note(scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
@@ -133,13 +133,12 @@ export class Rewriter {
   }
 
   /**
-   * Puts the rows of connected tables in the places of their names. `select` is the query that names all that it uses of them. With
-   * `keepsRows` none are added up there.
+   * Puts the rows of connected tables in the places of their names; all of them where it is not known what the query uses.
    */
-  private async fetch({ connected }: Later, select: AstNode | undefined, keepsRows = false): Promise<void> {
+  private async fetch({ connected }: Later, use: Use | undefined): Promise<void> {
     for (const { ref, found } of connected)
       try {
-        const rows = await fetchTable(this.session, found, ref, select, keepsRows)
+        const rows = await fetchTable(this.session, found, ref, use)
         this.replace(ref, [found.connection.name, found.table].join('.'), found.table, rows)
       } catch (error) {
         throw placed(error, ref)
@@ -178,7 +177,7 @@ export class Rewriter {
   /** A query for another database sees what is there, and nothing of the statement around it. */
   private async subquery(ref: AstNode, scope: Scope): Promise<void> {
     const database = nativeDatabase(ref)
-    if (database === undefined) return this.below(ref, scope)
+    if (database === undefined) return this.below(ref, { ...scope, reader: readerOf(ref, scope) })
     forgetNativeQuery(ref)
     await requireDatabase(placeIn(this.session, scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
@@ -245,7 +244,7 @@ export class Rewriter {
     const query = await expand(
       found,
       { ...scope, position },
-      { session: this.session, viewBody: (text, inside) => this.viewBody(text, inside), ref },
+      { session: this.session, viewBody: (text, inside) => this.viewBody(text, { ...inside, reader: readerOf(ref, scope) }), ref },
     )
     this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
     const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
@@ -270,6 +269,10 @@ export class Rewriter {
     return { ref, alias, bound }
   }
 }
+
+/** Who reads the rows of a query in a FROM, where it sees them as they are. */
+const readerOf = (ref: AstNode, { select }: Scope): Reader | undefined =>
+  select && listOf(ref, 'column_name_alias').length === 0 && nodeOf(ref, 'sample') === undefined ? { select, ref } : undefined
 
 /** A model in the place of a PIVOT's table: what to write instead, with the model's own names. */
 const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {

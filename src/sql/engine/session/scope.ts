@@ -1,6 +1,9 @@
 import type { AstNode } from '../ast/json.js'
 import type { ScoringOptions } from '../scoring/options.js'
 
+/** A SELECT, and one of the tables of its FROM. */
+export type Reader = { select: AstNode; ref: AstNode }
+
 /** What surrounds a query inside a statement: where names are looked up, at which position, and which CTEs are in sight. */
 export type Scope = {
   db: string
@@ -15,6 +18,8 @@ export type Scope = {
   views: readonly string[]
   /** The SELECT whose FROM is read, outside of the queries in it. */
   select?: AstNode | undefined
+  /** The SELECT that reads the rows of the next query, and the place in its FROM where they stand. */
+  reader?: Reader | undefined
   /** What the query asks of its models; a view may ask for itself. */
   options: ScoringOptions
 }

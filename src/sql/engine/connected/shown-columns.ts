@@ -1,0 +1,56 @@
+import { foldName } from '../../../../events/common.js'
+import type { Filter, TableColumn } from '../../../connections/contract/requests.js'
+import type { AstNode } from '../ast/json.js'
+import { isColumnRef, isLiteral, listOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+
+/** The columns of a query over one table, under the names that it gives them, and the table's columns that they are. */
+export type ShownColumns = { columns: readonly TableColumn[]; sources: ReadonlyMap<string, string>; isStar: boolean }
+
+const isPureStar = (item: AstNode): boolean =>
+  textOf(item, 'class') === 'STAR' &&
+  Object.entries(item).every(([key, value]) => !/_list$|^expr$/.test(key) || value === null || (Array.isArray(value) && value.length === 0))
+
+const isPlainQuery = (select: AstNode): boolean =>
+  ['having', 'qualify', 'sample'].every((key) => select[key] === null || select[key] === undefined) &&
+  listOf(select, 'group_expressions').length === 0 &&
+  nodesOf(select, 'modifiers').every((modifier) => textOf(modifier, 'type') === 'ORDER_MODIFIER')
+
+/**
+ * What a query shows of its only table, where each of its rows is a row of the table: a filter on it can be asked of the table. Undefined
+ * for any other query.
+ *
+ * @example shownColumns(tree, 't', columns) // of SELECT t.size AS area FROM db.homes AS t: { columns: [area], sources: { area → size } }
+ */
+export const shownColumns = (select: AstNode, alias: string, columns: readonly TableColumn[]): ShownColumns | undefined => {
+  if (!isPlainQuery(select)) return undefined
+  const shown: TableColumn[] = []
+  const sources = new Map<string, string>()
+  const show = (name: string, column: TableColumn): boolean => {
+    if (sources.has(foldName(name))) return false
+    sources.set(foldName(name), column.name)
+    shown.push({ ...column, name })
+    return true
+  }
+  const items = nodesOf(select, 'select_list')
+  const isKnown = items.every((item) => {
+    if (isLiteral(item)) return true
+    if (isPureStar(item)) return columns.every((column) => show(column.name, column))
+    if (!isColumnRef(item)) return false
+    const names = textsOf(item, 'column_names')
+    const isOwn = names.length === 1 || (names.length === 2 && foldName(names[0] ?? '') === foldName(alias))
+    const column = isOwn ? columns.find(({ name }) => foldName(name) === foldName(names.at(-1) ?? '')) : undefined
+    return column !== undefined && show(textOf(item, 'alias') || column.name, column)
+  })
+  return isKnown ? { columns: shown, sources, isStar: items.some(isPureStar) } : undefined
+}
+
+/** A filter on the columns that a query shows, as one on the columns of its table. */
+export const renamed = (filter: Filter, sources: ShownColumns['sources']): Filter => {
+  const source = (name: string) => sources.get(foldName(name)) ?? name
+  if ('and' in filter) return { and: filter.and.map((each) => renamed(each, sources)) }
+  if ('or' in filter) return { or: filter.or.map((each) => renamed(each, sources)) }
+  if ('not' in filter) return { not: renamed(filter.not, sources) }
+  if ('isNull' in filter) return { isNull: source(filter.isNull) }
+  if ('isNotNull' in filter) return { isNotNull: source(filter.isNotNull) }
+  return { ...filter, column: source(filter.column) }
+}
