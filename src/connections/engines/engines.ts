@@ -1,8 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { driverOf } from '../../catalogue/database-drivers.js'
 import type { Engine } from './contract/engine.js'
-import { duckdb, parquet } from './files/engines.js'
-import { sqlite } from './files/sqlite.js'
+import { duckdb, parquet, sqlite } from './files/engines.js'
 import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
 

@@ -1,14 +1,14 @@
 import type { Engine } from '../contract/engine.js'
 import { readPath } from './paths.js'
 
-/** DuckDB itself is loaded only where its files are read, not in the process for databases in the network. */
-const engine = (isParquet: boolean): Engine => ({
-  check: (parameters) => void readPath(parameters),
-  connect: async (connection, around) => (await import('./duckdb.js')).connectDuckDb(isParquet, connection, around),
-})
+// What reads a file is loaded where one is read, and not in the process for databases in the network.
+const engine = (connect: Engine['connect']): Engine => ({ check: (parameters) => void readPath(parameters), connect })
+
+/** Files of SQLite, below the folder that CONNECTION_FILES names. */
+export const sqlite = engine(async (connection, around) => (await import('./sqlite.js')).connectSqlite(connection, around))
 
 /** Files of DuckDB, below the folder that CONNECTION_FILES names. */
-export const duckdb = engine(false)
+export const duckdb = engine(async (connection, around) => (await import('./duckdb.js')).connectDuckDb(false, connection, around))
 
 /** Files of Parquet, or a folder of them, below the folder that CONNECTION_FILES names: each is a table. */
-export const parquet = engine(true)
+export const parquet = engine(async (connection, around) => (await import('./duckdb.js')).connectDuckDb(true, connection, around))

@@ -3,13 +3,13 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { putMicros } from '../../batch/numbers.js'
-import type { Query, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
 import { checkReading, onlyRead } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
-import type { Cursor, Engine, Session } from '../contract/engine.js'
+import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { findPath, readPath } from './paths.js'
@@ -188,15 +188,12 @@ class SqliteSession implements Session {
   }
 }
 
-/** Files of SQLite, below the folder that CONNECTION_FILES names. */
-export const sqlite: Engine = {
-  check: (parameters) => void readPath(parameters),
-  connect: async ({ parameters }, { files }) => {
-    const path = findPath(files, readPath(parameters))
-    try {
-      return new SqliteSession(new Database(path, { readonly: true, fileMustExist: true, timeout: limits.connectionConnectTimeoutMs }))
-    } catch (error) {
-      throw explain(error)
-    }
-  },
+/** Opens a file of SQLite for reading. @throws Problem of the path and the file */
+export const connectSqlite = ({ parameters }: Connection, { files }: Surroundings): Session => {
+  const path = findPath(files, readPath(parameters))
+  try {
+    return new SqliteSession(new Database(path, { readonly: true, fileMustExist: true, timeout: limits.connectionConnectTimeoutMs }))
+  } catch (error) {
+    throw explain(error)
+  }
 }

@@ -1,16 +1,8 @@
 import type { Engine } from '../contract/engine.js'
-import { openClient } from './connect.js'
-import { explainMysql } from './explain.js'
 import { readParameters } from './parameters.js'
-import { MysqlSession } from './session.js'
 
-/** MySQL, MariaDB, and databases that speak their protocol. */
+/** MySQL, MariaDB, and databases that speak their protocol. The driver is loaded where the first of them is opened. */
 export const mysql: Engine = {
   check: (parameters) => void readParameters(parameters),
-  connect: async ({ parameters: given }, around) => {
-    const parameters = readParameters(given)
-    const url = given['url']
-    const explain = explainMysql([parameters.password, parameters.encryption.key ?? '', typeof url === 'string' ? url : ''])
-    return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain)
-  },
+  connect: async (connection, around) => (await import('./open-session.js')).openSession(connection, around),
 }
