@@ -25,7 +25,7 @@ export const fingerprint = (): string => {
   const upcasters = [...catalogue.entries()].flatMap(([type, definition]) =>
     definition.upcasters.map((step) => `${type} ${step.toString()}`),
   )
-  const statements = projections.flatMap(({ init, evolve }) => [init, ...evolve])
+  const statements = projections.flatMap(({ init, evolve, begin }) => [init, ...evolve, ...(begin?.evolve ?? [])])
   return createHash('sha256')
     .update([table, takeApart, ...statements, ...upcasters].join('\0'))
     .digest('hex')

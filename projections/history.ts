@@ -48,8 +48,8 @@ const changed = (history: History, key: string): string => {
   const { name, begins, changes, ends, columns } = history
   const types = inList([begins, ...changes, ...ends])
   const entries = Object.entries(columns)
-  const assigned = entries.map(([column, { assigns }]) => `${assigns ?? `data->'$.${column}'`} AS ${column}`)
-  const held = entries.map(([column]) => `coalesce(to_json(${column}), 'null')`)
+  const assigned = entries.map(([name, column]) => `${assignedTo(name, column)} AS ${name}`)
+  const kept = entries.map(([column]) => `coalesce(to_json(${column}), 'null')`)
   const last = entries.map(([column]) => `last_value(${column} IGNORE NULLS) OVER life AS ${column}`)
   return `CREATE OR REPLACE TEMP TABLE ${name}_changed AS
     WITH steps AS (
@@ -60,7 +60,7 @@ const changed = (history: History, key: string): string => {
       FROM ${history.steps ?? 'batch'} WHERE type IN ${types}
       UNION ALL
       SELECT ${key}, valid_from, NULL, changed_at, changed_by, request, rowid, id, created_at, true,
-      ${indented(held)}
+      ${indented(kept)}
       FROM ledger.${name}_history WHERE valid_to IS NULL AND stream IN (SELECT stream FROM batch WHERE type IN ${types} AND version > 1)
     )
     SELECT ${key}, position AS valid_from, lead(position) OVER life AS valid_to, open_row, change, changed_at, changed_by, request,
@@ -70,13 +70,19 @@ const changed = (history: History, key: string): string => {
     FROM steps WINDOW life AS (PARTITION BY ${key} ORDER BY position ROWS UNBOUNDED PRECEDING)`
 }
 
+/** The value that an event assigns to a column, as JSON. */
+const assignedTo = (column: string, { assigns }: HistoryColumn): string => assigns ?? `data->'$.${column}'`
+
+/** A value that travelled as JSON, as its column holds it. */
+const held = (value: string, { type }: HistoryColumn): string => (type === 'JSON' ? `nullif(${value}, 'null')` : `(${value})->>'$'`)
+
 /** Closes the open rows that something follows. */
 const close = ({ name }: History): string =>
   `UPDATE ledger.${name}_history AS h SET valid_to = c.valid_to FROM ${name}_changed AS c WHERE h.rowid = c.open_row AND c.valid_to IS NOT NULL`
 
 /** Adds the rows that follow. An end adds none: it only closes the row before it. */
 const follow = ({ name, columns }: History, key: string): string => {
-  const values = Object.entries(columns).map(([column, { type }]) => (type === 'JSON' ? `nullif(${column}, 'null')` : `${column}->>'$'`))
+  const values = Object.entries(columns).map(([name, column]) => held(name, column))
   return `INSERT INTO ledger.${name}_history
     SELECT ${key}, id,
       ${indented(values)},
@@ -84,9 +90,16 @@ const follow = ({ name, columns }: History, key: string): string => {
     FROM ${name}_changed WHERE change IS NOT NULL AND alive`
 }
 
+/** The rows of lifetimes that begin, when nothing else happens: no row is before them, and none behind. */
+const beginning = ({ name, begins, columns }: History): string => `INSERT INTO ledger.${name}_history
+    SELECT stream, position,
+      ${indented(Object.entries(columns).map(([column, of]) => held(assignedTo(column, of), of)))},
+      position, NULL, recorded_at, recorded_at, actor, type, request
+    FROM batch WHERE type = '${begins}'`
+
 /**
  * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still). A batch
- * of any size takes three statements, and the state at every position equals the fold by `evolve`.
+ * of any size takes three statements, one of beginnings only takes one, and the state at every position equals the fold by `evolve`.
  *
  * @example history({ name: 'skills', begins: 'SkillCreated', changes: ['SkillUpdated'], ends: ['SkillDeleted'], columns: { type: textColumn } })
  */
@@ -97,6 +110,7 @@ export const history = (of: History): Projection => {
     canHandle: [of.begins, ...of.changes, ...of.ends],
     init: tableOf(of),
     evolve: [changed(of, key), close(of), follow(of, key)],
+    ...(!of.part && !of.steps && { begin: { type: of.begins, evolve: [beginning(of)] } }),
   }
 }
 

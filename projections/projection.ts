@@ -13,6 +13,8 @@ export type Projection = {
   /** DDL, in the schema `ledger` so that no name a user chooses can meet it. */
   init: string
   evolve: readonly string[]
+  /** Statements that do the same with less work, for a batch of which only events of this type can be handled. */
+  begin?: { type: EventType; evolve: readonly string[] }
 }
 
 /** The tables that a projection keeps: `['ledger.skills_history']`. */

@@ -55,10 +55,14 @@ const inTodaysSchema = (event: StoredEvent): string => {
  */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
+/** Whether rows are made from payloads of events of a type. */
+const readsPayloads = (type: string): boolean => keepsRows(type) || type === 'DataErased'
+
 /** The payloads that rows are made from: those that an event recorded, or from which an erasure removed something. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
-  if (keepsRows(type)) return payloadsOf(type, parsed(event).data)
-  return type === 'DataErased' ? erasedPayloadsOf(type, parsed(event).data).map(({ hash }) => hash) : []
+  if (!readsPayloads(type)) return []
+  const { data } = parsed(event)
+  return keepsRows(type) ? payloadsOf(type, data) : erasedPayloadsOf(type, data).map(({ hash }) => hash)
 }
 
 /**
@@ -81,7 +85,7 @@ const append = async (connection: DuckDBConnection, table: string, columns: stri
   appender.closeSync()
 }
 
-/** Gives a batch and its payloads to the projections, as `batch` and `batch_payloads`. */
+/** Gives a batch to the projections, as `batch`, and the payloads of types that have any, as `batch_payloads`. */
 export const stage = async (
   connection: DuckDBConnection,
   batch: readonly PreparedEvent[],
@@ -95,6 +99,7 @@ export const stage = async (
     }
   })
   await connection.run(takeApart)
+  if (!batch.some(({ type }) => readsPayloads(type))) return
   await append(connection, 'batch_payloads', 'hash VARCHAR, body VARCHAR', (appender) => {
     for (const { hash, body } of payloads) {
       appender.appendVarchar(hash)

@@ -29,11 +29,16 @@ const stepOf = (projection: Projection, sql: string): Step => {
 const compiled = projections.map((projection) => ({
   canHandle: new Set<string>(projection.canHandle),
   steps: projection.evolve.map((sql) => stepOf(projection, sql)),
+  begin: projection.begin && { type: projection.begin.type, steps: projection.begin.evolve.map((sql) => stepOf(projection, sql)) },
 }))
 
 /** The statements that bring the tables up to date after events of these types, in order. */
 export const stepsFor = (types: ReadonlySet<string>): Step[] =>
-  compiled.flatMap(({ canHandle, steps }) => ([...types].some((type) => canHandle.has(type)) ? steps : []))
+  compiled.flatMap(({ canHandle, steps, begin }) => {
+    const handled = [...types].filter((type) => canHandle.has(type))
+    if (handled.length === 0) return []
+    return begin && handled.every((type) => type === begin.type) ? begin.steps : steps
+  })
 
 /**
  * Whether events of these types may share a transaction: it must not insert into a table twice. See

@@ -156,6 +156,7 @@ describe('LAST', () => {
 
   test.each([
     ['SELECT id FROM pg.grown WHERE id > LAST LIMIT 5', /LIMIT/],
+    ['SELECT * FROM (SELECT * FROM pg.grown AS t WHERE t.id > LAST) AS x LIMIT 5', /LIMIT/],
     ['SELECT a.id FROM pg.grown AS a, pg.begun AS b WHERE id > LAST', /t\.id > LAST/],
     ['SELECT id FROM pg.grown WHERE id + 1 > LAST', /WHERE t\.id > LAST/],
     ['SELECT id FROM pg.grown GROUP BY id HAVING id > LAST', /WHERE t\.id > LAST/],

@@ -122,16 +122,6 @@ const highestOf = async (
   return { column: name, type, value: typeof value === 'string' ? value : null }
 }
 
-const noLimit = (): Problem =>
-  new Problem(
-    'bad_statement',
-    'LAST needs all rows',
-    'LAST and LIMIT cannot be used in one query: rows beyond the LIMIT would never be seen',
-    {
-      hint: 'Put the query without LIMIT into a view or a file, or use LAST alone.',
-    },
-  )
-
 /** What was found of a query's FROM: its connected tables, which are not fetched yet, and its models. */
 type From = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly AstNode[] }
 
@@ -156,7 +146,6 @@ export class LastInQuery {
 
   /** Writes the values into the conditions. What was never seen is what is there now: the first run gives no rows. */
   async fill(scope: Scope): Promise<void> {
-    if (this.isUsed && nodesOf(this.select, 'modifiers').some((modifier) => textOf(modifier, 'type').startsWith('LIMIT'))) throw noLimit()
     for (const compared of this.#compared) await this.#fillOne(compared, scope)
   }
 
@@ -199,6 +188,22 @@ export class LastInQuery {
     const { query, column } = await fetchHighest(session, connected.found, textsOf(compared.column, 'column_names').at(-1) ?? '')
     return highestOf(session, compared, subqueryRef(query, 't'), columnRef('t', column), undefined, scope)
   }
+}
+
+/** Refuses a LIMIT anywhere in a statement with LAST: rows beyond it would count as seen. */
+export const refuseLimit = ({ last }: Session, tree: AstNode): void => {
+  if (!last || last.marks === 0) return
+  walk(tree, (node) => {
+    if (!textOf(node, 'type').startsWith('LIMIT_')) return true
+    throw new Problem(
+      'bad_statement',
+      'LAST needs all rows',
+      'LAST and LIMIT cannot be used together: rows beyond the LIMIT would count as seen',
+      {
+        hint: 'Leave LIMIT out; COALESCE(LAST, x) says where the first run begins.',
+      },
+    )
+  })
 }
 
 /** Refuses a statement in which a LAST is left that no column of a table is compared with. */

@@ -12,7 +12,7 @@ import type { SelectRequest } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import type { Text } from '../session/sources.js'
 import { readQuery } from '../read/read-query.js'
-import { checkLastUsed } from './last.js'
+import { checkLastUsed, refuseLimit } from './last.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
 
 /** How many characters all kept statements may have together. */
@@ -50,6 +50,7 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
     return query
   }
   const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
+  refuseLimit(session, tree)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   checkLastUsed(session)
