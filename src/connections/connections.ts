@@ -90,15 +90,23 @@ export class Connections {
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
-    void ended.then(() => this.#leave(driver))
+    void ended.then(({ failed }) => {
+      this.#leave(driver)
+      // Its tables may have changed: whoever asks again is told what is there now.
+      if (failed) this.#forgetTables(connection.id)
+    })
     if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
     return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }
   }
 
   /** Forgets what is known of a connection that was changed or deleted, and closes its connections. */
   forget(id: string): void {
-    for (const key of [...this.#known.keys()]) if (key.startsWith(`${id}\0`)) this.#known.delete(key)
+    this.#forgetTables(id)
     this.#network?.forget(id)
+  }
+
+  #forgetTables(id: string): void {
+    for (const key of [...this.#known.keys()]) if (key.startsWith(`${id}\0`)) this.#known.delete(key)
   }
 
   /** The processes that run. */

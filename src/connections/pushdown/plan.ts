@@ -111,10 +111,7 @@ export const planScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent =
   const { filters = [], aggregates = [], limit } = scan
   if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
-    throw wrong(
-      'These aggregates cannot be asked of the database in the same meaning',
-      'The table may have changed just now: try again in a minute.',
-    )
+    throw wrong('These aggregates cannot be asked of the database in the same meaning', 'The table may have changed just now: try again.')
   const values: string[] = []
   const left: Filter[] = []
   const conditions = filters.flatMap((filter) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readPage } from '../../../docs/generators/pages.js'
+import { until } from '../../support/connections/answers.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -285,6 +286,18 @@ test('what the database was asked is on record, without constants', async () => 
   expect(recorded).toEqual([['SELECT "id", "place" FROM "homes" WHERE "place" = $1::text LIMIT 1', '1', 'query', 'anonymous']])
   const trainings = await ask(`SELECT count(*) FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.purpose') = 'training'`)
   expect(trainings).toEqual([[2]])
+})
+
+test('a table that changed is read as it is now, once a statement has failed', async () => {
+  await postgres.run('CREATE TABLE moved (a int, b int); INSERT INTO moved VALUES (1, 2)')
+  expect(await ask('SELECT a FROM pg.moved')).toEqual([[1]])
+  await postgres.run('ALTER TABLE moved RENAME COLUMN a TO c')
+  await expect(ask('SELECT a FROM pg.moved')).rejects.toThrow(/column/)
+  // The end of the statement is heard of a little later than its error.
+  let read: unknown
+  const isRead = async () => (read = await ask('SELECT c, b FROM pg.moved').catch(() => undefined)) !== undefined
+  await until(isRead, 10_000)
+  expect(read).toEqual([[1, 2]])
 })
 
 test('what is wrong is said with a hint, and without the password', async () => {
