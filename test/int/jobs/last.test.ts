@@ -125,6 +125,17 @@ describe('LAST', () => {
     ).toEqual([[null], [[14]]])
   })
 
+  test('through a view of a connected table: only what is new is read', async () => {
+    await postgres.run('CREATE TABLE viewed (id int, place text); INSERT INTO viewed SELECT i, $$a$$ FROM generate_series(1, 50) AS i')
+    await ask('CREATE VIEW seen AS (SELECT id AS number, place FROM pg.viewed)')
+    const more = () => postgres.run("INSERT INTO viewed VALUES (51, 'b'), (52, 'c')")
+    expect(await copied('of_view', 'SELECT s.number AS id FROM seen AS s WHERE s.number > LAST', [more])).toEqual([[null], [[51, 52]]])
+    const [[rows] = []] = await ask(
+      "SELECT data->>'$.rows' FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.statement') LIKE '%viewed%' ORDER BY position DESC LIMIT 1",
+    )
+    expect(rows).toBe('2')
+  })
+
   test('in a condition: it waits for rows, and sees them again when the statements fail', async () => {
     await postgres.run('CREATE TABLE asked (id int); INSERT INTO asked VALUES (1)')
     const waiting = job('SELECT 1', 'SELECT id FROM pg.asked WHERE id > LAST')

@@ -63,9 +63,11 @@ const leavesOf = (ref: AstNode | undefined): AstNode[] => {
   return textOf(ref, 'type') === 'JOIN' ? [...leavesOf(nodeOf(ref, 'left')), ...leavesOf(nodeOf(ref, 'right'))] : [ref]
 }
 
+const nameOf = (column: AstNode): string => textsOf(column, 'column_names').join('.')
+
 /** The table whose column is compared. */
-const tableOf = (select: AstNode, models: readonly AstNode[], column: AstNode): AstNode => {
-  const leaves = leavesOf(nodeOf(select, 'from_table')).filter((ref) => !models.includes(ref))
+const tableOf = (select: AstNode, models: FoundInFrom['models'], column: AstNode): AstNode => {
+  const leaves = leavesOf(nodeOf(select, 'from_table')).filter((ref) => !models.some((model) => model.ref === ref))
   const [alias = '', name] = textsOf(column, 'column_names')
   const found = name === undefined ? leaves : leaves.filter((ref) => foldName(aliasOf(ref)) === foldName(alias))
   const [table] = found
@@ -94,13 +96,11 @@ const literalOf = async ({ connection }: Session, { type, value }: LastValue): P
 const highestOf = async (
   session: Session,
   compared: Compared,
-  ref: AstNode,
-  column: AstNode,
-  low: LastValue | undefined,
+  { ref, column, low }: { ref: AstNode; column: AstNode; low?: LastValue | undefined },
   scope: Scope,
 ): Promise<LastValue> => {
   const { connection } = session
-  const name = textsOf(compared.column, 'column_names').join('.')
+  const name = nameOf(compared.column)
   const [described] = await describe(connection, ref, scope, [column])
   const isFinite = described?.kind === 'number' || described?.kind === 'time' ? ' FILTER (isfinite($column))' : ''
   const before = low && low.value !== null ? await literalOf(session, low) : nullConstant()
@@ -123,18 +123,19 @@ const highestOf = async (
 }
 
 /** What was found of a query's FROM: its connected tables, which are not fetched yet, and its models. */
-type From = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly AstNode[] }
+export type FoundInFrom = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly { ref: AstNode }[] }
 
-/** The comparisons with LAST in one query, before and after the rows of its tables are there. */
+/** The comparisons with LAST in one query, before and after the tables of its FROM are there. */
 export class LastInQuery {
   readonly #compared: Compared[]
+  /** Those that nothing is known of. */
+  readonly #first: Compared[] = []
   readonly #empty = new Set<Compared>()
 
   constructor(
     private readonly session: Session,
     private readonly last: LastSession,
     private readonly select: AstNode,
-    private readonly from: From,
   ) {
     this.#compared = comparedIn(select)
   }
@@ -144,49 +145,49 @@ export class LastInQuery {
     return this.#compared.length > 0
   }
 
-  /** Writes the values into the conditions. What was never seen is what is there now: the first run gives no rows. */
-  async fill(scope: Scope): Promise<void> {
-    for (const compared of this.#compared) await this.#fillOne(compared, scope)
+  /** Writes what earlier runs have seen into the conditions, before anything is read, so that less of it is. */
+  async fillKnown(): Promise<void> {
+    const { session, last } = this
+    for (const compared of this.#compared) {
+      const { condition, column, mark, ordinal, start } = compared
+      session.keep = false
+      const known = last.known[ordinal]
+      last.seen.set(ordinal, known ?? { column: nameOf(column), type: 'VARCHAR', value: null })
+      if (known && known.value !== null) become(mark, await literalOf(session, known))
+      // Everything that has come into an empty table is new.
+      else if (known) become(condition, await expressionTemplate(session.connection, '$column IS NOT NULL', { column }))
+      else if (start) become(mark, start)
+      else this.#first.push(compared)
+    }
+  }
+
+  /** Writes what is there now where nothing was seen before: the first run gives no rows. */
+  async fillFirst(from: FoundInFrom, scope: Scope): Promise<void> {
+    for (const compared of this.#first) {
+      const highest = this.session.isPlanned ? undefined : await this.#highestNow(compared, from, scope)
+      if (highest) this.last.seen.set(compared.ordinal, highest)
+      if (highest?.value === null) this.#empty.add(compared)
+      become(compared.mark, highest ? await literalOf(this.session, highest) : nullConstant())
+    }
   }
 
   /** Notes the highest values, now that the rows are there. */
-  async note(scope: Scope): Promise<void> {
+  async note({ models }: FoundInFrom, scope: Scope): Promise<void> {
     for (const compared of this.#compared) {
-      const { ordinal, column } = compared
       if (this.session.isPlanned || this.#empty.has(compared)) continue
-      const ref = tableOf(this.select, this.from.models, column)
-      const low = this.last.seen.get(ordinal)
-      this.last.seen.set(ordinal, await highestOf(this.session, compared, ref, column, low, scope))
+      const ref = tableOf(this.select, models, compared.column)
+      const low = this.last.seen.get(compared.ordinal)
+      this.last.seen.set(compared.ordinal, await highestOf(this.session, compared, { ref, column: compared.column, low }, scope))
     }
   }
 
-  async #fillOne(compared: Compared, scope: Scope): Promise<void> {
-    const { session, last } = this
-    const { condition, column, mark, ordinal, start } = compared
-    session.keep = false
-    const known = last.known[ordinal]
-    const name = textsOf(column, 'column_names').join('.')
-    last.seen.set(ordinal, known ?? { column: name, type: 'VARCHAR', value: null })
-    if (known && known.value !== null) become(mark, await literalOf(session, known))
-    // Everything that has come into an empty table is new.
-    else if (known) become(condition, await expressionTemplate(session.connection, '$column IS NOT NULL', { column }))
-    else if (start) become(mark, start)
-    else if (session.isPlanned) become(mark, nullConstant())
-    else {
-      const highest = await this.#highestNow(compared, scope)
-      last.seen.set(ordinal, highest)
-      if (highest.value === null) this.#empty.add(compared)
-      become(mark, await literalOf(session, highest))
-    }
-  }
-
-  async #highestNow(compared: Compared, scope: Scope): Promise<LastValue> {
-    const { session, from } = this
-    const ref = tableOf(this.select, from.models, compared.column)
-    const connected = from.connected.find((each) => each.ref === ref)
-    if (!connected) return highestOf(session, compared, ref, compared.column, undefined, scope)
-    const { query, column } = await fetchHighest(session, connected.found, textsOf(compared.column, 'column_names').at(-1) ?? '')
-    return highestOf(session, compared, subqueryRef(query, 't'), columnRef('t', column), undefined, scope)
+  async #highestNow(compared: Compared, { connected, models }: FoundInFrom, scope: Scope): Promise<LastValue> {
+    const { session } = this
+    const ref = tableOf(this.select, models, compared.column)
+    const there = connected.find((each) => each.ref === ref)
+    if (!there) return highestOf(session, compared, { ref, column: compared.column }, scope)
+    const { query, column } = await fetchHighest(session, there.found, textsOf(compared.column, 'column_names').at(-1) ?? '')
+    return highestOf(session, compared, { ref: subqueryRef(query, 't'), column: columnRef('t', column) }, scope)
   }
 }
 

@@ -116,19 +116,20 @@ export class Rewriter {
     dropSchemas(node)
     const from = nodeOf(node, 'from_table')
     const later: Later = { models: [], connected: [] }
+    const last = this.lastIn(node)
+    await last?.fillKnown()
     if (from) await this.reference(from, { ...scope, select: node }, later)
-    const last = this.lastIn(node, later)
-    await last?.fill(scope)
+    await last?.fillFirst(later, scope)
     // A model takes its inputs by their names, which the query need not name.
     await this.fetch(later, later.models.length > 0 ? undefined : { select: node, reader, keepsRows: last !== undefined })
-    await last?.note(scope)
+    await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
   }
 
-  private lastIn(select: AstNode, { connected, models }: Later): LastInQuery | undefined {
+  private lastIn(select: AstNode): LastInQuery | undefined {
     if (!this.session.last) return undefined
-    const last = new LastInQuery(this.session, this.session.last, select, { connected, models: models.map(({ ref }) => ref) })
+    const last = new LastInQuery(this.session, this.session.last, select)
     return last.isUsed ? last : undefined
   }
 
