@@ -6,8 +6,7 @@ import type { LastSession } from '../session/session.js'
 export const lastPrefix = 'ledger_last_'
 
 /** Puts a name of ours in the place of each LAST that stands for what a job has seen. */
-export const markLast = (tokens: Token[], last: LastSession | undefined): Token[] => {
-  if (!last) return tokens
+export const markLast = (tokens: Token[], last: LastSession): Token[] => {
   const places = new Set(lastPlaces(tokens))
   return tokens.map((token, i) => {
     if (!places.has(i)) return token

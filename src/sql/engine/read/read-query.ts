@@ -125,7 +125,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   const mayWrite = view === undefined && session.mayWrite
   const cut = await cutNativeStatements({ directory, position, natives, mayWrite }, written, sql)
   // Only a statement has been run before, and not a view that it reads.
-  const tokens = view === undefined ? markLast(cut, session.last) : cut
+  const tokens = view === undefined && session.last ? markLast(cut, session.last) : cut
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)

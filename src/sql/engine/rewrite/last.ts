@@ -192,8 +192,8 @@ export class LastInQuery {
 }
 
 /** Refuses a LIMIT anywhere in a statement with LAST: rows beyond it would count as seen. */
-export const refuseLimit = ({ last }: Session, tree: AstNode): void => {
-  if (!last || last.marks === 0) return
+export const refuseLimit = (last: LastSession, tree: AstNode): void => {
+  if (last.marks === 0) return
   walk(tree, (node) => {
     if (!textOf(node, 'type').startsWith('LIMIT_')) return true
     throw new Problem(
@@ -208,11 +208,10 @@ export const refuseLimit = ({ last }: Session, tree: AstNode): void => {
 }
 
 /** Refuses a statement in which a LAST is left that no column of a table is compared with. */
-export const checkLastUsed = ({ last }: Session): void => {
-  if (last && last.seen.size < last.marks)
+export const checkLastUsed = (last: LastSession): void => {
+  if (last.seen.size < last.marks)
     throw misused('LAST is not compared with a column of a table', 'It belongs in a WHERE: SELECT * FROM db.t WHERE t.id > LAST.')
 }
 
 /** What LAST stands for in the next run. */
-export const lastSeen = ({ last }: Session): LastValue[] =>
-  last ? [...last.seen].sort(([one], [other]) => one - other).map(([, value]) => value) : []
+export const lastSeen = (last: LastSession): LastValue[] => [...last.seen].sort(([one], [other]) => one - other).map(([, value]) => value)

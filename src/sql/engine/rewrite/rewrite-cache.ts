@@ -50,10 +50,10 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
     return query
   }
   const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
-  refuseLimit(session, tree)
+  if (session.last) refuseLimit(session.last, tree)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
-  checkLastUsed(session)
+  if (session.last) checkLastUsed(session.last)
   checkRewritten(tree)
   return { text: await printSelect(session.connection, tree), tree }
 }

@@ -106,7 +106,7 @@ async function* answer({ connection, request }: Context, session: Session, rewri
     const frames = wanted
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
-    const last = lastSeen(session)
+    const last = session.last ? lastSeen(session.last) : []
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
     for await (const frame of mayGiveUp ? heldBack(frames) : frames)
       yield last.length > 0 && 'columns' in frame ? { ...frame, last } : frame
