@@ -173,6 +173,7 @@ describe('LAST', () => {
     ['SELECT id FROM pg.grown GROUP BY id HAVING id > LAST', /WHERE t\.id > LAST/],
     ['SELECT id FROM (SELECT id, [id] AS list FROM pg.grown) AS t WHERE t.list > LAST', /INTEGER\[\]/],
     ['SELECT ledger_last_0 FROM pg.grown', /ledger_last_0/],
+    ['SELECT * FROM pg (SELECT id FROM grown WHERE id > LAST)', /t\.id > LAST/],
   ])('%s is refused', async (query, message) => {
     const { outcome, error } = await job(query).run()
     expect(outcome).toBe('error')

@@ -1,8 +1,11 @@
 import { foldName } from '../../../../events/common.js'
+import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
 import { canAggregate, canPush, planScan } from '../../../connections/pushdown/plan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
+import { lex } from '../../../dialect/lexer.js'
+import { lastPlaces } from '../../../dialect/refuse-last.js'
 import type { AstNode } from '../ast/json.js'
 import { NumberText } from '../ast/json.js'
 import { emptyRef, isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
@@ -151,8 +154,14 @@ export const fetchHighest = async (
   return { query: await parseSelect(session.connection, `SELECT * FROM ${fetched.table}`), column }
 }
 
+const lastInNative = (): Problem =>
+  new Problem('bad_statement', 'LAST stands in a statement of another database', 'The connected database does not know LAST', {
+    hint: 'Name the table instead of sending the statement: SELECT * FROM db.t AS t WHERE t.id > LAST.',
+  })
+
 /** Fetches the answer to a statement in the language of a connected database. */
 export const fetchNative = async (session: Session, { connection, sql, mayWrite }: NativeStatement): Promise<FetchedRows> => {
+  if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
   const query = { native: sql, ...(mayWrite && { writes: true }) }
   const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
   return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
