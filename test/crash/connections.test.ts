@@ -91,11 +91,11 @@ test(
     }
     isOver = true
     expect(await steady).toBeGreaterThan(faults)
-    await until(() => proxy.open() === 0, 10_000)
     const busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger' AND state <> 'idle'"
     await until(async () => (await postgres.run(busy)).rows.length === 0, 10_000)
     expect(connections.pids).toHaveLength(1)
     connections.stop()
+    await until(() => proxy.open() === 0, 10_000)
     const left = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger'"
     await until(async () => (await postgres.run(left)).rows.length === 0, 10_000)
   },

@@ -86,8 +86,10 @@ export class Answer {
     )
     try {
       const session = await this.pool.acquire(this.#signal)
-      let isClean = false
+      // A session is as it was where its reader left before anything was asked.
+      let isClean = this.#signal.aborted
       try {
+        this.#signal.throwIfAborted()
         isClean = await this.#stream(session)
       } finally {
         this.pool.release(session, isClean)
