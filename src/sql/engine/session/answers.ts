@@ -53,7 +53,8 @@ export class Answers {
   }
 
   /**
-   * Fetches an answer; a question that was asked before has the answer that it had, and a statement that writes runs once. With `isPlanned` its columns only.
+   * Fetches an answer; a question that was asked before has the answer that it had, and a statement that writes runs once.
+   * With `isPlanned` its columns only.
    * @throws Problem of the database
    */
   fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
