@@ -115,7 +115,7 @@ describe('parameters that lead elsewhere', () => {
     [{ ssl_ca: 'file:///etc/passwd' }],
     [{ options: '-c log_statement=all' }],
     [{ service: 'x' }],
-    [{ passfile: '/root/.pgpass' }],
+    [{ passfile: '/etc/passwd' }],
     [{ stream: 'x' }],
     [{ ssl: { ca: '/etc/passwd' } }],
     [{ host: ['127.0.0.1'] }],
