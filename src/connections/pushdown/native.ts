@@ -1,4 +1,5 @@
 import { Problem } from '../../basics/errors.js'
+import type { Native } from '../contract/requests.js'
 
 /** Spaces and comments before the first word; not a comment in a comment, which databases end at different places. */
 const before = /^(?:\s+|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?:(?!\/\*)[\s\S])*?\*\/|\()*/
@@ -21,31 +22,45 @@ const readers: readonly string[] = [
 export type Reason = { because: string; hint: string }
 
 /** The connection is not writable. */
-export const onlyRead: Reason = {
+const onlyRead: Reason = {
   because: 'this connection is only read',
   hint: 'A connection with the parameter "writable": true takes statements that write.',
 }
 
 /** The connection is writable, but who asks only wants to know. */
-export const onlyAsked: Reason = {
+const onlyAsked: Reason = {
   because: 'plans, views, trainings and questions about the past only read',
   hint: 'Send it by itself: SELECT * FROM database (statement).',
 }
 
-const refused = (detail: string, { because, hint }: Reason): Problem =>
+/** Why a statement that was not allowed to write must read. */
+export const reasonToRead = (isWritable: boolean): Reason => (isWritable ? onlyAsked : onlyRead)
+
+/** The refusal of a statement that would write. */
+export const refusedToWrite = (detail: string, { because, hint }: Reason): Problem =>
   new Problem('refused_statement', 'Only statements that read', `${detail}, and ${because}`, { hint })
 
 /**
  * Checks a statement that may only read: it must begin as one that reads. The database refuses to write as well, in a
  * transaction that is read-only; this is for statements that end a transaction, or act outside of any.
- *
- * @throws Problem refused_statement
  */
-export const checkReading = (native: string, reason: Reason): void => {
+const checkReading = (native: string, reason: Reason): void => {
   // MySQL runs what stands in such a comment, and this reads over it.
-  if (/\/\*M?!/i.test(native)) throw refused('The statement has a comment that databases run', reason)
+  if (/\/\*M?!/i.test(native)) throw refusedToWrite('The statement has a comment that databases run', reason)
   const [word = ''] = /^[a-z]+/i.exec(native.replace(before, '')) ?? []
   if (!readers.includes(word.toUpperCase()))
-    throw refused(`The statement begins with ${word === '' ? 'no word' : word.toUpperCase()}`, reason)
-  if (/\binto\s+(?:outfile|dumpfile)\b/i.test(native)) throw refused('The statement writes a file where the database runs', reason)
+    throw refusedToWrite(`The statement begins with ${word === '' ? 'no word' : word.toUpperCase()}`, reason)
+  if (/\binto\s+(?:outfile|dumpfile)\b/i.test(native)) throw refusedToWrite('The statement writes a file where the database runs', reason)
+}
+
+/**
+ * Whether a statement may write: who sends it must want that, and its connection allow it. Any other must begin as one that reads.
+ *
+ * @example mayWrite({ native: 'DELETE FROM homes', writes: true }, true) // true
+ * @throws Problem refused_statement
+ */
+export const mayWrite = ({ native, writes }: Native, isWritable: boolean): boolean => {
+  if (writes === true && isWritable) return true
+  checkReading(native, reasonToRead(isWritable))
+  return false
 }

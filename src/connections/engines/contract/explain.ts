@@ -1,4 +1,5 @@
 import { isProblem, Problem, shortened } from '../../../basics/errors.js'
+import { refusedToWrite, type Reason } from '../../pushdown/native.js'
 
 /** Says what a driver's error means. */
 export type Explain = (error: unknown) => Problem
@@ -93,10 +94,7 @@ export const tooManyConnections = (): Problem =>
   connectionFailed('Too many connections', 'The database takes no more connections', 'Try again later, or raise its max_connections.')
 
 /** A statement wrote in a transaction that only reads. */
-export const writeRefused = (says: string): Problem =>
-  new Problem('refused_statement', 'Only statements that read', `The database refused to write: ${says}`, {
-    hint: 'A connection with the parameter "writable": true takes statements that write.',
-  })
+export const writeRefused = (says: string, reason: Reason): Problem => refusedToWrite(`The database refused to write: ${says}`, reason)
 
 /** The server speaks without TLS only. `parameter` is the one that allows that. */
 export const noTls = (parameter: string): Problem =>

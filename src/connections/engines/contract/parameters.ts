@@ -95,6 +95,12 @@ export const urlParameters = (text: string, { protocols, form, options }: UrlFor
   return new Map(Object.entries(parts).filter(([, value]) => value !== ''))
 }
 
+/** What no message may show of a connection: drivers and databases repeat what they were sent. */
+export const secretsIn = (given: JsonObject, { password, encryption }: { password: string; encryption: Encryption }): string[] => {
+  const url = Object.entries(given).find(([name]) => ['url', 'connection_string'].includes(name.toLowerCase()))?.[1]
+  return [password, encryption.key ?? '', typeof url === 'string' ? url : '']
+}
+
 /** @throws Problem wrong_arguments when the connection names no host */
 export const hostOf = (given: ReadonlyMap<string, Json>): string => {
   const host = textOf(given, 'host')

@@ -9,7 +9,7 @@ import type { Vector } from '../../batch/vector.js'
 import type { Connection, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
-import { checkReading, onlyRead } from '../../pushdown/native.js'
+import { mayWrite } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
@@ -171,7 +171,7 @@ class DuckSession implements Session {
   }
 
   async #open(query: Query): Promise<Cursor> {
-    if (!('scan' in query)) checkReading(query.native, onlyRead)
+    if (!('scan' in query)) mayWrite(query, false)
     const sql =
       'scan' in query ? planScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
     const extracted = await this.connection.extractStatements(sql)

@@ -6,7 +6,7 @@ import { putMicros } from '../../batch/numbers.js'
 import type { Connection, Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
-import { checkReading, onlyRead } from '../../pushdown/native.js'
+import { mayWrite } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
@@ -129,7 +129,7 @@ class SqliteSession implements Session {
 
   #sql(query: Query): string {
     if ('scan' in query) return planScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
-    checkReading(query.native, onlyRead)
+    mayWrite(query, false)
     return query.native
   }
 

@@ -1,3 +1,4 @@
+import type { Reason } from '../../pushdown/native.js'
 import {
   cancelled,
   connectionFailed,
@@ -19,9 +20,9 @@ const fieldOf = (error: unknown, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** Says what an error of the driver means, without the secrets of the connection. */
+/** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
 export const explainMysql =
-  (secrets: readonly string[]): Explain =>
+  (secrets: readonly string[], toRead: Reason): Explain =>
   (error) => {
     const [code, message] = [fieldOf(error, 'code'), fieldOf(error, 'sqlMessage')]
     const says = redacted(message, secrets)
@@ -45,7 +46,7 @@ export const explainMysql =
       case 'ER_STATEMENT_TIMEOUT':
         return cancelled()
       case 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION':
-        return writeRefused(says)
+        return writeRefused(says, toRead)
       case 'HANDSHAKE_NO_SSL_SUPPORT':
         return noTls('"ssl": false')
       default:

@@ -1,5 +1,7 @@
 import type { Connection } from '../../contract/requests.js'
 import type { Session, Surroundings } from '../contract/engine.js'
+import { reasonToRead } from '../../pushdown/native.js'
+import { secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
 import { explainMysql } from './explain.js'
 import { readParameters } from './parameters.js'
@@ -8,7 +10,6 @@ import { MysqlSession } from './session.js'
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
 export const openSession = async ({ parameters: given }: Connection, around: Surroundings): Promise<Session> => {
   const parameters = readParameters(given)
-  const url = given['url']
-  const explain = explainMysql([parameters.password, parameters.encryption.key ?? '', typeof url === 'string' ? url : ''])
+  const explain = explainMysql(secretsIn(given, parameters), reasonToRead(parameters.writable))
   return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain)
 }

@@ -5,7 +5,7 @@ import type { Query, Table, TableColumn, Tables } from '../../contract/requests.
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
-import { checkReading, onlyAsked, onlyRead } from '../../pushdown/native.js'
+import { mayWrite } from '../../pushdown/native.js'
 import { planScan, tableName } from '../../pushdown/plan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
@@ -152,9 +152,7 @@ export class MysqlSession extends SocketSession implements Session {
       const columns = await this.#columns(scan.table, scan.schema)
       return { ...planScan(scan, columns, mysqlDialect), writes: false }
     }
-    const writes = query.writes === true && this.parameters.writable
-    if (!writes) checkReading(query.native, this.parameters.writable ? onlyAsked : onlyRead)
-    return { sql: query.native, types: new Map(), writes }
+    return { sql: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }
 
   async #open(query: Query): Promise<Cursor> {

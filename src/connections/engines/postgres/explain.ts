@@ -1,5 +1,6 @@
 import type { DatabaseError } from 'pg'
 import type { Problem } from '../../../basics/errors.js'
+import type { Reason } from '../../pushdown/native.js'
 import {
   cancelled,
   connectionFailed,
@@ -19,7 +20,7 @@ import {
 const isFromServer = (error: unknown): error is DatabaseError =>
   error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && typeof Reflect.get(error, 'code') === 'string'
 
-const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem => {
+const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Reason): Problem => {
   const code = error.code ?? ''
   const says = redacted(error.message, secrets)
   switch (code) {
@@ -38,7 +39,7 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
       // A file that is asked for is not sent, which PostgreSQL calls cancelled too.
       return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':
-      return writeRefused(says)
+      return writeRefused(says, toRead)
     case '42601':
       return refusedThere(error.message, secrets, /multiple commands/.test(error.message) ? 'Send one statement at a time.' : error.hint)
     default:
@@ -46,13 +47,13 @@ const fromServer = (error: DatabaseError, secrets: readonly string[]): Problem =
   }
 }
 
-/** Says what an error of the driver means, without the secrets of the connection. */
+/** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
 export const explainPostgres =
-  (secrets: readonly string[]): Explain =>
+  (secrets: readonly string[], toRead: Reason): Explain =>
   (error) => {
     const known = explainNetwork(error)
     if (known) return known
-    if (isFromServer(error)) return fromServer(error, secrets)
+    if (isFromServer(error)) return fromServer(error, secrets, toRead)
     const message = error instanceof Error ? error.message : ''
     if (/does not support SSL/i.test(message)) return noTls('"sslmode": "disable"')
     if (/password must be a string|SASL|SCRAM|client password/i.test(message))

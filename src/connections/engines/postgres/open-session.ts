@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../contract/requests.js'
 import type { Session, Surroundings } from '../contract/engine.js'
+import { reasonToRead } from '../../pushdown/native.js'
+import { secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
 import { explainPostgres } from './explain.js'
 import { readParameters } from './parameters.js'
@@ -13,8 +15,7 @@ const typesOf = new LRUCache<string, Map<number, OwnType>>({ max: 100 })
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
 export const openSession = async ({ id, version, parameters: given }: Connection, around: Surroundings): Promise<Session> => {
   const parameters = readParameters(given)
-  const secrets = [parameters.password, parameters.encryption.key ?? '', typeof given['url'] === 'string' ? given['url'] : '']
-  const explain = explainPostgres(secrets)
+  const explain = explainPostgres(secretsIn(given, parameters), reasonToRead(parameters.writable))
   const opened = await openClient(parameters, around, explain)
   const key = `${id} ${version}`
   const own = typesOf.get(key) ?? new Map<number, OwnType>()

@@ -1,7 +1,7 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
-import { checkReading, onlyAsked, onlyRead } from '../../pushdown/native.js'
+import { mayWrite } from '../../pushdown/native.js'
 import { asksForColumns, planScan, tableName } from '../../pushdown/plan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { Query, Scan, TableColumn, Tables } from '../../contract/requests.js'
@@ -112,9 +112,7 @@ export class PostgresSession extends SocketSession implements Session {
       const columns = asksForColumns(scan) ? await this.#columns(scan.table, scan.schema) : undefined
       return { ...planScan(scan, columns, postgresDialect), writes: false }
     }
-    const writes = query.writes === true && this.parameters.writable
-    if (!writes) checkReading(query.native, this.parameters.writable ? onlyAsked : onlyRead)
-    return { sql: query.native, values: [], types: new Map(), writes }
+    return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }
 
   async #open(query: Query): Promise<Cursor> {
