@@ -90,10 +90,10 @@ export class Connections {
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
-    void ended.then(({ failed }) => {
+    void ended.then(({ failed, sent }) => {
       this.#leave(driver)
-      // Its tables may have changed: whoever asks again is told what is there now.
-      if (failed) this.#forgetTables(connection.id)
+      // What could not be begun may be asked of tables that have changed: whoever asks again is told what is there now.
+      if (failed && sent === undefined) this.#forgetTables(connection.id)
     })
     if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
     return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }

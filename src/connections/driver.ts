@@ -5,13 +5,13 @@ import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { programFile } from '../setup/package.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
-import type { Connection, Outcome, Query, QueryLimits } from './contract/requests.js'
+import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
 
 /** What the process may call, and which files it may read. */
 export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
 
 type Asking = { resolve: (answer: Answered) => void; reject: (reason: Error) => void }
-type Opening = { opened: () => void; reject: (reason: Error) => void; ended: (outcome: Outcome) => void }
+type Opening = { query: Query; opened: () => void; reject: (reason: Error) => void; ended: (outcome: Outcome) => void }
 
 /** The process has its own limits; when it does not keep them, it is not asked any more. */
 const graceMs = 10_000
@@ -19,8 +19,11 @@ const graceMs = 10_000
 const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
-/** Nobody knows what a process did that ended: its statement may have changed something. */
-const unknown: Outcome = { rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true, changed: true }
+/** Nobody knows what a process did that ended: a statement that writes may have changed something. */
+const unknown = (query: Query): Outcome => ({
+  ...{ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true },
+  changed: isWriting(query),
+})
 
 let sockets = 0
 
@@ -111,7 +114,7 @@ export class Driver {
           reject(gone())
           return
         }
-        this.#opening.set(id, { opened, reject, ended })
+        this.#opening.set(id, { query, opened, reject, ended })
         this.#send({ open: id, connection, query, limits: queryLimits, ticket })
       })
     } catch (error) {
@@ -162,9 +165,9 @@ export class Driver {
     if (this.isOver) return
     this.isOver = true
     for (const { reject } of [...this.#asking.values()]) reject(gone())
-    for (const { reject, ended } of this.#opening.values()) {
+    for (const { query, reject, ended } of this.#opening.values()) {
       reject(gone())
-      ended(unknown)
+      ended(unknown(query))
     }
     this.#opening.clear()
     rmSync(this.socket, { force: true })

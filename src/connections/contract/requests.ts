@@ -48,6 +48,9 @@ export type Native = { native: string; writes?: boolean }
 
 export type Query = { scan: Scan } | Native
 
+/** Whether a query asks to change something. */
+export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true
+
 /** What one statement may take. */
 export type QueryLimits = { rows: number; bytes: number; timeMs: number }
 

@@ -4,7 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
-import type { Outcome, Query, QueryLimits } from '../contract/requests.js'
+import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, Rows, Session } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/in-time.js'
 import type { Pool } from './pool.js'
@@ -100,8 +100,7 @@ export class Answer {
   }
 
   async #stream(session: Session): Promise<boolean> {
-    const writes = 'native' in this.query && this.query.writes === true
-    this.#changed = writes && !session.isAtomic
+    this.#changed = isWriting(this.query) && !session.isAtomic
     const cursor = await this.#open(session)
     try {
       this.#sent = cursor.sent

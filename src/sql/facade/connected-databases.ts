@@ -5,8 +5,8 @@ import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
-import type { Checked, Connections } from '../../connections/connections.js'
-import type { Connection, Outcome, Tables } from '../../connections/contract/requests.js'
+import type { Checked, Connections, Opened } from '../../connections/connections.js'
+import { isWriting, type Connection, type Outcome, type Tables } from '../../connections/contract/requests.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import type { Found } from '../../log/contract/log.js'
@@ -27,8 +27,8 @@ type Parts = {
 /** The connected databases by what the log says of them. Secrets are opened here, and go to the process of the drivers only. */
 export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
-  /** What statements came to, by the request that sent them. */
-  readonly #sent = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
+  /** What statements that write came to, by the request that sent them. */
+  readonly #written = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
 
   constructor(private readonly parts: Parts) {}
 
@@ -38,10 +38,9 @@ export class ConnectedDatabases {
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
-    const statement = JSON.stringify(question)
-    await this.#refuseToRepeat(request, statement)
-    const { socket, ticket, ended } = await connections.open(connection, question.open)
-    this.#sentBy(request).set(statement, ended)
+    const { socket, ticket, ended } = isWriting(question.open)
+      ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
+      : await connections.open(connection, question.open)
     const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
       this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
     )
@@ -55,19 +54,25 @@ export class ConnectedDatabases {
     await Promise.all(this.#recording)
   }
 
-  #sentBy(request: SelectRequest): Map<string, Promise<Outcome>> {
-    const sent = this.#sent.get(request) ?? new Map<string, Promise<Outcome>>()
-    this.#sent.set(request, sent)
-    return sent
-  }
-
-  /** Refuses to send a statement again that may have changed something: the process that sent it was lost before it answered. */
-  async #refuseToRepeat(request: SelectRequest, statement: string): Promise<void> {
-    const before = await this.#sentBy(request).get(statement)
-    if (!before?.changed) return
-    throw new Problem('query_failed', 'Not sent again', 'The process that answers SQL was lost after it had sent a statement that writes', {
-      hint: 'See in the database what became of the statement before you send it again.',
-    })
+  /**
+   * Sends a statement that writes, unless the same request has sent it and it may have changed something: the process that sent it was
+   * lost before it answered.
+   */
+  async #once(request: SelectRequest, statement: string, send: () => Promise<Opened>): Promise<Opened> {
+    const written = this.#written.get(request) ?? new Map<string, Promise<Outcome>>()
+    this.#written.set(request, written)
+    if ((await written.get(statement))?.changed === true)
+      throw new Problem(
+        'query_failed',
+        'Not sent again',
+        'The process that answers SQL was lost after it had sent a statement that writes',
+        {
+          hint: 'See in the database what became of the statement before you send it again.',
+        },
+      )
+    const opened = await send()
+    written.set(statement, opened.ended)
+    return opened
   }
 
   /** Records what a database was asked, once its answer has ended. What never reached it is not recorded. */
