@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { LastValue } from '../../../../events/job.js'
 import { lastSeen } from '../rewrite/last.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
@@ -98,6 +99,11 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
   return session
 }
 
+/** Adds to the head what LAST stands for in the next run of a job. */
+async function* withLast(frames: AsyncIterable<Frame>, last: LastValue[]): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield 'columns' in frame && last.length > 0 ? { ...frame, last } : frame
+}
+
 /** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
 async function* answer({ connection, request }: Context, session: Session, rewritten: Rewritten): AsyncGenerator<Frame> {
   const { wanted, format = 'json' } = request
@@ -106,10 +112,9 @@ async function* answer({ connection, request }: Context, session: Session, rewri
     const frames = wanted
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
-    const last = session.last ? lastSeen(session.last) : []
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
-    for await (const frame of mayGiveUp ? heldBack(frames) : frames)
-      yield last.length > 0 && 'columns' in frame ? { ...frame, last } : frame
+    const told = mayGiveUp ? heldBack(frames) : frames
+    yield* session.last ? withLast(told, lastSeen(session.last)) : told
   } finally {
     prepared.destroySync()
   }
