@@ -46,6 +46,9 @@ export type JobStatementResult = { positions: number[]; error: string | null; la
 /** What LAST stands for in the next run, in the order in which it is written: in the condition, and in each statement. */
 export type JobLast = { condition: LastValue[]; statements: LastValue[][] }
 
+/** Before a run has seen anything. */
+export const nothingSeen: JobLast = { condition: [], statements: [] }
+
 /** A run under way; `previous` is when the one before began. */
 export type JobRun = { run: string; started_at: string; previous: string | null }
 
@@ -104,7 +107,7 @@ const schemas: SchemasOf<JobEvent> = {
 }
 
 /** A statement that failed, or was not reached, sees the same rows again. */
-const lastAfter = ({ last = { condition: [], statements: [] } }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
+const lastAfter = ({ last = nothingSeen }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
   condition: condition_last ?? last.condition,
   statements: Array.from(
     { length: Math.max(last.statements.length, statements.length) },

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { instant } from '../../events/stored/envelope.js'
 import type { StreamId } from '../../events/common.js'
 import { secretKey } from '../../events/secrets.js'
-import type { Job, JobRun, JobStatementResult } from '../../events/job.js'
+import { nothingSeen, type Job, type JobRun, type JobStatementResult } from '../../events/job.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../basics/errors.js'
@@ -201,7 +201,7 @@ export class JobService {
         query,
         ifQuery: if_query,
         times: run,
-        last: job.last ?? { condition: [], statements: [] },
+        last: job.last ?? nothingSeen,
         db: () => this.#projectOf(job),
         origin: { ...origin, source: 'sql' },
         signal: active.abort.signal,
