@@ -17,16 +17,11 @@ import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
-import { renamed, shownColumns } from './shown-columns.js'
+import { isEmpty, renamed, shownColumns, showsEachRow } from './shown-columns.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */
 export type FetchedRows = { query: AstNode; state: string }
-
-const isEmpty = (select: AstNode, key: string): boolean => {
-  const part = select[key]
-  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
-}
 
 /** Whether a query reads one table, as it is. */
 const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
@@ -52,9 +47,7 @@ const limitOn = (select: AstNode, ref: AstNode): number | undefined => {
   const [modifier] = modifiers
   if (!modifier || modifiers.length > 1 || textOf(modifier, 'type') !== 'LIMIT_MODIFIER') return undefined
   if (nodeOf(select, 'from_table') !== ref || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
-  const isPlain =
-    ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key)) && isEmpty(ref, 'sample')
-  return isPlain ? rowsWanted(modifier) : undefined
+  return showsEachRow(select) && isEmpty(ref, 'sample') ? rowsWanted(modifier) : undefined
 }
 
 /** A query that names all that it uses of a table; who reads its rows; and whether these must be here, and no groups of them. */

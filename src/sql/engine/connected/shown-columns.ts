@@ -1,19 +1,23 @@
 import { foldName } from '../../../../events/common.js'
 import type { Filter, TableColumn } from '../../../connections/contract/requests.js'
 import type { AstNode } from '../ast/json.js'
-import { isColumnRef, isLiteral, listOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { isColumnRef, isLiteral, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 
 /** The columns of a query over one table, under the names that it gives them, and the table's columns that they are. */
 export type ShownColumns = { columns: readonly TableColumn[]; sources: ReadonlyMap<string, string>; isStar: boolean }
 
-const isPureStar = (item: AstNode): boolean =>
-  textOf(item, 'class') === 'STAR' &&
-  Object.entries(item).every(([key, value]) => !/_list$|^expr$/.test(key) || value === null || (Array.isArray(value) && value.length === 0))
+/** Whether a part of a tree holds nothing. */
+export const isEmpty = (node: AstNode, key: string): boolean => {
+  const part = node[key]
+  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
+}
 
-const isPlainQuery = (select: AstNode): boolean =>
-  ['having', 'qualify', 'sample'].every((key) => select[key] === null || select[key] === undefined) &&
-  listOf(select, 'group_expressions').length === 0 &&
-  nodesOf(select, 'modifiers').every((modifier) => textOf(modifier, 'type') === 'ORDER_MODIFIER')
+/** Whether a query neither groups its rows nor chooses among them otherwise than by WHERE; its items may. */
+export const showsEachRow = (select: AstNode): boolean =>
+  ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))
+
+const isPureStar = (item: AstNode): boolean =>
+  textOf(item, 'class') === 'STAR' && Object.keys(item).every((key) => !/_list$|^expr$/.test(key) || isEmpty(item, key))
 
 /**
  * What a query shows of its only table, where each of its rows is a row of the table: a filter on it can be asked of the table. Undefined
@@ -22,7 +26,8 @@ const isPlainQuery = (select: AstNode): boolean =>
  * @example shownColumns(tree, 't', columns) // of SELECT t.size AS area FROM db.homes AS t: { columns: [area], sources: { area → size } }
  */
 export const shownColumns = (select: AstNode, alias: string, columns: readonly TableColumn[]): ShownColumns | undefined => {
-  if (!isPlainQuery(select)) return undefined
+  const isOrdered = nodesOf(select, 'modifiers').every((modifier) => textOf(modifier, 'type') === 'ORDER_MODIFIER')
+  if (!showsEachRow(select) || !isOrdered) return undefined
   const shown: TableColumn[] = []
   const sources = new Map<string, string>()
   const show = (name: string, column: TableColumn): boolean => {
