@@ -76,12 +76,12 @@ const join = async (
 ): Promise<Omit<Joined, 'home'>> => {
   const { connection } = session
   const { inputs } = use.bound.model
-  const made = await Promise.all(
-    inputs.map((input) => {
-      const expression = mapping.inputs.get(input.name)
-      return argumentOf(connection, input, expression, (expression && kindOf.get(expression)) ?? 'text')
-    }),
-  )
+  const made: Awaited<ReturnType<typeof argumentOf>>[] = []
+  // One after the other: a connection to DuckDB takes one thing at a time.
+  for (const input of inputs) {
+    const expression = mapping.inputs.get(input.name)
+    made.push(await argumentOf(connection, input, expression, (expression && kindOf.get(expression)) ?? 'text'))
+  }
   const shape = {
     kinds: made.map(({ kind }) => kind),
     extent: extentOf(references, use),
