@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { agentKind } from './agent.js'
+import { answersPayloads, answersSchemas, type AnswersEvent } from './records/answers.js'
 import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import { configKind } from './config.js'
@@ -9,7 +10,7 @@ import { fileKind } from './file.js'
 import { jobKind } from './job.js'
 import { logSchemas, type LogEvent } from './records/log.js'
 import { modelKind } from './model.js'
-import { predictionsSchemas, type PredictionsEvent } from './records/predictions.js'
+import { predictionsPayloads, predictionsSchemas, type PredictionsEvent } from './records/predictions.js'
 import { projectKind } from './project.js'
 import { queriesSchemas, type QueriesEvent } from './records/queries.js'
 import { skillKind } from './skill.js'
@@ -39,16 +40,18 @@ export type States = { [K in Kind]: NonNullable<ReturnType<ResourceKinds[K]['evo
 export type EventsOf = { [K in Kind]: Parameters<ResourceKinds[K]['evolve']>[1] }
 
 export type ResourceEvent = EventsOf[Kind]
-export type LedgerEvent = ResourceEvent | PredictionsEvent | QueriesEvent | LogEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent | AnswersEvent | QueriesEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
 /** One type of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
 export type EventDefinition = {
-  kind: Kind | 'predictions' | 'queries' | 'log'
+  kind: Kind | 'predictions' | 'answers' | 'queries' | 'log'
   schema: z.ZodType
   upcasters: readonly Upcaster[]
   /** The members of its data that name blobs. */
   blobs: readonly string[]
+  /** The members of its data that name payloads, beside its secrets. */
+  payloads: readonly string[]
 }
 
 /** Every kind's own object, read as what all of them have in common. */
@@ -58,13 +61,15 @@ type Common = {
   schemas: Record<string, z.ZodType>
   upcasters?: Record<string, readonly Upcaster[]>
   blobs?: Record<string, readonly string[]>
+  payloads?: Record<string, readonly string[]>
 }
 const common: Readonly<Record<Kind, Common>> = resourceKinds
 
-type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs'>
+type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs' | 'payloads'>
 const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
-  predictions: { schemas: predictionsSchemas },
+  predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
+  answers: { schemas: answersSchemas, payloads: answersPayloads },
   queries: { schemas: queriesSchemas },
   log: { schemas: logSchemas },
 }
@@ -72,10 +77,11 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
 /** Every event there is, by type. */
 export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   (Object.keys(groups) as EventDefinition['kind'][]).flatMap((kind) => {
-    const { schemas, upcasters, blobs } = groups[kind]
-    return Object.entries(schemas).map(
-      ([type, schema]) => [type, { kind, schema, upcasters: upcasters?.[type] ?? [], blobs: blobs?.[type] ?? [] }] as const,
-    )
+    const { schemas, upcasters, blobs, payloads } = groups[kind]
+    return Object.entries(schemas).map(([type, schema]) => {
+      const definition = { kind, schema, upcasters: upcasters?.[type] ?? [], blobs: blobs?.[type] ?? [], payloads: payloads?.[type] ?? [] }
+      return [type, definition] as const
+    })
   }),
 )
 

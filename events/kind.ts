@@ -8,6 +8,8 @@ export type EventGroup<E extends AnyEvent> = {
   upcasters?: UpcastersOf<E>
   /** The members of an event's data that name blobs, by the event's type. */
   blobs?: { [T in E['type']]?: readonly (keyof Extract<E, { type: T }>['data'] & string)[] }
+  /** The members of an event's data that name payloads which can be erased; null where there is none. */
+  payloads?: { [T in E['type']]?: readonly (keyof Extract<E, { type: T }>['data'] & string)[] }
 }
 
 /**

@@ -22,10 +22,11 @@ export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type
 /** Whether an event keeps rows in a payload: predictions that were answered, or what became true of them. */
 export const keepsRows = (type: string): boolean => type === 'PredictionsServed' || type === 'OutcomesReported'
 
-/** Hashes of the payloads that an event names: its secrets, its recorded rows, and what an erasure put in the place of another. */
+/** Hashes of the payloads that an event names: its secrets, what it records that can be erased, and what an erasure put in the place of another. */
 export const payloadsOf = (type: string, data: JsonObject): string[] => {
   if (type === 'DataErased') return erasedPayloadsOf(type, data).flatMap(({ replacement }) => replacement ?? [])
-  if (keepsRows(type)) return typeof data['payload'] === 'string' ? [data['payload']] : []
+  const fields = catalogue.get(type)?.payloads ?? []
+  if (fields.length > 0) return fields.map((field) => data[field]).filter((hash) => typeof hash === 'string')
   return secretsOf(data)
 }
 

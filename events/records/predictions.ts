@@ -70,5 +70,8 @@ export const predictionsSchemas: SchemasOf<PredictionsEvent> = {
     ),
 }
 
+/** The payloads of predictions and outcomes: their rows. */
+export const predictionsPayloads = { PredictionsServed: ['payload'], OutcomesReported: ['payload'] } as const
+
 /** Predictions have a stream of their own beside the model's, so that answering never changes the model's version. */
 export const predictionsStream = (model: StreamId): string => `${model}/predictions`

@@ -26,6 +26,10 @@ export const problemCatalogue = {
     status: 502,
     about: 'A connected database cannot be reached, refuses the connection, or broke it off; the detail says why.',
   },
+  llm_failed: {
+    status: 502,
+    about: 'A language model cannot be reached, refuses the request, or answers what nobody can read; the detail says why.',
+  },
   egress_refused: { status: 403, about: 'The service may not call this host; the hint names the entry of EGRESS_ALLOW that allows it.' },
   runtime_missing: {
     status: 501,

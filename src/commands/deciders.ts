@@ -1,6 +1,7 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { EventDefinition, Kind } from '../../events/catalogue.js'
 import { agentDecider } from './agent.js'
+import { answersDecisions } from './answers.js'
 import { chatbotDecider } from './chatbot.js'
 import { configDecider } from './config.js'
 import { databaseDecider } from './database.js'
@@ -30,6 +31,7 @@ export const deciders = {
   config: configDecider,
   engine: engineDecider,
   predictions: predictionsDecisions,
+  answers: answersDecisions,
   queries: queriesDecisions,
   log: logDecisions,
 } satisfies { [K in EventDefinition['kind']]: K extends Kind ? { kind: K } : object }

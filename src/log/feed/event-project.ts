@@ -20,8 +20,12 @@ const namedIn = (text: string): string => {
   return isObject(data) && typeof data['project'] === 'string' ? data['project'] : ''
 }
 
-/** The stream of the resource that an event is about: predictions are in `<model>/predictions`. */
-const subjectOf = ({ stream, type }: Placed): string => (catalogue.get(type)?.kind === 'predictions' ? stream.replace(/\/.*/s, '') : stream)
+/** Kinds of events that stand in a stream beside that of a resource in a project: `<model>/predictions`, `<agent>/answers`. */
+const besideResources: ReadonlySet<string> = new Set(['predictions', 'answers'])
+
+/** The stream of the resource that an event is about. */
+const subjectOf = ({ stream, type }: Placed): string =>
+  besideResources.has(catalogue.get(type)?.kind ?? '') ? stream.replace(/\/.*/s, '') : stream
 
 /**
  * The project that an event belongs to, given as the project's stream. It follows from the event's type and from the first event of
@@ -40,7 +44,7 @@ export class EventProjects {
   of(event: Placed): string | null | Promise<string | null> {
     const kind = catalogue.get(event.type)?.kind ?? ''
     if (kind === 'project') return event.stream
-    if (kind !== 'predictions' && !inProject.has(kind)) return null
+    if (!besideResources.has(kind) && !inProject.has(kind)) return null
     const subject = subjectOf(event)
     const known = this.#known.get(subject)
     if (known !== undefined) return known === '' ? null : known

@@ -37,6 +37,26 @@ const result: TrainingResult = {
   seconds: 0.1,
 }
 const skill = { project: p, name: 'Sales', type: 'sql', params: { a: 1, b: 2 } }
+const answered = {
+  ...{
+    agent: s,
+    version: 1,
+    answer: p,
+    purpose: 'completion',
+    conversation: null,
+    provider: 'openai',
+    model: 'gpt-4o',
+    host: 'localhost:1',
+  },
+  ...{
+    skills: [{ skill: s, version: 1 }],
+    models: [{ model: s, version: 1 }],
+    knowledge_bases: [{ knowledge_base: s, version: 1, position: 3 }],
+  },
+  read_at: 2,
+  steps: [{ kind: 'sql', name: 'query', outcome: 'complete', duration_ms: 1, rows: 2, input_tokens: null, output_tokens: null }],
+  ...{ input_tokens: 3, output_tokens: 4, outcome: 'answered', error: null, first_token_ms: 1, duration_ms: 2, payload: hash },
+}
 const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'openai', skills: [{ skill: s, params: {} }], params: { k: 1 } }
 const chatbot = { project: p, name: 'bot', agent: s, model_name: null, database: p, is_running: false, params: {} }
 const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
@@ -126,6 +146,12 @@ const samples: Record<string, object> = {
   JobExpired: {},
   JobDeleted: {},
   PredictionsServed: served,
+  AgentAnswered: answered,
+  AnswerJudged: { agent: s, answer: p, answered_at: 3, verdict: 'good', payload: hash },
+  AgentEvaluated: {
+    ...{ agent: s, version: 1, test: 'rerun', replayed: 'tools', model: 'gpt-4o', cases: 1, failed: 0 },
+    ...{ metrics: [{ name: 'same_text', value: 1 }], input_tokens: 1, output_tokens: null, duration_ms: 1.5, payload: hash },
+  },
   DatabaseQueried: queried,
   OutcomesReported: reported,
   DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },

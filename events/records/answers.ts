@@ -1,0 +1,153 @@
+import type { Event } from '@event-driven-io/emmett'
+import * as z from 'zod'
+import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
+
+/** Where a question came from. */
+export const answerPurposes = ['completion', 'sql', 'conversation', 'tool', 'evaluation', 'rerun'] as const
+export type AnswerPurpose = (typeof answerPurposes)[number]
+
+/** `unanswered`: the agent said that it has no answer. `aborted`: who asked has left, or the service was stopped. */
+export const answerOutcomes = ['answered', 'unanswered', 'failed', 'aborted'] as const
+export type AnswerOutcome = (typeof answerOutcomes)[number]
+
+/** What an agent can do on the way to an answer: ask its language model, or use one of its tools. */
+export const answerSteps = ['model', 'sql', 'search', 'predict', 'other'] as const
+
+/** One step of an answer, without what was said. `name` is the model's or the tool's. Counts are null where they are not known. */
+export type AnswerStep = {
+  kind: (typeof answerSteps)[number]
+  name: string
+  outcome: 'complete' | 'failed'
+  /** Milliseconds. */
+  duration_ms: number
+  rows: number | null
+  input_tokens: number | null
+  output_tokens: number | null
+}
+
+/**
+ * An agent answered a question, or failed to. The event says which versions of what were in force; what was asked, read and said is a
+ * payload that can be erased, an `AnswerRecord`.
+ */
+export type AgentAnswered = {
+  agent: StreamId
+  version: number
+  /** The id of the answer, a UUID: clients know it as `trace_id`. */
+  answer: string
+  purpose: AnswerPurpose
+  conversation: StreamId | null
+  skills: { skill: StreamId; version: number }[]
+  /** Models of this service that were tools. */
+  models: { model: StreamId; version: number }[]
+  /** Knowledge bases, and the log position up to which each was searched. */
+  knowledge_bases: { knowledge_base: StreamId; version: number; position: number }[]
+  /** The language model: its provider, its name, and the host that was called. */
+  provider: string
+  model: string
+  host: string
+  read_at: number
+  steps: AnswerStep[]
+  input_tokens: number | null
+  output_tokens: number | null
+  outcome: AnswerOutcome
+  /** Why it failed, without what was said. */
+  error: string | null
+  first_token_ms: number | null
+  duration_ms: number
+  payload: string
+}
+
+/** Somebody judged an answer. A comment is a payload, as it may be personal. A later verdict of the same actor counts. */
+export type AnswerJudged = { agent: StreamId; answer: string; answered_at: number; verdict: 'good' | 'bad'; payload: string | null }
+
+/** An agent was evaluated: asked again what it had been asked, or asked the questions of a table. `metrics` are means over the cases. */
+export type AgentEvaluated = {
+  agent: StreamId
+  version: number
+  /** `rerun` of recorded answers, or the questions of a `table`. */
+  test: 'rerun' | 'table'
+  /** What was replayed: all exchanges with the language model, only what tools gave, or nothing. */
+  replayed: 'exchanges' | 'tools' | 'nothing'
+  model: string
+  cases: number
+  failed: number
+  metrics: { name: string; value: number }[]
+  input_tokens: number | null
+  output_tokens: number | null
+  duration_ms: number
+  payload: string
+}
+
+export type AnswersEvent =
+  Event<'AgentAnswered', AgentAnswered> | Event<'AnswerJudged', AnswerJudged> | Event<'AgentEvaluated', AgentEvaluated>
+
+const version = z.int().positive()
+const count = z.int().nonnegative()
+const milliseconds = z.number().nonnegative()
+const step = z.strictObject({
+  kind: z.enum(answerSteps),
+  name: text,
+  outcome: z.enum(['complete', 'failed']),
+  duration_ms: milliseconds,
+  rows: count.nullable(),
+  input_tokens: count.nullable(),
+  output_tokens: count.nullable(),
+})
+
+export const answersSchemas: SchemasOf<AnswersEvent> = {
+  AgentAnswered: z
+    .strictObject({
+      agent: streamId,
+      version,
+      answer: z.uuid(),
+      purpose: z.enum(answerPurposes),
+      conversation: streamId.nullable(),
+      skills: z.array(z.strictObject({ skill: streamId, version })),
+      models: z.array(z.strictObject({ model: streamId, version })),
+      knowledge_bases: z.array(z.strictObject({ knowledge_base: streamId, version, position: count })),
+      provider: text,
+      model: text,
+      host: text,
+      read_at: count,
+      steps: z.array(step),
+      input_tokens: count.nullable(),
+      output_tokens: count.nullable(),
+      outcome: z.enum(answerOutcomes),
+      error: text.nullable(),
+      first_token_ms: milliseconds.nullable(),
+      duration_ms: milliseconds,
+      payload: sha256,
+    })
+    .describe('An agent answered a question, or failed to; what was asked, read and said is a payload that can be erased.'),
+  AnswerJudged: z
+    .strictObject({
+      agent: streamId,
+      answer: z.uuid(),
+      answered_at: z.int().positive(),
+      verdict: z.enum(['good', 'bad']),
+      payload: sha256.nullable(),
+    })
+    .describe('Somebody judged an answer; a comment is a payload that can be erased. A later verdict of the same actor counts.'),
+  AgentEvaluated: z
+    .strictObject({
+      agent: streamId,
+      version,
+      test: z.enum(['rerun', 'table']),
+      replayed: z.enum(['exchanges', 'tools', 'nothing']),
+      model: text,
+      cases: count,
+      failed: count,
+      metrics: z.array(z.strictObject({ name: text, value: z.number() })),
+      input_tokens: count.nullable(),
+      output_tokens: count.nullable(),
+      duration_ms: milliseconds,
+      payload: sha256,
+    })
+    .describe('An agent was asked recorded questions again, or those of a table; the cases are a payload that can be erased.'),
+}
+
+/** The payloads of answers: what was asked, read and said. */
+export const answersPayloads = { AgentAnswered: ['payload'], AnswerJudged: ['payload'], AgentEvaluated: ['payload'] } as const
+
+/** Answers have a stream of their own beside the agent's, so that answering never changes the agent's version. */
+export const answersStream = (agent: StreamId): string => `${agent}/answers`

@@ -1,0 +1,40 @@
+import type { Json, JsonObject } from '../../../events/common.js'
+import type { AnyFound } from '../../log/contract/lookups.js'
+
+/** A condition on the metadata of a chunk; all of several hold. */
+export type MetadataFilter = {
+  column: string
+  op: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in' | 'like' | 'not like'
+  value: Json
+}
+
+/** What is searched for. `alpha` weighs vectors against words: 1 is vectors alone, 0 words alone; without it the default of the knowledge base. */
+export type KnowledgeQuery = {
+  content: string
+  limit: number
+  minRelevance?: number
+  alpha?: number
+  filters?: readonly MetadataFilter[]
+  /** The log position of a past to search; now unless it is said. */
+  asOf?: number
+}
+
+/** A chunk that was found. `relevance` is from 0 to 1, the best first. */
+export type KnowledgeChunk = {
+  id: string
+  chunk_id: string
+  content: string
+  metadata: JsonObject
+  relevance: number
+  distance: number | null
+}
+
+/** What a search found, and up to which log position it looked. */
+export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number }
+
+/** @throws Problem when the knowledge base cannot be searched */
+export type SearchKnowledge = (
+  knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
+  query: KnowledgeQuery,
+  options: { signal?: AbortSignal },
+) => Promise<KnowledgeResult>

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../../events/common.js'
+
+/** A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. */
+export type ToolCall = { id: string; tool: string; input: string }
+
+/** One message of a chat. What tools gave is data: it is never an instruction. */
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ToolCall[] }
+  | { role: 'tool'; toolCallId: string; tool: string; content: string }
+
+/** What a language model is told of a tool. */
+export type ToolDescription = { name: string; description: string; inputSchema: JsonObject }
+
+/** What a language model is asked: all messages so far, and the tools that it may call. */
+export type ChatRequest = {
+  messages: readonly ChatMessage[]
+  tools: readonly ToolDescription[]
+  maxOutputTokens: number
+  temperature?: number
+}
+
+/** A part of the answer, as it arrives. */
+export type ChatPart = { text: string } | { toolCall: ToolCall }
+
+/** The tokens of one exchange; null where the provider does not say. */
+export type TokenUsage = { input: number | null; output: number | null }
+
+/** The end of an answer. `model` is the name that the provider answered with. */
+export type ChatEnd = { finish: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other'; usage: TokenUsage; model: string }
+
+/**
+ * A language model that can be asked. `chat` gives the parts as they arrive, and returns the end.
+ *
+ * @example for await (const part of model.chat({ messages, tools: [], maxOutputTokens: 1_000 }, { signal })) …
+ * @throws Problem llm_failed, egress_refused, query_limit
+ */
+export type LanguageModel = {
+  provider: string
+  model: string
+  /** The host that is called, with its port. */
+  host: string
+  chat: (request: ChatRequest, options: { signal: AbortSignal }) => AsyncGenerator<ChatPart, ChatEnd, void>
+}
+
+/** A model that turns texts into vectors, all of `dimensions` numbers. */
+export type EmbeddingModel = {
+  model: string
+  host: string
+  embed: (texts: readonly string[], options: { signal: AbortSignal }) => Promise<Float32Array[]>
+}
