@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
-import { connectionEngines, whyNotOpened } from './connection-engines.js'
-import { driverOf } from './database-drivers.js'
+import { connectionEngines, driverOf, whyNotOpened } from './connection-engines.js'
 import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './engine-options.js'
 import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
 import { onnxName, onnxOptions } from './onnx-options.js'

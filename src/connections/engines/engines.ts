@@ -1,5 +1,5 @@
 import { Problem } from '../../basics/errors.js'
-import { driverOf } from '../../catalogue/database-drivers.js'
+import { driverOf } from '../../catalogue/connection-engines.js'
 import type { Engine } from './contract/engine.js'
 import { duckdb, parquet, sqlite } from './files/engines.js'
 import { mysql } from './mysql/engine.js'

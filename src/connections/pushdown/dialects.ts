@@ -1,4 +1,4 @@
-import { driverOf, type DriverName } from '../../catalogue/database-drivers.js'
+import { driverOf, type DriverName } from '../../catalogue/connection-engines.js'
 import type { Dialect } from './dialect.js'
 import { duckdbDialect } from './duckdb.js'
 import { mysqlDialect } from './mysql.js'

@@ -7,14 +7,13 @@ import { loadOnnx } from './onnx/predictor.js'
 import { loadPredictor } from './tables/predictor.js'
 import type { AnyPredictor } from './contract/remote.js'
 
-/** The decoders of artefacts, by their magic. */
-const formats = new Map<string, (artefact: Uint8Array, file: string) => AnyPredictor>([
-  [boostMagic, loadPredictor],
-  [forecastMagic, loadForecast],
-  [onnxMagic, loadOnnx],
-])
+type Format = { magic: string; load: (artefact: Uint8Array, file: string) => AnyPredictor }
 
-const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length))
+const formats: readonly Format[] = [
+  { magic: boostMagic, load: loadPredictor },
+  { magic: forecastMagic, load: loadForecast },
+  { magic: onnxMagic, load: loadOnnx },
+]
 
 /**
  * Makes a model ready to predict, whichever engine trained it. `file` is the artefact's path, for processes that read it themselves. Other
@@ -23,9 +22,10 @@ const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length
  * @example loadModel(await blobs.read(artefact), blobs.path(artefact)).target.name // 'rental_price'
  */
 export const loadModel = (artefact: Uint8Array, file = ''): AnyPredictor => {
+  const longestMagic = Math.max(...formats.map(({ magic }) => magic.length))
   const beginning = Buffer.from(artefact.subarray(0, longestMagic)).toString('latin1')
-  const format = [...formats].find(([magic]) => beginning.startsWith(magic))
-  if (format) return format[1](artefact, file)
+  const format = formats.find(({ magic }) => beginning.startsWith(magic))
+  if (format) return format.load(artefact, file)
   throw new Problem(
     'internal',
     'Unreadable model artefact',

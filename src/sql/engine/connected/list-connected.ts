@@ -1,7 +1,7 @@
 import { isProblem } from '../../../basics/errors.js'
 import { inTime } from '../../../basics/in-time.js'
 import { limits } from '../../../basics/limits.js'
-import { sqlType, plain } from '../../../connections/contract/types.js'
+import { sqlType } from '../../../connections/contract/types.js'
 import type { TableColumn } from '../../../connections/contract/requests.js'
 import { foldName } from '../../../../events/common.js'
 import type { AstNode } from '../ast/json.js'
@@ -14,8 +14,11 @@ import { filtersOn } from './filters.js'
 type TableRow = { schema: string; place: number; name: string; kind: string; about: string }
 type ColumnRow = { schema: string; table: string; place: number; name: string; type: string; about: string }
 
-const named = (name: string): TableColumn => ({ name, type: plain('VARCHAR'), remote: '', nullable: true, exactText: true })
-const ownColumns = [named('TABLE_SCHEMA'), named('TABLE_NAME')]
+const nameColumn = { type: { type: 'VARCHAR' }, remote: '', nullable: true, exactText: true } as const
+const ownColumns: readonly TableColumn[] = [
+  { name: 'TABLE_SCHEMA', ...nameColumn },
+  { name: 'TABLE_NAME', ...nameColumn },
+]
 
 /** The schema and the table that the WHERE of a query over information_schema names. */
 const wantedIn = (select: AstNode | undefined, ref: AstNode): { schema?: string; table?: string } => {

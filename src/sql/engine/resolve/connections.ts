@@ -1,4 +1,4 @@
-import { driverOf } from '../../../catalogue/database-drivers.js'
+import { driverOf } from '../../../catalogue/connection-engines.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { lex, positionOf, type Token } from '../../../dialect/lexer.js'

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { send, sql, startTestService } from '../../../support/service.js'
 import { trainRent } from '../../../support/models/rentals.js'
-import { connectionEngines } from '../../../../src/catalogue/connection-engines.js'
-import { driverOf } from '../../../../src/catalogue/database-drivers.js'
+import { connectionEngines, driverOf } from '../../../../src/catalogue/connection-engines.js'
 import { engineInfos } from '../../../../src/catalogue/engines.js'
 
 // What clients ask to show a tree of what there is: databases, their tables, and what engines are behind them.
