@@ -118,7 +118,8 @@ export const resourceName = z.string().superRefine((value, context) => {
  * The one way names are compared: NFC, lower case, and NFC again, because some letters compose only in lower case (J̌, ǰ).
  * The result is stored; no database folds names by itself.
  */
-export const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
+export const foldName = (name: string): string =>
+  /^[\x20-\x7e]*$/.test(name) ? name.toLowerCase() : name.normalize('NFC').toLowerCase().normalize('NFC')
 
 /** The stream of one resource, a UUIDv7: what events use to refer to it, whatever its name becomes. */
 export const streamId = z.uuid().brand<'StreamId'>()

@@ -16,6 +16,7 @@ import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { checkExpects } from '../contract/expects.js'
+import { isKind } from '../contract/lookups.js'
 import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../contract/log.js'
 import type { MerkleTree } from '../proof/merkle-tree.js'
 import { openTree } from '../proof/open-tree.js'
@@ -33,8 +34,8 @@ import { nextInstant, readTail, type Tail } from '../storage/events.js'
 type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
 
 /**
- * The only writer. It carries out commands, each in a savepoint of the transaction that the batch shares. A Problem that it throws
- * refuses one command; any other error ends the batch.
+ * The only writer. It carries out commands in the transaction that the batch shares. A command that may be refused after its first
+ * write has a savepoint there. A Problem that it throws refuses one command; an error of the storage ends the batch.
  */
 export class LogWriter {
   readonly resources: ResourceTable
@@ -42,6 +43,9 @@ export class LogWriter {
   readonly #tree: MerkleTree
   readonly proofs: Proofs
   #tail: Tail
+  /** The end of the log before the command that is carried out. */
+  #before: Tail
+  #hasSavepoint = false
   #changed = new Map<string, ChangedKind>()
   #written: Written[] = []
   readonly #db: Connection
@@ -57,7 +61,7 @@ export class LogWriter {
   constructor(db: Connection, vault: Vault) {
     this.#db = db
     this.#vault = vault
-    this.#tail = readTail(db)
+    this.#before = this.#tail = readTail(db)
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
@@ -115,29 +119,39 @@ export class LogWriter {
    * @throws Problem when the command is refused; any other error means that the batch is lost
    */
   carryOut(submission: Submission): Outcome {
-    const before = this.#tail
     const { length } = this.#written
-    this.#statements.savepoint.run()
     this.resources.begin()
     try {
       const outcome = this.answers.repeated(submission) ?? this.#decide(submission)
-      if (submission.dryRun) this.#undo(before, length)
-      else this.#statements.release.run()
+      if (submission.dryRun) this.#undo(length)
+      else this.#release()
+      this.#before = this.#tail
       return outcome
     } catch (error) {
       if (isStorageError(error)) throw error
       // A refusal of our own: SQLite works, and only this command is undone.
-      this.#undo(before, length)
+      this.#undo(length)
       throw error
     }
   }
 
-  #undo(before: Tail, written: number): void {
-    this.#statements.undo.run()
-    this.#statements.release.run()
+  /** Whether the last command wrote something and could not be undone alone: its batch must not be committed. */
+  get isHalfDone(): boolean {
+    return this.#tail !== this.#before
+  }
+
+  #release(): void {
+    if (this.#hasSavepoint) this.#statements.release.run()
+    this.#hasSavepoint = false
+  }
+
+  #undo(written: number): void {
     this.resources.undo()
-    if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
-    this.#tail = before
+    if (!this.#hasSavepoint) return
+    this.#statements.undo.run()
+    this.#release()
+    if (this.#tail !== this.#before) this.#tree.reset(leafReader(this.#db), this.#before.position)
+    this.#tail = this.#before
     this.#written.length = written
   }
 
@@ -152,6 +166,10 @@ export class LogWriter {
     // Checked last: a command that is refused anyway is refused for its own reason.
     if (submission.expects) checkExpects(submission.expects, subject?.version)
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
+    if (submission.dryRun || !isCheckedFirst(events, submission)) {
+      this.#statements.savepoint.run()
+      this.#hasSavepoint = true
+    }
     let resource: AnyFound | null = events.length === 0 ? (subject ?? null) : null
     const positions = events.map((event) => {
       resource = this.#append(event, submission) ?? null
@@ -191,15 +209,20 @@ export class LogWriter {
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
         hint: 'Send less in one command.',
       })
+    const fold = this.resources.fold(stream, version, position, at.text, event)
     const leaf = leafHash(text)
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
     this.#written.push({ event, source: origin.source })
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
-    return this.resources.apply(stream, version, position, at.text, event)
+    return fold()
   }
 }
+
+/** Whether all that could refuse these events comes before the first write: there is one at most, of a resource, and no payload. */
+const isCheckedFirst = (events: readonly NewEvent[], { payloads }: Submission): boolean =>
+  events.length <= 1 && payloads.length === 0 && events.every(({ event }) => isKind(catalogue.get(event.type)?.kind))
 
 /** Checks one of our events against its schema, as the last step before it is written. */
 const checkOurs = ({ stream, event: { type, data } }: NewEvent): void => {

@@ -107,7 +107,7 @@ export class Queue {
         try {
           answers.push(carryOut(open))
         } catch (error) {
-          if (isStorageError(error)) throw error
+          if (isStorageError(error) || open.writer.isHalfDone) throw error
           answers.push(() => reject(error))
         }
       open.writer.commit()

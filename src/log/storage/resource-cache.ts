@@ -32,6 +32,8 @@ export class ResourceCache {
     sizeCalculation: (streams) => streams.length + 1,
   })
   #written: string[] = []
+  /** The name that was looked up last and that nothing has: a new resource asks for its name several times. */
+  #nothingNamed: string | undefined
 
   byStream(stream: string): AnyFound | undefined {
     return this.#found.get(stream)
@@ -42,14 +44,22 @@ export class ResourceCache {
     return this.#found.peek(stream)
   }
 
-  /** The resource with this name, compared without case, if the cache has it. */
-  named(kind: Kind, project: string, name: string): AnyFound | undefined {
-    const stream = this.#streams.get(nameKey(kind, project, name))
+  /** The resource with this name, compared without case; 'nothing' if it is known that none has it, undefined if nothing is known. */
+  named(kind: Kind, project: string, name: string): AnyFound | 'nothing' | undefined {
+    const key = nameKey(kind, project, name)
+    if (key === this.#nothingNamed) return 'nothing'
+    const stream = this.#streams.get(key)
     return stream === undefined ? undefined : this.#found.get(stream)
+  }
+
+  /** Nothing in the table has this name, until something is written. */
+  keepNothing(kind: Kind, project: string, name: string): void {
+    this.#nothingNamed = nameKey(kind, project, name)
   }
 
   /** Keeps a resource whose state has so many characters as JSON. */
   keep(found: AnyFound, chars: number): void {
+    this.#nothingNamed = undefined
     this.#found.set(found.stream, found, { size: chars + 1 })
     if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
   }
@@ -85,6 +95,7 @@ export class ResourceCache {
 
   /** The command was undone: the resources that it wrote will be read again. */
   undo(): void {
+    this.#nothingNamed = undefined
     for (const stream of this.#written) this.drop(stream)
     this.dropSources()
     this.begin()

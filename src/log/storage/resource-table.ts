@@ -102,9 +102,11 @@ export class ResourceTable {
   /** By name only, even if the name is a number. */
   called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
     const known = this.#cache.named(kind, project, name)
-    if (known) return known as Found<K>
+    if (known !== undefined) return known === 'nothing' ? undefined : (known as Found<K>)
     const row = this.#byName.get(kind, project, foldName(name))
-    return row && this.#kept<K>(row)
+    if (row) return this.#kept<K>(row)
+    this.#cache.keepNothing(kind, project, name)
+    return undefined
   }
 
   byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
@@ -174,15 +176,13 @@ export class ResourceTable {
     return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
   }
 
-  /** Answers a decision's lookups. What two of them share is read once. */
+  /** Answers a decision's lookups. */
   lookUpAll(lookups: Readonly<Record<string, Lookup>>, orId: boolean): Record<string, unknown> {
     const scopes = new Map<string, string | undefined>()
-    const answers = new Map<string, unknown>()
     const facts: Record<string, unknown> = {}
-    for (const [name, lookup] of Object.entries(lookups)) {
-      const asked = JSON.stringify(lookup)
-      if (!answers.has(asked)) answers.set(asked, this.lookUp(lookup, orId, scopes))
-      facts[name] = answers.get(asked)
+    for (const name in lookups) {
+      const lookup = lookups[name]
+      if (lookup) facts[name] = this.lookUp(lookup, orId, scopes)
     }
     return facts
   }
@@ -219,24 +219,24 @@ export class ResourceTable {
     }
   }
 
+  /** Folds one event into its resource and returns the new state; see `fold`. */
+  apply(...event: Parameters<ResourceTable['fold']>): AnyFound | undefined {
+    return this.fold(...event)()
+  }
+
   /**
-   * Folds one event into its resource and returns the new state. Events without a resource (predictions, foreign ones) change nothing
-   * here.
+   * Checks that an event can be folded into its resource. The function that it returns writes the new state and returns it. Events
+   * without a resource (predictions, foreign ones) change nothing here.
    * @throws Problem when the event takes another resource's name or belongs to another kind. It is refused here, before the table's
    * own constraints, because an error of SQLite ends the whole batch
    */
-  apply(stream: string, version: number, position: number, recordedAt: string, event: NewEvent['event']): AnyFound | undefined {
+  fold(stream: string, version: number, position: number, recordedAt: string, event: NewEvent['event']): () => AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
-    if (!isKind(kind)) return undefined
+    if (!isKind(kind)) return () => undefined
     const before = version === 1 ? undefined : this.#ofStream(stream)
     if (before && before.kind !== kind) throw wrong(`the stream ${stream} is a ${before.kind}: it cannot have a ${event.type} event`)
     const state = evolve(kind, before?.state, event)
-    if (!state) {
-      if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], [])
-      this.#remove.run(stream)
-      this.#cache.drop(stream)
-      return undefined
-    }
+    if (!state) return () => this.#removeRow(kind, stream, before)
     const project = projectOf(state)
     const name = foldName(state.name)
     const stays = before && foldName(before.state.name) === name && projectOf(before.state) === project
@@ -245,13 +245,21 @@ export class ResourceTable {
     const id = before?.id ?? position
     const created_at = before?.created_at ?? recordedAt
     const text = JSON.stringify(state)
-    this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
-    if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
-    // As it would be read from the row: JSON has no -0.
-    const stored = JSON.parse(text) as typeof state
-    const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyFound
-    this.#cache.write(found, text.length)
-    return found
+    return () => {
+      this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
+      if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
+      // As it would be read from the row: JSON has no -0.
+      const stored = JSON.parse(text) as typeof state
+      const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyFound
+      this.#cache.write(found, text.length)
+      return found
+    }
+  }
+
+  #removeRow(kind: Kind, stream: string, before: AnyFound | undefined): undefined {
+    if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], [])
+    this.#remove.run(stream)
+    this.#cache.drop(stream)
   }
 
   /** Writes the links that changed. */
