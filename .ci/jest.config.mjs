@@ -6,7 +6,8 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.js'],
   testEnvironment: fileURLToPath(new URL('jest-environment.mjs', import.meta.url)),
   transform: {},
-  // A test often waits for a process that it started: one worker more than there are processors keeps all of them busy.
-  maxWorkers: availableParallelism() + 1,
+  // A test often waits for a disk, or for a process that it started: two workers more than there are processors keep all of them busy.
+  maxWorkers: availableParallelism() + 2,
+  testSequencer: fileURLToPath(new URL('jest-sequencer.mjs', import.meta.url)),
   testTimeout: 240_000,
 }
