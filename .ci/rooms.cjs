@@ -71,6 +71,7 @@ module.exports = [
   'knowledge/contract',
   'knowledge',
   'agents/contract',
+  'agents/record',
   'agents',
   'jobs',
   'audit',

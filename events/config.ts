@@ -4,7 +4,7 @@ import { jsonObject, nothing, unreachable, type JsonObject, type SchemasOf } fro
 import type { ResourceKind } from './kind.js'
 
 /** What may be set while the service runs; everything else is an environment variable. */
-export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model'] as const
+export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model', 'llm_prices'] as const
 export type ConfigName = (typeof configNames)[number]
 
 /** One default that clients set for all projects, such as a provider, a model's name and its key. Its secrets are payloads. */

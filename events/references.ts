@@ -19,6 +19,9 @@ export const erasedPayloadsOf = (type: string, data: JsonObject): ErasedPayload[
 /** Hashes of the blobs that an erasure took away. An event after it may name the same content again: then it is there again. */
 export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type === 'DataErased' ? textsIn(data['blobs']) : [])
 
+/** Whether events of a type record something in payloads of their own, beside secrets. */
+export const recordsPayloads = (type: string): boolean => (catalogue.get(type)?.payloads.length ?? 0) > 0
+
 /** Whether an event keeps rows in a payload: predictions that were answered, or what became true of them. */
 export const keepsRows = (type: string): boolean => type === 'PredictionsServed' || type === 'OutcomesReported'
 

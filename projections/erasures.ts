@@ -1,10 +1,23 @@
+import { answersFrom, keepAnswers } from './answers.js'
+import { evaluatedFrom, keepEvaluations } from './evaluations.js'
+import { judgedFrom, keepJudgements } from './judgements.js'
 import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './predictions.js'
 import type { Projection } from './projection.js'
 
+/** The events of which an erased payload is, as this table of the ledger names them. */
+const erasedFrom = (table: string): string => `(
+      SELECT * FROM ledger.events WHERE position IN (
+        SELECT position FROM ledger.${table}
+        WHERE payload IN (SELECT unnest(data->>'$.payloads[*].hash') FROM batch WHERE type = 'DataErased')
+      )
+    )`
+
+const remove = (table: string, events: string): string => `DELETE FROM ledger.${table} WHERE position IN (SELECT position FROM ${events})`
+
 /**
- * Erased payloads: their rows, of predictions and of outcomes, are made again from what can be read now. The result equals that of a
- * replay from the first event, which finds the payload erased before it reaches the erasure. Applied after `events`, `predictions`
- * and `outcomes`.
+ * Erased payloads: their rows, of predictions, outcomes and answers, are made again from what can be read now. The result equals that of
+ * a replay from the first event, which finds the payload erased before it reaches the erasure. Applied after the projections whose rows
+ * it makes.
  */
 export const erasures: Projection = {
   name: 'erasures',
@@ -19,21 +32,22 @@ export const erasures: Projection = {
     SELECT position, recorded_at, actor, source, request, data->>'$.what', data->>'$.subject', data->>'$.reason',
       data->>'$.payloads[*].hash', data->>'$.blobs[*]'
     FROM batch WHERE type = 'DataErased'`,
-    servedFrom(`(
-      SELECT * FROM ledger.events WHERE position IN (
-        SELECT position FROM ledger.prediction_receipts
-        WHERE payload IN (SELECT unnest(data->>'$.payloads[*].hash') FROM batch WHERE type = 'DataErased')
-      )
-    )`),
-    `DELETE FROM ledger.predictions WHERE position IN (SELECT position FROM predictions_served)`,
+    servedFrom(erasedFrom('prediction_receipts')),
+    remove('predictions', 'predictions_served'),
     ...keepRows,
-    reportedFrom(`(
-      SELECT * FROM ledger.events WHERE position IN (
-        SELECT position FROM ledger.outcomes
-        WHERE payload IN (SELECT unnest(data->>'$.payloads[*].hash') FROM batch WHERE type = 'DataErased')
-      )
-    )`),
-    `DELETE FROM ledger.outcomes WHERE position IN (SELECT position FROM outcomes_reported)`,
+    reportedFrom(erasedFrom('outcomes')),
+    remove('outcomes', 'outcomes_reported'),
     keepOutcomes,
+    answersFrom(erasedFrom('answers')),
+    remove('answers', 'answers_given'),
+    remove('answer_steps', 'answers_given'),
+    ...keepAnswers,
+    judgedFrom(erasedFrom('answer_judgements')),
+    remove('answer_judgements', 'answers_judged'),
+    keepJudgements,
+    evaluatedFrom(erasedFrom('evaluations')),
+    remove('evaluations', 'agents_evaluated'),
+    remove('evaluation_cases', 'agents_evaluated'),
+    ...keepEvaluations,
   ],
 }

@@ -2,7 +2,8 @@ import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope, readKind } from '../events/stored/envelope.js'
 import { anyForeign, isForeignType } from '../events/foreign.js'
-import { erasedPayloadsOf, keepsRows, payloadsOf } from '../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../events/references.js'
+import { projections } from './all.js'
 import { ProjectionError } from './problem.js'
 
 /** One event as the log holds it. */
@@ -55,14 +56,16 @@ const inTodaysSchema = (event: StoredEvent): string => {
  */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
-/** Whether rows are made from payloads of events of a type. */
-const readsPayloads = (type: string): boolean => keepsRows(type) || type === 'DataErased'
+/** The types of events from whose payloads rows are made: those of the projections that read them. */
+const readingPayloads: ReadonlySet<string> = new Set(
+  projections.filter(({ evolve }) => evolve.some((sql) => sql.includes('batch_payloads'))).flatMap(({ canHandle }) => canHandle),
+)
 
 /** The payloads that rows are made from: those that an event recorded, or from which an erasure removed something. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
-  if (!readsPayloads(type)) return []
+  if (!readingPayloads.has(type)) return []
   const { data } = parsed(event)
-  return keepsRows(type) ? payloadsOf(type, data) : erasedPayloadsOf(type, data).map(({ hash }) => hash)
+  return type === 'DataErased' ? erasedPayloadsOf(type, data).map(({ hash }) => hash) : payloadsOf(type, data)
 }
 
 /**
@@ -99,7 +102,7 @@ export const stage = async (
     }
   })
   await connection.run(takeApart)
-  if (!batch.some(({ type }) => readsPayloads(type))) return
+  if (!batch.some(({ type }) => readingPayloads.has(type))) return
   await append(connection, 'batch_payloads', 'hash VARCHAR, body VARCHAR', (appender) => {
     for (const { hash, body } of payloads) {
       appender.appendVarchar(hash)

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
-import { Erasures } from './erasure/erasures.js'
+import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
@@ -36,7 +36,9 @@ export const openHousekeeping = ({ config, logger, storage, analytics, sql }: Op
       await jobs.start()
       undo(tidyBlobs(storage, logger))
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
-      if (config.predictionRetentionMs !== undefined) undo(keepFor(config.predictionRetentionMs, { erasures, clock, logger }))
+      const keep = (what: Ageing, ms: number | undefined) => ms !== undefined && undo(keepFor(ms, { what, erasures, clock, logger }))
+      keep('rows', config.predictionRetentionMs)
+      keep('answers', config.answerRetentionMs)
     }
     return { jobs, erasures, rotation, begin }
   })

@@ -10,7 +10,10 @@ import type { Storage } from './open-storage.js'
 import { isLoopback, type Config } from './setup/config.js'
 import { Ingester } from './files/ingest/ingest.js'
 import { Intake } from './files/intake.js'
+import { AnswerRecords } from './agents/record/answer-records.js'
+import { AnswerJudge } from './agents/record/judge-answer.js'
 import { agentRoutes } from './http/routes/resources/agents.js'
+import { answerRoutes } from './http/routes/answers.js'
 import { createApp } from './http/server/app.js'
 import { authRoutes } from './http/routes/auth.js'
 import { chatbotRoutes } from './http/routes/resources/chatbots.js'
@@ -109,10 +112,13 @@ export const appOf = (parts: Parts): Express => {
   const warnings = () => [clock.warning(), missingBlobs.warning()].filter((text) => text !== undefined)
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
+  const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
+  const judge = new AnswerJudge({ ledger, records: answers, beside: (work) => erasures.beside(work) })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...agentRoutes(ledger, records, reading),
+    ...answerRoutes({ ledger, reading, records: answers, judge }),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),

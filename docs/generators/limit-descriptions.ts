@@ -200,6 +200,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
   connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',
+  answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
+  answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',

@@ -2,8 +2,11 @@ import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { sha256, text, type SchemasOf } from '../common.js'
 
-/** What an erasure was asked for: one prediction event, one request's rows, a file, a training matrix, secrets, or all up to a time. */
-export const erasureKinds = ['prediction', 'request', 'file', 'matrix', 'secrets', 'before'] as const
+/**
+ * What an erasure was asked for: one prediction event, an agent's answer, a conversation's answers, what one request left, a file, a
+ * training matrix, secrets, or all up to a time.
+ */
+export const erasureKinds = ['prediction', 'answer', 'conversation', 'request', 'file', 'matrix', 'secrets', 'before'] as const
 export type ErasureKind = (typeof erasureKinds)[number]
 
 /** A payload whose key is gone. Where others' rows stood in it, too, `replacement` is the payload that holds those. */
@@ -12,7 +15,7 @@ export type ErasedPayload = { hash: string; replacement: string | null }
 /** The keys of payloads and the files of blobs are gone: nobody can read them again, also not from this event. */
 export type DataErased = {
   what: ErasureKind
-  /** What it was called: `17`, a request's id, `files.homes`, `shop.rent.1`, `agent shop.broker`, a time. */
+  /** What it was called: `17`, a request's id, `files.homes`, `shop.rent.1`, `agent shop.broker`, an answer's id, a time. */
   subject: string
   reason: string | null
   payloads: ErasedPayload[]

@@ -174,6 +174,9 @@ export const limits = {
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,
   connectionFileProcessesMax: 4,
+  // Answers of agents
+  answerListedMaxChars: 2_000,
+  answerCommentMaxChars: 10_000,
   // Jobs
   jobsMax: 1_000,
   jobStatementsMax: 100,

@@ -16,6 +16,7 @@ const reads = (_: ConfigCommand) => ({
   default_llm: byExactName('config', 'default_llm'),
   default_embedding_model: byExactName('config', 'default_embedding_model'),
   default_reranking_model: byExactName('config', 'default_reranking_model'),
+  llm_prices: byExactName('config', 'llm_prices'),
 })
 
 type Facts = FactsOf<ReturnType<typeof reads>>

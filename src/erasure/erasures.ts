@@ -8,6 +8,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/contract/log.js'
 import { readInstant } from '../basics/times.js'
 import type { SealedPayload } from '../vault/vault.js'
+import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
@@ -42,22 +43,30 @@ type Options = {
 /** A waiting client is told this long before connections close that the erasure will be finished later. */
 const toldMs = 1_000
 
+/** What can be erased by age, and the setting that says when. */
+const ageing = {
+  rows: { plan: planOlderRows, reason: 'PREDICTION_RETENTION' },
+  answers: { plan: planOlderAnswers, reason: 'ANSWER_RETENTION' },
+} as const
+
+export type Ageing = keyof typeof ageing
+
 /** One event's share of an erasure. */
 type Share = { payloads: PlannedPayload[]; blobs: string[] }
 
 /**
- * Erases data: rows of predictions, secrets, contents of files, training matrices. One transaction writes the event and removes the
+ * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and removes the
  * keys; the answer comes when no file of the data directory has a byte of the data.
  *
  * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
  */
 export class Erasures {
-  /** Nothing may refer to recorded rows between the plan of their erasure and its event. */
+  /** Nothing may refer to recorded rows or answers between the plan of their erasure and its event. */
   readonly #rows = new SharedLock()
   /** One at a time: each decides on the state that the one before left. */
   #last: Promise<unknown> = Promise.resolve()
-  /** All rows up to this position have been erased by age. */
-  #olderThan = 0
+  /** All of these up to these positions have been erased by age. */
+  readonly #olderThan: Record<Ageing, number> = { rows: 0, answers: 0 }
   /** Aborted when a stop has waited long enough. */
   readonly #patience = new AbortController()
   #isStopping = false
@@ -74,23 +83,24 @@ export class Erasures {
     return this.#inTurn(() => this.#carryOut(makePlan, request, origin))
   }
 
-  /** Erases the rows of predictions that are older than a time. */
-  eraseOlderRows(time: Date, origin: Origin): Promise<Erased> {
+  /** Erases the rows of predictions, or the answers of agents, that are older than a time. */
+  eraseOlder(what: Ageing, time: Date, origin: Origin): Promise<Erased> {
     return this.#inTurn(async () => {
       const subject = instant(time.getTime())
-      let olderThan = this.#olderThan
+      const { plan, reason } = ageing[what]
+      let olderThan = this.#olderThan[what]
       const makePlan = async () => {
-        const { payloads, to } = await planOlderRows(this.options.ledger.log, subject, olderThan)
+        const { payloads, to } = await plan(this.options.ledger.log, subject, olderThan)
         olderThan = to
         return { ...emptyPlan('before', subject), payloads }
       }
-      const erased = await this.#carryOut(makePlan, { reason: 'PREDICTION_RETENTION', dryRun: false }, origin)
-      this.#olderThan = olderThan
+      const erased = await this.#carryOut(makePlan, { reason, dryRun: false }, origin)
+      this.#olderThan[what] = olderThan
       return erased
     })
   }
 
-  /** Does work that refers to recorded rows; none of them are erased meanwhile. */
+  /** Does work that refers to recorded rows or answers; none of them are erased meanwhile. */
   beside<T>(work: () => Promise<T>): Promise<T> {
     return this.#rows.beside(work)
   }
@@ -119,6 +129,10 @@ export class Erasures {
     switch (what) {
       case 'prediction':
         return planPrediction(log, of)
+      case 'answer':
+        return planAnswer(log, of)
+      case 'conversation':
+        return planConversation(log, of)
       case 'request':
         return planRequest(log, of)
       case 'file':
@@ -129,8 +143,9 @@ export class Erasures {
         return planSecrets(log, of.kind, of.name, of.project)
       case 'before': {
         const time = readInstant(of, 'before')
-        const { payloads, already } = await planOlderRows(log, time, 0)
-        const plan = { ...emptyPlan('before', time), payloads, already }
+        const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
+        const payloads = [...rows.payloads, ...answers.payloads]
+        const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }
         await addOldSecrets(log, time, plan)
         return plan
       }

@@ -8,7 +8,7 @@ export type PlannedPayload = {
   standsIn: string
   /** The rows that stay, as the replacement will hold them; null when none do. */
   stays: string | null
-  /** The number of rows to erase; 0 for a secret. */
+  /** The number of rows to erase; 1 for an answer of an agent, 0 for a secret or a comment. */
   rows: number
 }
 
@@ -25,6 +25,9 @@ export type Plan = {
   /** What has a copy of the same data, and keeps it. */
   alsoIn: string[]
 }
+
+/** The part of a plan that grows while events are read. */
+export type Taken = Pick<Plan, 'payloads' | 'already'>
 
 export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   what,

@@ -4,8 +4,10 @@ import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
-import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
+import { emptyPlan, type Plan, type PlannedPayload, type Taken } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
+import { whole } from './whole-payload.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
@@ -23,15 +25,6 @@ const dataOf = z.object({
 const keptBy = ({ data }: Envelope): { rows: number; places: RowPlace[] } => {
   const { rows, requests, predictions } = dataOf.parse(data)
   return { rows, places: [...requests, ...predictions] }
-}
-
-/** Plans to erase a whole payload; undefined when it was erased before. */
-const whole = async (log: Reading, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
-  const state = await log.payloadState(hash)
-  if (!state || (state.isErased && state.replacedBy === null)) return undefined
-  const standsIn = state.replacedBy ?? hash
-  if ((await log.payloadState(standsIn))?.isErased) return undefined
-  return { hash, standsIn, stays: null, rows }
 }
 
 const unreadable = (position: number) =>
@@ -53,8 +46,6 @@ const part = async (log: Reading, event: Envelope, hash: string, leaves: Leaves)
 }
 
 const everything: Leaves = () => true
-
-type Taken = Pick<Plan, 'payloads' | 'already'>
 
 /** Plans which rows of an event are erased. Says whether it ever had some. */
 const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken): Promise<boolean> => {
@@ -82,18 +73,24 @@ export const planPrediction = async (log: Reading, position: number): Promise<Pl
   return plan
 }
 
-/** The rows of one request and their truths, in any event, and the truths that the request reported. */
+/**
+ * The rows of one request and their truths, in any event, and the truths that the request reported; the answers of agents that it was
+ * given, and the comments that it left.
+ */
 export const planRequest = async (log: Reading, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
   const quoted = `"request":${JSON.stringify(request)},`
+  const answers: Envelope[] = []
   let found = false
-  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && keeping(text))) {
+  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && (keeping(text) || recordsAnswers(text)))) {
+    if (isOfAnswers(event) && event.request === request) answers.push(event)
     const isReport = event.type === 'OutcomesReported' && event.request === request
     found = (await take(log, event, isReport ? everything : (row) => row.request === request, plan)) || found
   }
-  if (!found)
-    throw new Problem('not_found', 'Request not found', `no rows of a request ${request} were kept`, {
-      hint: 'SELECT DISTINCT request FROM log.predictions lists those of which there are.',
+  await takeAnswers(log, answers, plan)
+  if (!found && answers.length === 0)
+    throw new Problem('not_found', 'Request not found', `no rows and no answers of a request ${request} were kept`, {
+      hint: 'SELECT DISTINCT request FROM log.predictions lists those of which there are rows, and log.answers those with an answer.',
     })
   return plan
 }

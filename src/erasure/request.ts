@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { kinds, type Kind } from '../../events/catalogue.js'
-import { sha256, text } from '../../events/common.js'
+import { sha256, streamId, text } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
@@ -14,7 +14,17 @@ const subjects = {
     .describe(
       'The position of an event PredictionsServed: all rows that it kept, and the truths of them; or of OutcomesReported: its truths',
     ),
-  request: text.min(1).describe('The id of a request (X-Request-Id): its own rows, whatever events they stand in, and the truths of them'),
+  answer: z
+    .union([z.int().positive(), z.uuid()])
+    .describe(
+      'An answer of an agent, by its id or by the position of its event, with the comments on it and the evaluations that asked it again',
+    ),
+  conversation: streamId.describe('Every answer that was given in a conversation'),
+  request: text
+    .min(1)
+    .describe(
+      'The id of a request (X-Request-Id): its own rows, whatever events they stand in, and the truths of them; the answers of agents that it got',
+    ),
   file: z
     .strictObject({
       name: text.min(1),
@@ -29,7 +39,7 @@ const subjects = {
     .strictObject({ kind: z.enum(kinds as [Kind, ...Kind[]]), name: text.min(1), project: text.min(1).exactOptional() })
     .describe('Every secret that a resource ever had'),
   before: before.describe(
-    'A time: rows of predictions that were recorded before it with their truths, and secrets from before it that no resource has now',
+    'A time: rows of predictions that were recorded before it with their truths, answers of agents from before it, and secrets from before it that no resource has now',
   ),
 }
 
@@ -45,6 +55,8 @@ const names = Object.keys(subjects) as (keyof typeof subjects)[]
 export const erasureBody = z
   .strictObject({
     prediction: subjects.prediction.exactOptional(),
+    answer: subjects.answer.exactOptional(),
+    conversation: subjects.conversation.exactOptional(),
     request: subjects.request.exactOptional(),
     file: subjects.file.exactOptional(),
     matrix: subjects.matrix.exactOptional(),

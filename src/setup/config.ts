@@ -39,6 +39,13 @@ const proxiesOf = (text: string): number | readonly string[] =>
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
+/** How long something is kept, in milliseconds. */
+const retention = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
+  .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
+  .optional()
+
 const settings = z.object({
   PORT: z.coerce
     .number(portRule)
@@ -52,7 +59,7 @@ const settings = z.object({
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
-  VAULT_KEY: keyHex.optional().describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  VAULT_KEY: keyHex.optional().describe('master key of secrets, recorded predictions and answers; without it a file in DATA_DIR holds one'),
   NEW_VAULT_KEY: keyHex.optional().describe('the master key that follows VAULT_KEY, for mindledger rotate-key'),
   HEAD_KEY: keyHex.optional().describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
   HEAD_FILE: z.string().min(1).optional().describe('file that the service appends signed heads to; best on another machine’s disk'),
@@ -100,12 +107,12 @@ const settings = z.object({
     .optional()
     .describe('folder whose files connections of the engines sqlite, duckdb and parquet may read; without it they read none'),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
-  PREDICTION_RETENTION: z
-    .string()
-    .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
-    .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
-    .optional()
-    .describe('how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay'),
+  PREDICTION_RETENTION: retention.describe(
+    'how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay',
+  ),
+  ANSWER_RETENTION: retention.describe(
+    'how long the answers of agents are kept, with their questions, prompts and rows, as 30d or 12h; older ones are erased. Without it they stay',
+  ),
   METRICS: z
     .enum(['login', 'open'])
     .default('login')
@@ -139,6 +146,7 @@ export type Config = {
   connectionFiles: string | undefined
   defaultProject: string
   predictionRetentionMs: number | undefined
+  answerRetentionMs: number | undefined
   openMetrics: boolean
   logLevel: string
 }
@@ -182,6 +190,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,
+    answerRetentionMs: s.ANSWER_RETENTION,
     openMetrics: s.METRICS === 'open',
     logLevel: s.LOG_LEVEL,
   }

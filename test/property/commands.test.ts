@@ -143,9 +143,10 @@ const commands: CommandData = [
     record({
       parameters: record({ default_llm: maybe(params), default_embedding_model: maybe(params), default_reranking_model: maybe(params) }),
       streams: fc.nat(1_000_000).map((n) => ({
-        default_llm: stream(10_000 + 3 * n),
-        default_embedding_model: stream(10_001 + 3 * n),
-        default_reranking_model: stream(10_002 + 3 * n),
+        default_llm: stream(10_000 + 4 * n),
+        default_embedding_model: stream(10_001 + 4 * n),
+        default_reranking_model: stream(10_002 + 4 * n),
+        llm_prices: stream(10_003 + 4 * n),
       })),
     }),
   ],

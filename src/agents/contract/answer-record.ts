@@ -19,7 +19,10 @@ export type ToolUse = {
   cut?: boolean
 }
 
-/** Everything of an answer that may have to be erased: the payload of `AgentAnswered`. */
+/**
+ * Everything of an answer that may have to be erased: the payload of `AgentAnswered`, sealed by `sealRecord`. The nth exchange belongs to
+ * the nth step of kind `model` in the event, and the nth use of a tool to the nth other step: SQL shows them side by side.
+ */
 export type AnswerRecord = {
   question: string
   /** What was said before the question. */
@@ -29,3 +32,6 @@ export type AnswerRecord = {
   tools: readonly ToolUse[]
   answer: string
 }
+
+/** What somebody said beside a verdict: the payload of `AnswerJudged`. */
+export type JudgementRecord = { comment: string }

@@ -13,7 +13,7 @@ type EraseOptions = {
 }
 
 const usage = `erase takes one of:
-  prediction <position>  request <id>  file <name> [--content-version n]  matrix <project>.<model>.<version>
+  prediction <position>  answer <id or position>  conversation <id>  request <id>  file <name> [--content-version n]  matrix <project>.<model>.<version>
   secrets <kind> <project>.<name>  secrets <kind> <name>  before <time>`
 
 const whole = (text: string | undefined): number => {
@@ -28,6 +28,10 @@ const erasureSubject = ([what, first, second]: readonly string[], contentVersion
   switch (what) {
     case 'prediction':
       return { prediction: whole(first) }
+    case 'answer':
+      return { answer: /^\d+$/.test(first) ? whole(first) : first }
+    case 'conversation':
+      return { conversation: first }
     case 'request':
       return { request: first }
     case 'file':
@@ -64,7 +68,7 @@ const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'
 
 const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
   const { subject, positions, payloads, rows, blobs, already_erased, shared_with, also_in } = erasedSchema.parse(body)
-  const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions), ${count(blobs.length, 'blob')}`
+  const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions or answers), ${count(blobs.length, 'blob')}`
   if (payloads + blobs.length === 0) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
   else if (dryRun) out.line(`${subject}: ${amount} would be erased`)
   else out.line(`${subject}: erased ${amount}; the log says so at ${positions.join(', ')}`)

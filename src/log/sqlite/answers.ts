@@ -85,12 +85,13 @@ export const erasedReply: Reply = {
 }
 
 /**
- * Removes the stored answers that show rows, in the transaction of the erasure: those of SQL that returned predictions. An answer to
- * a command has the command's stream and shows a resource; it stays, as do all answers without rows.
+ * Removes the stored answers that show rows, in the transaction of the erasure: those of SQL that returned predictions, and what agents
+ * answered. An answer to another command has the command's stream and shows a resource; it stays, as do all answers without rows.
  */
 export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
   const replace = db.prepare<[string]>(
-    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?)) WHERE answer ->> '$.reply.rows' AND answer ->> '$.stream' IS NULL`,
+    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))
+     WHERE answer ->> '$.reply.rows' AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`,
   )
   return ({ what }) => {
     if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))

@@ -10,7 +10,7 @@ import { readTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'
 
 /** Secrets and blobs never come into the tables. */
-const kindsInTables = ['prediction', 'request', 'before'] as const
+const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'before'] as const
 
 /** The log as another process reads it, whether a server runs or not. */
 export type LogReader = {

@@ -1,6 +1,6 @@
 import { catalogue, currentEvent, evolve } from '../../../events/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
-import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads } from '../../../events/references.js'
 import { mayNameSecrets } from '../../../events/secrets.js'
 import { Vault } from '../../vault/vault.js'
 import type { Connection } from '../storage/schema.js'
@@ -134,7 +134,7 @@ class MeaningWalk {
     this.#versions.set(stream, version)
     if (envelope.recorded_at < this.recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
     this.recordedAt = envelope.recorded_at
-    if (keepsRows(type)) this.payloads.rows(position, payloadsOf(type, data))
+    if (recordsPayloads(type)) this.payloads.rows(position, payloadsOf(type, data))
     else if (type === 'DataErased') this.#erased(position, type, data)
     else if (mayNameSecrets(text)) this.payloads.secrets(position, payloadsOf(type, data))
     for (const hash of blobsOf(type, data)) this.blobs.set(hash, position)

@@ -84,6 +84,12 @@ export class Reader {
     }
   }
 
+  /** All rows of a small query of our own, as things are now. */
+  async rowsNow(sql: string, client: string | undefined): Promise<unknown[][]> {
+    const { position } = await this.options.ledger.log.head()
+    return this.#read({ sql, upTo: position }, client)
+  }
+
   /** The position that `as_of` names. @throws Problem when there is none */
   positionAsOf(asOf: AsOf, client?: string): Promise<number> {
     return positionAsOf((sql) => this.#rows(sql, asOf, client))

@@ -64,21 +64,3 @@ export const queries = absent({
     column('UPDATED_AT', 'TIMESTAMP', 'When this was last written (UTC).'),
   ],
 })
-
-/** Calls of language models: agents call none here. */
-export const languageModelCalls = absent({
-  name: 'llm_log',
-  about: 'Calls of language models; always empty: this service makes none.',
-  columns: [
-    column('api_key', 'VARCHAR', 'Key of the call.'),
-    column('model_name', 'VARCHAR', 'Model that was called.'),
-    column('input', 'VARCHAR', 'What was sent.'),
-    column('output', 'VARCHAR', 'What was answered.'),
-    column('start_time', 'TIMESTAMP', 'When it began (UTC).'),
-    column('end_time', 'TIMESTAMP', 'When it ended (UTC).'),
-    column('prompt_tokens', 'BIGINT', 'Tokens that were sent.'),
-    column('completion_tokens', 'BIGINT', 'Tokens that were answered.'),
-    column('total_tokens', 'BIGINT', 'Tokens in all.'),
-    column('success', 'BOOLEAN', 'Whether it was answered.'),
-  ],
-})

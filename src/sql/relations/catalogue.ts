@@ -1,5 +1,6 @@
 import { named } from '../../dialect/names.js'
-import { absentResources, languageModelCalls, queries } from './absent.js'
+import { absentResources, queries } from './absent.js'
+import { languageModelCalls } from './answers.js'
 import { listings, systemRelations } from './information-schema.js'
 import { logRelations } from './log.js'
 import { mysqlRelations } from './mysql.js'

@@ -1,7 +1,7 @@
 import { at, column, history, masked, nocase, upTo, type Relation } from './relation.js'
 
 const columns = [
-  column('NAME', 'VARCHAR', 'default_llm, default_embedding_model or default_reranking_model.'),
+  column('NAME', 'VARCHAR', 'default_llm, default_embedding_model, default_reranking_model or llm_prices.'),
   column('VALUE', 'VARCHAR', 'What was set, as JSON text; secrets show as ******.'),
 ]
 

@@ -1,32 +1,22 @@
 import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import { answerRelations, place, recorded, whence } from './answers.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
 import { accuracy, coverage, outcomes } from './outcomes.js'
 import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
-
-const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
-const recordedAt = column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).')
-const actor = column('actor', 'VARCHAR', 'Who did it.')
-const source = column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.')
-const request = column('request', 'VARCHAR', 'Request that caused it.')
-
-/** What every row tells of the event that it follows from. */
-const recorded = [position, recordedAt, actor, source, request]
+import { usage } from './usage.js'
 
 const events: Relation = {
   name: 'events',
   about: 'The log itself: one row for each event.',
   kind: 'BASE TABLE',
   columns: [
-    position,
+    place,
     column('stream', 'VARCHAR', 'Resource that the event belongs to.'),
     column('version', 'BIGINT', "Place in the resource's own history, from 1."),
     column('type', 'VARCHAR', 'What happened.'),
     column('schema', 'INTEGER', 'Version of the shape of data.'),
-    recordedAt,
-    actor,
-    source,
-    request,
+    ...whence,
     column('correlation', 'VARCHAR', 'What the request belongs to.'),
     column(
       'causation',
@@ -87,11 +77,11 @@ const receipts: Relation = {
 
 const erasures: Relation = {
   name: 'erasures',
-  about: 'What was erased: rows of predictions, secrets, contents of files, training matrices.',
+  about: 'What was erased: rows of predictions, answers of agents, secrets, contents of files, training matrices.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
-    column('what', 'VARCHAR', 'What was asked for: prediction, request, file, matrix, secrets or before.'),
+    column('what', 'VARCHAR', 'What was asked for: prediction, answer, conversation, request, file, matrix, secrets or before.'),
     column('subject', 'VARCHAR', 'Which it was: a position, a request, a name, a time.'),
     column('reason', 'VARCHAR', 'Why, as it was given.'),
     column('payloads', 'BIGINT', 'How many payloads lost their keys.'),
@@ -129,5 +119,6 @@ const resources: Relation = {
 /** The schema `log`. */
 export const logRelations: readonly Relation[] = [
   ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
+  ...[...answerRelations, usage],
   ...[erasures, jobRuns, jobsHistory, projections],
 ]

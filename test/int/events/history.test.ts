@@ -117,7 +117,7 @@ test('connections, files and defaults have histories, too', async () => {
   const content = { content: 'ab'.repeat(32), bytes: 1, row_count: 1, columns: [], original_name: null }
   await run({ type: 'CreateFile', data: { file: 'cars', content } })
   expect((await ask('files/cars/history')).body.changes.map(({ type }) => type)).toEqual(['FileCreated'])
-  const streams = { default_llm: stream(7), default_embedding_model: stream(8), default_reranking_model: stream(9) }
+  const streams = { default_llm: stream(7), default_embedding_model: stream(8), default_reranking_model: stream(9), llm_prices: stream(10) }
   await run({ type: 'UpdateConfig', data: { parameters: { default_llm: { model: 'a', api_key: 'k' } }, streams } })
   await run({ type: 'UpdateConfig', data: { parameters: { default_llm: { model: 'b', api_key: 'k2' } }, streams } })
   expect((await ask('config/default_llm/history')).body.changes[1]?.diff).toEqual([

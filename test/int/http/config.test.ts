@@ -26,6 +26,7 @@ test('an untouched configuration has the shape that clients read', async () => {
     default_llm: {},
     default_embedding_model: {},
     default_reranking_model: {},
+    llm_prices: {},
     api: { http: { host: '127.0.0.1', port, running: true }, mysql: { running: false } },
   })
 })

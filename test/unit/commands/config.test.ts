@@ -4,8 +4,8 @@ import { given } from '../../support/log/given.js'
 import { stream } from '../../support/log/log.js'
 import { hash, secret } from './samples.js'
 
-const [llm, embedding, reranking] = [stream(21), stream(22), stream(23)]
-const streams = { default_llm: llm, default_embedding_model: embedding, default_reranking_model: reranking }
+const [llm, embedding, reranking, prices] = [stream(21), stream(22), stream(23), stream(24)]
+const streams = { default_llm: llm, default_embedding_model: embedding, default_reranking_model: reranking, llm_prices: prices }
 const update = (parameters: Record<string, JsonObject>) => ({ type: 'UpdateConfig' as const, data: { parameters, streams } })
 const openai = { provider: 'openai', api_key: secret }
 const set = { stream: llm, event: { type: 'ConfigCreated' as const, data: { name: 'default_llm' as const, value: openai } } }

@@ -11,11 +11,19 @@ import { json } from '../../protocol/reply.js'
 import type { Reading } from '../../reads/reading.js'
 import { route, type Route } from '../../protocol/route.js'
 
+const price = z.number().min(0).max(1_000_000)
+const prices = z
+  .record(z.string().min(1), z.strictObject({ input: price, output: price }))
+  .describe(
+    'What a million tokens cost, by the name of a language model, or by its provider and name: {"gpt-4o": {"input": 2.5, "output": 10}}. Answers count at the price of their time: log.usage',
+  )
+
 const defaults = z
   .object({
     default_llm: jsonObject.nullish(),
     default_embedding_model: jsonObject.nullish(),
     default_reranking_model: jsonObject.nullish(),
+    llm_prices: prices.nullish(),
   })
   .meta({ id: 'ConfigDefaults', minProperties: 1, additionalProperties: false })
 const shown = z
@@ -24,6 +32,7 @@ const shown = z
     default_llm: jsonObject,
     default_embedding_model: jsonObject,
     default_reranking_model: jsonObject,
+    llm_prices: jsonObject,
     api: z.looseObject({ http: z.object({ host: z.string(), port: z.string(), running: z.boolean() }) }),
   })
   .meta({ id: 'Config' })
@@ -83,7 +92,10 @@ export const configRoutes = (
     answers: { 200: z.literal('') },
     async handle({ body: sent, call }) {
       const parameters = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value ?? {}]))
-      const streams = { default_llm: newStream(), default_embedding_model: newStream(), default_reranking_model: newStream() }
+      const streams = {
+        ...{ default_llm: newStream(), default_embedding_model: newStream(), default_reranking_model: newStream() },
+        llm_prices: newStream(),
+      }
       await carryOut(ledger, { type: 'UpdateConfig', data: { parameters, streams } }, call)
       return json('')
     },

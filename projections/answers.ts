@@ -1,0 +1,77 @@
+import { readableText } from './payload-text.js'
+import type { Projection } from './projection.js'
+
+/** The events of a source that gave answers, each with its payload if that can be read: a JSON object, an `AnswerRecord`. */
+export const answersFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE answers_given AS
+    SELECT e.*, ${readableText('p.body', 'OBJECT')} AS body
+    FROM (
+      SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, (data->>'$.version')::INTEGER AS version,
+        data->>'$.answer' AS answer, data->>'$.purpose' AS purpose, data->>'$.conversation' AS conversation, data->'$.skills' AS skills,
+        data->'$.models' AS models, data->'$.knowledge_bases' AS knowledge_bases, data->>'$.provider' AS provider, data->>'$.model' AS model,
+        data->>'$.host' AS host, (data->>'$.read_at')::BIGINT AS read_at, data->>'$.outcome' AS outcome, data->>'$.error' AS error,
+        (data->>'$.input_tokens')::BIGINT AS input_tokens, (data->>'$.output_tokens')::BIGINT AS output_tokens,
+        (data->>'$.first_token_ms')::DOUBLE AS first_token_ms, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload,
+        from_json(data->'$.steps', '[{"kind":"VARCHAR","name":"VARCHAR","outcome":"VARCHAR","duration_ms":"DOUBLE","rows":"BIGINT",
+          "input_tokens":"BIGINT","output_tokens":"BIGINT"}]') AS steps
+      FROM ${source} WHERE type = 'AgentAnswered'
+    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
+
+/** What one member of the payloads says, one row for each item of its list, numbered from 1. */
+const itemsOf = (member: string, isModel: boolean): string => `
+      SELECT position, ${isModel} AS is_model, unnest(range(1, len(items) + 1)) AS nth, unnest(items) AS item
+      FROM (SELECT position, from_json(body->'$.${member}', '["JSON"]') AS items FROM answers_given WHERE body IS NOT NULL)`
+
+/**
+ * One row for each answer, and one for each of its steps. The steps stand in the event. The nth step that asked the language model said
+ * what the nth exchange of the payload holds, and the nth other step what its nth use of a tool holds.
+ */
+export const keepAnswers: readonly string[] = [
+  `CREATE OR REPLACE TEMP TABLE answer_steps_taken AS
+    SELECT s.position, s.n, s.step, s.is_readable, i.item
+    FROM (
+      SELECT *, step.kind = 'model' AS is_model, row_number() OVER (PARTITION BY position, step.kind = 'model' ORDER BY n) AS nth
+      FROM (
+        SELECT position, body IS NOT NULL AS is_readable, unnest(range(1, len(steps) + 1)) AS n, unnest(steps) AS step FROM answers_given
+      )
+    ) AS s LEFT JOIN (${itemsOf('exchanges', true)}
+      UNION ALL ${itemsOf('tools', false)}
+    ) AS i ON i.position = s.position AND i.is_model = s.is_model AND i.nth = s.nth`,
+  `INSERT INTO ledger.answer_steps
+    SELECT position, n, step.kind, step.name, step.outcome, step.duration_ms, step.rows, step.input_tokens, step.output_tokens,
+      CASE WHEN step.kind = 'model' THEN item->>'$.new' ELSE item->>'$.call.input' END,
+      CASE WHEN step.kind = 'model' THEN item->>'$.response.text' ELSE item->>'$.output' END,
+      CASE WHEN step.kind <> 'model' THEN item->>'$.sql' END, is_readable
+    FROM answer_steps_taken`,
+  `INSERT INTO ledger.answers
+    SELECT a.position, a.recorded_at, a.actor, a.source, a.request, a.agent, a.version, a.answer, a.purpose, a.conversation, a.skills, a.models,
+      a.knowledge_bases, a.provider, a.model, a.host, a.read_at, a.outcome, a.error, a.input_tokens, a.output_tokens, a.first_token_ms,
+      a.duration_ms, a.body->>'$.question', a.body->>'$.answer', q.sql, q.rows, len(a.steps), a.body IS NOT NULL, a.payload
+    FROM answers_given AS a LEFT JOIN (
+      SELECT position, arg_max(item->>'$.sql', n) AS sql, arg_max(step.rows, n) AS rows
+      FROM answer_steps_taken WHERE step.kind = 'sql' AND step.outcome = 'complete' GROUP BY position
+    ) AS q ON q.position = a.position`,
+]
+
+/**
+ * Answers of agents: what each event says, with the question, the answer and the words of each step from its payload. If a payload is
+ * gone, or is no JSON object, these are null and `readable` is false.
+ */
+export const answers: Projection = {
+  name: 'answers',
+  canHandle: ['AgentAnswered'],
+  init: `
+    CREATE TABLE ledger.answers (
+      position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
+      agent VARCHAR NOT NULL, version INTEGER NOT NULL, answer VARCHAR NOT NULL, purpose VARCHAR NOT NULL, conversation VARCHAR,
+      skills JSON NOT NULL, models JSON NOT NULL, knowledge_bases JSON NOT NULL, provider VARCHAR NOT NULL, model VARCHAR NOT NULL,
+      host VARCHAR NOT NULL, read_at BIGINT NOT NULL, outcome VARCHAR NOT NULL, error VARCHAR, input_tokens BIGINT, output_tokens BIGINT,
+      first_token_ms DOUBLE, duration_ms DOUBLE NOT NULL, question VARCHAR, content VARCHAR, sql VARCHAR, rows BIGINT, steps BIGINT NOT NULL,
+      readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
+    );
+    CREATE TABLE ledger.answer_steps (
+      position BIGINT NOT NULL, step INTEGER NOT NULL, kind VARCHAR NOT NULL, name VARCHAR NOT NULL, outcome VARCHAR NOT NULL,
+      duration_ms DOUBLE NOT NULL, rows BIGINT, input_tokens BIGINT, output_tokens BIGINT, input VARCHAR, output VARCHAR, sql VARCHAR,
+      readable BOOLEAN NOT NULL
+    )`,
+  evolve: [answersFrom('batch'), ...keepAnswers],
+}

@@ -1,0 +1,30 @@
+import { readableText } from './payload-text.js'
+import type { Projection } from './projection.js'
+
+/** The events of a source that judged answers, each with its comment if that can be read. */
+export const judgedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE answers_judged AS
+    SELECT e.*, ${readableText('p.body', 'OBJECT')} AS body
+    FROM (
+      SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, data->>'$.answer' AS answer,
+        (data->>'$.answered_at')::BIGINT AS answered_at, data->>'$.verdict' AS verdict, data->>'$.payload' AS payload
+      FROM ${source} WHERE type = 'AnswerJudged'
+    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
+
+/** One row for each judgement. One without a comment has nothing that could be erased. */
+export const keepJudgements = `INSERT INTO ledger.answer_judgements
+    SELECT position, recorded_at, actor, source, request, agent, answer, answered_at, verdict, body->>'$.comment',
+      payload IS NULL OR body IS NOT NULL, payload
+    FROM answers_judged`
+
+/** Verdicts on answers, one row for each time that somebody gave one. */
+export const judgements: Projection = {
+  name: 'answer_judgements',
+  canHandle: ['AnswerJudged'],
+  init: `
+    CREATE TABLE ledger.answer_judgements (
+      position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
+      agent VARCHAR NOT NULL, answer VARCHAR NOT NULL, answered_at BIGINT NOT NULL, verdict VARCHAR NOT NULL, comment VARCHAR,
+      readable BOOLEAN NOT NULL, payload VARCHAR
+    )`,
+  evolve: [judgedFrom('batch'), keepJudgements],
+}

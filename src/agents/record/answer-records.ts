@@ -1,0 +1,91 @@
+import { currentEvent } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
+import type { AgentAnswered } from '../../../events/records/answers.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { erased, Problem } from '../../basics/errors.js'
+import type { Log } from '../../log/contract/log.js'
+import { erasureOfPayload } from '../../log/read/find-erasure.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
+import { answerRecord } from './record-schema.js'
+
+/** An answer as the log holds it. */
+export type RecordedAnswer = AgentAnswered & Pick<Envelope, 'position' | 'recorded_at' | 'actor' | 'source' | 'request'>
+
+/** Rows of a small query of our own, as things are now. `client` is whose turn it takes. */
+type ReadRows = (sql: string, client: string | undefined) => Promise<unknown[][]>
+
+type Options = { log: Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>; readRows: ReadRows }
+
+/** How an answer is found: `log` bounds it to a past, `client` is who asks. */
+type Asking = { log?: Pick<Log, 'readAll'>; client?: string }
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The event at a stored place, if it is an answer. */
+export const asAnswer = (text: string): RecordedAnswer | undefined => {
+  const envelope = parseEnvelope(text)
+  const event = currentEvent(envelope)
+  if (event.type !== 'AgentAnswered') return undefined
+  const { position, recorded_at, actor, source, request } = envelope
+  return { ...event.data, position, recorded_at, actor, source, request }
+}
+
+/**
+ * Finds recorded answers, and opens what was asked, read and said.
+ *
+ * @example
+ * const answer = await records.one(id)
+ * const { question, exchanges } = await records.open(answer)
+ */
+export class AnswerRecords {
+  constructor(private readonly options: Options) {}
+
+  /** An answer by its id, or by the position of its event; undefined if there is none. Ids are looked up in the tables of SQL. */
+  async find(ref: string, { log = this.options.log, client }: Asking = {}): Promise<RecordedAnswer | undefined> {
+    const position = /^\d{1,15}$/.test(ref) ? Number(ref) : await this.#positionOf(ref, client)
+    const [stored] = position === undefined || position < 1 ? [] : await log.readAll(position - 1, 1)
+    return stored && asAnswer(stored.text)
+  }
+
+  /** The same of one agent, if it is named. @throws Problem not_found */
+  async one(ref: string, asking: Asking & { agent?: StreamId } = {}): Promise<RecordedAnswer> {
+    const found = await this.find(ref, asking)
+    if (found && (asking.agent === undefined || found.agent === asking.agent)) return found
+    throw new Problem('not_found', 'Answer not found', `there is no answer ${ref}${asking.agent === undefined ? '' : ' of this agent'}`, {
+      hint: 'GET …/agents/<agent>/answers lists them; an answer has an id (trace_id) and the position of its event.',
+    })
+  }
+
+  /** What was asked, read and said. @throws Problem erased, storage_failed */
+  async open({ position, answer, payload }: Pick<RecordedAnswer, 'position' | 'answer' | 'payload'>): Promise<AnswerRecord> {
+    const { log } = this.options
+    const bytes = await log.payload(payload)
+    if (!bytes && (await log.payloadState(payload))?.isErased)
+      throw erased(
+        `The answer ${answer}`,
+        (await erasureOfPayload(log, payload)) ?? { position, reason: null },
+        'Nothing is kept of what was asked and said; the event still says when, by which version and how long.',
+      )
+    const record = bytes && answerRecord.safeParse(parsedOr(bytes.toString()))
+    if (record?.success) return record.data
+    throw new Problem('storage_failed', 'Payload unreadable', `what was said at position ${position} cannot be read`, {
+      hint: 'mindledger verify says whether the log is sound.',
+    })
+  }
+
+  async #positionOf(id: string, client: string | undefined): Promise<number | undefined> {
+    if (!uuid.test(id)) return undefined
+    const sql = `SELECT position FROM log.answers WHERE answer_id = '${id.toLowerCase()}' ORDER BY position LIMIT 1`
+    const [[position] = []] = await this.options.readRows(sql, client)
+    return position === undefined || position === null ? undefined : Number(position)
+  }
+}
+
+/** JSON that may be ill-formed, as a forged payload can be. */
+const parsedOr = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod'
+import { jsonObject, type Json } from '../../../events/common.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
+
+const json = z.custom<Json>()
+const call = z.looseObject({ id: z.string(), tool: z.string(), input: z.string() })
+
+const message = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.looseObject({ role: z.literal('assistant'), content: z.string(), toolCalls: z.array(call).exactOptional() }),
+  z.looseObject({ role: z.literal('tool'), toolCallId: z.string(), tool: z.string(), content: z.string() }),
+])
+
+const said = z.looseObject({ text: z.string(), toolCalls: z.array(call) })
+const tokens = z.number().nullable()
+const finish = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other'])
+const response = z.union([
+  said.extend({ error: z.string() }),
+  said.extend({ finish, usage: z.looseObject({ input: tokens, output: tokens }), model: z.string() }),
+])
+
+const toolUse = z.looseObject({
+  call,
+  output: z.string(),
+  failed: z.boolean(),
+  sql: z.string().exactOptional(),
+  columns: z.array(z.string()).exactOptional(),
+  rows: z.array(z.array(json)).exactOptional(),
+  cut: z.boolean().exactOptional(),
+})
+
+/** What the payload of `AgentAnswered` must be for an answer to be given again from it. Members that it has beyond these are kept. */
+export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
+  question: z.string(),
+  history: z.array(z.looseObject({ role: z.enum(['user', 'assistant']), content: z.string() })),
+  settings: z.looseObject({
+    tools: z.array(z.looseObject({ name: z.string(), description: z.string(), inputSchema: jsonObject })),
+    maxOutputTokens: z.number(),
+    temperature: z.number().exactOptional(),
+    params: jsonObject,
+  }),
+  exchanges: z.array(z.looseObject({ new: z.array(message), response })),
+  tools: z.array(toolUse),
+  answer: z.string(),
+})

@@ -1,0 +1,161 @@
+import * as z from 'zod'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
+import { payloadsOf } from '../../events/references.js'
+import { Problem } from '../basics/errors.js'
+import type { Log } from '../log/contract/log.js'
+import { eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { emptyPlan, type Plan, type Taken } from './plan.js'
+import { whole } from './whole-payload.js'
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
+
+const answered = '"type":"AgentAnswered"'
+const judged = '"type":"AnswerJudged"'
+const evaluated = '"type":"AgentEvaluated"'
+
+/** Whether the stored text of an event may be that of an answer, or of what was said of one. */
+export const recordsAnswers = (text: string): boolean => text.includes(answered) || text.includes(judged) || text.includes(evaluated)
+
+const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
+
+/** Whether an event records an answer, or what was said of one. */
+export const isOfAnswers = ({ type }: Pick<Envelope, 'type'>): boolean => types.has(type)
+
+const dataOf = z.looseObject({ answer: z.string().optional(), answered_at: z.number().optional(), conversation: z.string().nullish() })
+
+const place = z.looseObject({ position: z.number() }).nullish()
+const casesOf = z
+  .array(z.looseObject({ of: place.catch(undefined), gave: place.catch(undefined) }).catch({ of: null, gave: null }))
+  .catch([])
+type Cases = z.infer<typeof casesOf>
+
+/** The cases of an evaluation; none where they cannot be read. */
+const readCases = async (log: Reading, { type, data }: Envelope): Promise<Cases> => {
+  const [hash] = payloadsOf(type, data)
+  const bytes = hash === undefined ? undefined : await log.payload(hash)
+  try {
+    return casesOf.parse(JSON.parse(bytes?.toString() ?? '[]'))
+  } catch {
+    return []
+  }
+}
+
+/** Plans to erase what an event recorded. */
+const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> => {
+  for (const hash of payloadsOf(event.type, event.data)) {
+    const planned = await whole(log, hash, event.type === 'AgentAnswered' ? 1 : 0)
+    if (planned) into.payloads.push(planned)
+    else into.already++
+  }
+}
+
+/** What is planned already, by position; and for each stream with answers in it, the version of the first. */
+type Sweep = { log: Reading; taken: Set<number>; firstOf: Map<string, number>; into: Taken }
+
+const takeOnce = async ({ log, taken, firstOf, into }: Sweep, event: Envelope): Promise<void> => {
+  const { position, type, stream, version } = event
+  if (taken.has(position)) return
+  taken.add(position)
+  if (type === 'AgentAnswered') firstOf.set(stream, Math.min(firstOf.get(stream) ?? version, version))
+  await take(log, event, into)
+}
+
+/** The event of an answer at a position; undefined when there is another event. */
+const answerAt = async (log: Reading, position: number): Promise<Envelope | undefined> => {
+  const [stored] = await log.readAll(position - 1, 1)
+  const event = stored && parseEnvelope(stored.text)
+  return event?.type === 'AgentAnswered' ? event : undefined
+}
+
+/** What was said of the taken answers later in their streams: comments on them, and evaluations that asked them again. */
+const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<void> => {
+  const { log, taken } = sweep
+  const later = streamEventsWith(log, stream, after, (text) => text.includes(judged) || text.includes(evaluated))
+  for await (const event of later) {
+    if (event.type === 'AnswerJudged' && taken.has(dataOf.parse(event.data).answered_at ?? 0)) await takeOnce(sweep, event)
+    if (event.type !== 'AgentEvaluated') continue
+    const cases = await readCases(log, event)
+    const touched = cases.filter(({ of, gave }) => taken.has(of?.position ?? 0) || taken.has(gave?.position ?? 0))
+    if (touched.length === 0) continue
+    await takeOnce(sweep, event)
+    // The answers given in its place were given to the same question.
+    for (const { gave } of touched) {
+      const again = gave ? await answerAt(log, gave.position) : undefined
+      if (again) await takeOnce(sweep, again)
+    }
+  }
+}
+
+/**
+ * Plans to erase answers, with the comments on them, the evaluations in which they were asked again, and the answers given there. Events
+ * that are no answers are erased alone.
+ */
+export const takeAnswers = async (log: Reading, events: readonly Envelope[], into: Taken): Promise<void> => {
+  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), into }
+  for (const event of events) await takeOnce(sweep, event)
+  // An answer that was given again may have comments of its own.
+  for (let before = 0; before < sweep.taken.size;) {
+    before = sweep.taken.size
+    for (const [stream, version] of [...sweep.firstOf]) await takeLater(sweep, stream, version)
+  }
+}
+
+const notFound = (detail: string) =>
+  new Problem('not_found', 'Answer not found', detail, {
+    hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the answers there are.',
+  })
+
+/** An answer by its id or by the position of its event; of a judgement or an evaluation by its position what it recorded. */
+export const planAnswer = async (log: Reading, answer: string | number): Promise<Plan> => {
+  const plan = emptyPlan('answer', String(answer))
+  const events: Envelope[] = []
+  if (typeof answer === 'number') {
+    const [stored] = await log.readAll(answer - 1, 1)
+    const event = stored && parseEnvelope(stored.text)
+    if (event && isOfAnswers(event)) events.push(event)
+  } else {
+    const quoted = `"answer":${JSON.stringify(answer.toLowerCase())},`
+    for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
+      if (event.type === 'AgentAnswered' && dataOf.parse(event.data).answer === answer.toLowerCase()) events.push(event)
+  }
+  if (events.length === 0)
+    throw notFound(typeof answer === 'number' ? `the event at position ${answer} kept no answer` : `no answer ${answer} was kept`)
+  await takeAnswers(log, events, plan)
+  return plan
+}
+
+/** Every answer that was given in a conversation. */
+export const planConversation = async (log: Reading, conversation: string): Promise<Plan> => {
+  const plan = emptyPlan('conversation', conversation)
+  const quoted = `"conversation":${JSON.stringify(conversation)},`
+  const events: Envelope[] = []
+  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
+    if (event.type === 'AgentAnswered' && dataOf.parse(event.data).conversation === conversation) events.push(event)
+  if (events.length === 0) throw notFound(`no answer was given in a conversation ${conversation}`)
+  await takeAnswers(log, events, plan)
+  return plan
+}
+
+/**
+ * All answers recorded before a time, in events after a position, with what was said of them, whenever that was. Also returns the last
+ * such event before the time.
+ */
+export const planOlderAnswers = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
+  const found = { payloads: [] as Taken['payloads'], to: after, already: 0 }
+  for await (const event of eventsWith(log, after, recordsAnswers)) {
+    if (!isOfAnswers(event)) continue
+    const isOlder = event.recorded_at < time
+    // Nothing can be said of answers that were erased before.
+    if (!isOlder && found.to === after) break
+    if (isOlder) found.to = event.position
+    if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
+  }
+  return found
+}
+
+/** Whether an event that is young enough to stay is about answers that do not. */
+const isAboutOlder = async (log: Reading, event: Envelope, to: number): Promise<boolean> => {
+  if (event.type === 'AnswerJudged') return (dataOf.parse(event.data).answered_at ?? Number.MAX_SAFE_INTEGER) <= to
+  if (event.type !== 'AgentEvaluated') return false
+  return (await readCases(log, event)).some(({ of }) => of && of.position <= to)
+}

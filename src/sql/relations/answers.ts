@@ -1,0 +1,207 @@
+import { column, heldAt, nocase, type Relation } from './relation.js'
+
+export const place = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
+export const whence = [
+  column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).'),
+  column('actor', 'VARCHAR', 'Who did it.'),
+  column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.'),
+  column('request', 'VARCHAR', 'Request that caused it.'),
+]
+
+/** What every row tells of the event that it follows from. */
+export const recorded = [place, ...whence]
+
+const ofAgent = [
+  column('project', 'VARCHAR', 'Project of the agent, as it was named then.'),
+  column('agent', 'VARCHAR', 'Name of the agent, as it was then.'),
+  column('agent_id', 'VARCHAR', 'Stream of the agent.'),
+]
+
+const named = `${nocase('p.name')} AS project, ${nocase('g.name')} AS agent, e.agent AS agent_id`
+const recordedItems = `e.position, e.recorded_at, e.actor, e.source, e.request, ${named}`
+
+/** The agent and its project as they were when the event `e` was recorded. */
+const joinAgent = `
+    LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
+    LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}`
+
+const answerId = column('answer_id', 'VARCHAR', 'Id of the answer; clients know it as trace_id.')
+const readable = column('readable', 'BOOLEAN', 'False when it was erased.')
+
+/** The last verdict of each actor on each answer, as far as it is known by `$position`. */
+const verdicts = `ledger_own_verdicts AS (
+      SELECT answered_at, arg_max(verdict, position) AS verdict, count(*) FILTER (verdict = 'good') AS good, count(*) FILTER (verdict = 'bad') AS bad
+      FROM (
+        SELECT * FROM ledger.answer_judgements WHERE position <= $position
+        QUALIFY row_number() OVER (PARTITION BY answered_at, actor ORDER BY position DESC) = 1
+      ) AS j GROUP BY answered_at
+    )`
+
+const answers: Relation = {
+  name: 'answers',
+  about: 'Answers of agents, one row for each question: which version of what was in force, what was asked and said, and what it took.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    ...ofAgent,
+    column('version', 'INTEGER', 'Version of the agent that answered.'),
+    answerId,
+    column('purpose', 'VARCHAR', 'Where the question came from: completion, sql, conversation, tool, evaluation or rerun.'),
+    column('conversation', 'VARCHAR', 'Stream of the conversation that it belongs to.'),
+    column('provider', 'VARCHAR', 'Provider of the language model.'),
+    column('model', 'VARCHAR', 'Name of the language model.'),
+    column('host', 'VARCHAR', 'Host that was called.'),
+    column('outcome', 'VARCHAR', 'answered, unanswered (the agent said that it has no answer), failed or aborted.'),
+    column('error', 'VARCHAR', 'Why it failed.'),
+    column('question', 'VARCHAR', 'What was asked.'),
+    column('answer', 'VARCHAR', 'What was answered.'),
+    column('sql', 'VARCHAR', 'Last query that the agent ran without an error; log.answer_steps has all of them.'),
+    column('rows', 'BIGINT', 'How many rows that query gave.'),
+    column('steps', 'BIGINT', 'How many steps the answer took.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
+    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('first_token_ms', 'DOUBLE', 'Milliseconds until the first part of the answer.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds until its end.'),
+    column('read_at', 'BIGINT', 'Log position at which the agent, its skills and its data were read.'),
+    column('skills', 'VARCHAR', 'Skills in force as JSON text: stream and version of each.'),
+    column('models', 'VARCHAR', 'Models of this service that were tools, as JSON text: stream and version of each.'),
+    column('knowledge_bases', 'VARCHAR', 'Knowledge bases as JSON text: stream, version and the position that was searched.'),
+    column('verdict', 'VARCHAR', 'Last verdict that somebody gave: good or bad; empty when nobody did.'),
+    column('good', 'BIGINT', 'How many actors called it good; the last verdict of each counts.'),
+    column('bad', 'BIGINT', 'How many called it bad.'),
+    readable,
+  ],
+  sql: `
+    WITH ${verdicts}
+    SELECT ${recordedItems}, e.version, e.answer AS answer_id, e.purpose, e.conversation, e.provider, e.model, e.host, e.outcome, e.error,
+      e.question, e.content AS answer, e.sql, e.rows, e.steps, e.input_tokens, e.output_tokens, e.first_token_ms, e.duration_ms, e.read_at,
+      CAST(e.skills AS VARCHAR) AS skills, CAST(e.models AS VARCHAR) AS models, CAST(e.knowledge_bases AS VARCHAR) AS knowledge_bases,
+      v.verdict, coalesce(v.good, 0) AS good, coalesce(v.bad, 0) AS bad, e.readable
+    FROM ledger.answers AS e${joinAgent}
+    LEFT JOIN ledger_own_verdicts AS v ON v.answered_at = e.position
+    WHERE e.position <= $position`,
+}
+
+const steps: Relation = {
+  name: 'answer_steps',
+  about: 'Steps of the answers of agents: each exchange with a language model, and each use of a tool.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('position', 'BIGINT', 'Position of the answer in log.answers.'),
+    column('recorded_at', 'TIMESTAMP', 'When the answer was recorded (UTC).'),
+    ...ofAgent,
+    answerId,
+    column('step', 'INTEGER', 'Place of the step in its answer, from 1.'),
+    column('kind', 'VARCHAR', 'model, sql, search, predict or other.'),
+    column('name', 'VARCHAR', 'Name of the language model or of the tool.'),
+    column('outcome', 'VARCHAR', 'complete or failed.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
+    column('rows', 'BIGINT', 'Rows that a query gave, or passages that a search found.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
+    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('input', 'VARCHAR', 'What was asked: the new messages as JSON text, or the input of the tool.'),
+    column('output', 'VARCHAR', 'What came back: the text of the language model, or what it was told of the tool.'),
+    column('sql', 'VARCHAR', 'Query that the step ran.'),
+    readable,
+  ],
+  sql: `
+    SELECT s.position, e.recorded_at, ${named}, e.answer AS answer_id, s.step, s.kind, s.name, s.outcome, s.duration_ms, s.rows,
+      s.input_tokens, s.output_tokens, s.input, s.output, s.sql, s.readable
+    FROM ledger.answer_steps AS s JOIN ledger.answers AS e ON e.position = s.position${joinAgent}
+    WHERE s.position <= $position`,
+}
+
+const answerJudgements: Relation = {
+  name: 'answer_judgements',
+  about: 'Verdicts on answers of agents, one row for each time that somebody gave one.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    ...ofAgent,
+    answerId,
+    column('answered_at', 'BIGINT', 'Position of the answer in log.answers.'),
+    column('verdict', 'VARCHAR', 'good or bad.'),
+    column('comment', 'VARCHAR', 'What was said beside it.'),
+    readable,
+    column('replaced_by', 'BIGINT', 'Position of the next verdict of the same actor on the answer; empty for the one that counts.'),
+  ],
+  sql: `
+    SELECT ${recordedItems}, e.answer AS answer_id, e.answered_at, e.verdict, e.comment, e.readable,
+      lead(e.position) OVER (PARTITION BY e.answered_at, e.actor ORDER BY e.position) AS replaced_by
+    FROM ledger.answer_judgements AS e${joinAgent}
+    WHERE e.position <= $position`,
+}
+
+const evaluations: Relation = {
+  name: 'evaluations',
+  about: 'Evaluations of agents: recorded questions that were asked again, or those of a table, with the mean scores.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    ...ofAgent,
+    column('version', 'INTEGER', 'Version of the agent that was evaluated.'),
+    column('test', 'VARCHAR', 'rerun (of recorded answers) or table (of questions).'),
+    column('replayed', 'VARCHAR', 'What was replayed: exchanges, tools or nothing.'),
+    column('model', 'VARCHAR', 'Language model that answered.'),
+    column('cases', 'BIGINT', 'How many questions were asked.'),
+    column('failed', 'BIGINT', 'How many of them got no answer.'),
+    column('metrics', 'VARCHAR', 'Means over the cases as JSON text: name and value of each.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
+    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
+    readable,
+  ],
+  sql: `
+    SELECT ${recordedItems}, e.version, e.test, e.replayed, e.model, e.cases, e.failed, CAST(e.metrics AS VARCHAR) AS metrics,
+      e.input_tokens, e.output_tokens, e.duration_ms, e.readable
+    FROM ledger.evaluations AS e${joinAgent}
+    WHERE e.position <= $position`,
+}
+
+const evaluationCases: Relation = {
+  name: 'evaluation_cases',
+  about: 'Cases of the evaluations of agents; those of an evaluation that was erased are gone.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('position', 'BIGINT', 'Position of the evaluation in log.evaluations.'),
+    column('n', 'INTEGER', 'Place of the case in it, from 1.'),
+    column('question', 'VARCHAR', 'What was asked.'),
+    column('expected', 'VARCHAR', 'What the table of questions expects.'),
+    column('answer', 'VARCHAR', 'What was answered now.'),
+    column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer that was asked again.'),
+    column('answer_id', 'VARCHAR', 'Id of the answer that was given now, if it was recorded.'),
+    column('scores', 'VARCHAR', 'Scores of the case as a JSON object.'),
+  ],
+  sql: `
+    SELECT c.position, c.n, c.question, c.expected, c.answer, c.recorded AS recorded_answer_id, c.given AS answer_id,
+      CAST(c.scores AS VARCHAR) AS scores
+    FROM ledger.evaluation_cases AS c WHERE c.position <= $position`,
+}
+
+/** What clients of the public service read of the calls of language models. */
+export const languageModelCalls: Relation = {
+  name: 'llm_log',
+  about: 'Calls of language models in the columns of the public service; log.answer_steps tells more of each.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),
+    column('model_name', 'VARCHAR', 'Model that was called.'),
+    column('input', 'VARCHAR', 'Messages that were sent, as JSON text; those of earlier calls for the same answer are left out.'),
+    column('output', 'VARCHAR', 'What was answered.'),
+    column('start_time', 'TIMESTAMP', 'When the answer that it belongs to began (UTC).'),
+    column('end_time', 'TIMESTAMP', 'When that answer was recorded (UTC).'),
+    column('prompt_tokens', 'BIGINT', 'Tokens that were sent.'),
+    column('completion_tokens', 'BIGINT', 'Tokens that were answered.'),
+    column('total_tokens', 'BIGINT', 'Tokens in all.'),
+    column('success', 'BOOLEAN', 'Whether it was answered.'),
+  ],
+  sql: `
+    SELECT CAST(NULL AS VARCHAR) AS api_key, s.name AS model_name, s.input, s.output,
+      e.recorded_at - to_milliseconds(CAST(e.duration_ms AS BIGINT)) AS start_time, e.recorded_at AS end_time, s.input_tokens AS prompt_tokens,
+      s.output_tokens AS completion_tokens, s.input_tokens + s.output_tokens AS total_tokens, s.outcome = 'complete' AS success
+    FROM ledger.answer_steps AS s JOIN ledger.answers AS e ON e.position = s.position
+    WHERE s.kind = 'model' AND s.position <= $position`,
+}
+
+/** What was recorded of agents. */
+export const answerRelations: readonly Relation[] = [answers, steps, answerJudgements, evaluations, evaluationCases]

@@ -1,0 +1,59 @@
+import { column, heldAt, nocase, type Relation } from './relation.js'
+
+/** Prices above this are mistakes, and would make sums that are not finite. */
+const priceMax = '1e9'
+
+const price = (name: 'input' | 'output'): string => {
+  const said = `TRY_CAST(entry.value->>'$.${name}' AS DOUBLE)`
+  return `CASE WHEN ${said} BETWEEN 0 AND CAST('${priceMax}' AS DOUBLE) THEN ${said} END AS ${name}`
+}
+
+/** Each price of a million tokens, with the positions at which it was in force. A price holds for a model, or for `provider/model`. */
+const prices = `ledger_own_prices AS (
+      SELECT valid_from, valid_to, entry.key AS model, ${price('input')}, ${price('output')}
+      FROM (
+        SELECT valid_from, valid_to, unnest(map_entries(CAST(value AS MAP(VARCHAR, JSON)))) AS entry
+        FROM ledger.configs_history WHERE name = 'llm_prices' AND valid_from <= $position
+      ) AS c
+    )`
+
+/** The price of the tokens of an answer; NULL where it is not known. */
+const cost = `(coalesce(e.input_tokens, 0) * coalesce(own.input, shared.input) + coalesce(e.output_tokens, 0) * coalesce(own.output, shared.output)) / 1000000`
+
+const hasTokens = 'coalesce(e.input_tokens, e.output_tokens) IS NOT NULL'
+
+export const usage: Relation = {
+  name: 'usage',
+  about:
+    'Tokens and cost of the answers of agents by day, agent and model. A price counts as it was when the answer was recorded: see default llm_prices.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
+    column('project', 'VARCHAR', 'Project of the agent, as it was named last on that day.'),
+    column('agent', 'VARCHAR', 'Name of the agent, as it was last on that day.'),
+    column('agent_id', 'VARCHAR', 'Stream of the agent.'),
+    column('provider', 'VARCHAR', 'Provider of the language model.'),
+    column('model', 'VARCHAR', 'Name of the language model.'),
+    column('answers', 'BIGINT', 'How many questions there were.'),
+    column('failed', 'BIGINT', 'How many of them failed or were aborted.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
+    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('cost', 'DOUBLE', 'Price of these tokens, in the currency of llm_prices; of answers whose price is known.'),
+    column('unpriced', 'BIGINT', 'How many answers used tokens without a known price, or do not say how many they used.'),
+  ],
+  sql: `
+    WITH ${prices}, ledger_own_priced AS (
+      SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, e.provider, e.model, e.outcome,
+        e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
+      FROM ledger.answers AS e
+      LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
+      LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}
+      LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
+      LEFT JOIN ledger_own_prices AS shared ON shared.model = e.model AND ${heldAt('shared', 'e.position')}
+      WHERE e.position <= $position
+    )
+    SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id, provider, model,
+      count(*) AS answers, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+      CAST(sum(output_tokens) AS BIGINT) AS output_tokens, sum(cost) AS cost, count(*) FILTER (cost IS NULL) AS unpriced
+    FROM ledger_own_priced GROUP BY day, agent, provider, model ORDER BY day, min(position)`,
+}
