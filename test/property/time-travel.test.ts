@@ -16,9 +16,10 @@ import { catalogue } from '../../src/sql/relations/catalogue.js'
 import { runSelect } from '../../src/sql/engine/run/run-select.js'
 import type { SelectRequest } from '../../src/sql/contract/select.js'
 import { countOf } from '../support/counts.js'
+import { AnswerMaker, recordOf } from '../support/answer-maker.js'
 import { fakeArtefact, loadFakeModel } from '../support/models/fake-model.js'
 import { play, steps } from '../support/log/histories.js'
-import { origin, withLog, writes } from '../support/log/log.js'
+import { origin, stream, testKey, withLog, writes } from '../support/log/log.js'
 import { memoryDatabase } from '../support/memory-database.js'
 
 const times = countOf('PROPERTY_TIMES')
@@ -149,12 +150,20 @@ const query = fc.constantFrom(
   'SELECT name, version, active FROM models',
 )
 const params = fc.constantFrom({}, { k: 1 }, { api_key: 'sk-1' })
+const price = fc.record({ input: fc.nat(9), output: fc.nat(9) })
+const prices = fc.record({ llm_prices: fc.oneof(fc.record({ 'gpt-4o': price }), fc.record({ 'openai/gpt-4o': price }), fc.constant({})) })
+const configStreams = {
+  default_llm: stream(1),
+  default_embedding_model: stream(2),
+  default_reranking_model: stream(3),
+  llm_prices: stream(4),
+}
 const weight = fc.integer({ min: 0, max: 2 })
 const version = fc.integer({ min: 1, max: 3 })
 const request = { engine: 'lightwood', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: 1, tag: null, activate: true }
 
 /** What a random command is made from; blobs are chosen by number, models by their place. */
-type Choice = { type: LedgerCommand['type'] | 'Predict'; data: object; weight: number; version: number }
+type Choice = { type: LedgerCommand['type'] | 'Predict' | 'Answer'; data: object; weight: number; version: number }
 
 const choice: fc.Arbitrary<Choice> = fc
   .oneof(
@@ -205,6 +214,9 @@ const choice: fc.Arbitrary<Choice> = fc
         ['CompleteTraining', fc.record({})],
         ['FailTraining', fc.record({})],
         ['Predict', fc.record({})],
+        ['Answer', fc.record({})],
+        ['Answer', fc.record({})],
+        ['UpdateConfig', fc.record({ parameters: prices, streams: fc.constant(configStreams) })],
       ] as [Choice['type'], fc.Arbitrary<object>][]
     ).map(([type, data]) => data.map((of) => ({ type, data: of }))),
   )
@@ -266,6 +278,18 @@ const predict = (log: SqliteLog, model: StreamId, of: Choice) =>
     }),
   )
 
+/** An answer of an agent, with a verdict on it and an evaluation that asks it again. */
+const answerWith = async (maker: AnswerMaker, { weight, version }: Choice): Promise<void> => {
+  const agents = await maker.ledger.log.resources.list('agent')
+  const agent = agents[version % Math.max(agents.length, 1)]?.stream
+  if (agent === undefined) return
+  const made = await maker.answer(agent, recordOf(`question ${weight}`, 'answer'))
+  const place = { agent, ...made }
+  if (weight > 0) await maker.judge(place, version === 1 ? 'bad' : 'good', 'because', `actor ${version}`)
+  if (weight === 2)
+    await maker.evaluate(agent, [{ question: 'q', expected: null, answer: 'a', of: made, gave: null, scores: { same_text: 1 } }])
+}
+
 /** The command that a choice becomes, when there is what it needs. */
 const commandOf = async (log: SqliteLog, of: Choice, { contents, artefacts }: Blobs): Promise<LedgerCommand | undefined> => {
   const file = { content: contents[of.weight], bytes: 1, row_count: 2, columns: [{ name: 'x', type: 'BIGINT' }], original_name: null }
@@ -323,6 +347,10 @@ describe('random commands', () => {
               for (const of of chosen) {
                 const models = await log.resources.list('model')
                 const model = models[of.version % Math.max(models.length, 1)]
+                if (of.type === 'Answer') {
+                  await answerWith(new AnswerMaker(log, testKey), of)
+                  continue
+                }
                 if (of.type === 'Predict') {
                   if (model) await predict(log, model.stream, of)
                   continue

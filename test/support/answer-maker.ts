@@ -6,10 +6,7 @@ import type { EvaluationCase } from '../../src/agents/contract/evaluation-case.j
 import { sealRecord } from '../../src/agents/record/seal-record.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import type { Log, Origin } from '../../src/log/contract/log.js'
-import { checkDataDirectory } from '../../src/setup/data-directory.js'
-import { findMasterKeys } from '../../src/vault/key-files.js'
 import { Vault } from '../../src/vault/vault.js'
-import { send, sql, startTestService } from './service.js'
 
 const asked = (content: string) => ({ role: 'user' as const, content })
 const usage = { input: 100, output: 20 }
@@ -88,6 +85,21 @@ export class AnswerMaker {
     return { answer: streamId.parse(data.answer), position: positions[0]! }
   }
 
+  /** A verdict, with a comment if there is one. */
+  async judge(
+    { agent, answer, position }: { agent: StreamId; answer: StreamId; position: number },
+    verdict: 'good' | 'bad',
+    comment?: string,
+    actor = 'ada',
+  ): Promise<number> {
+    const payload = comment === undefined ? undefined : sealRecord(this.ledger.vault, { comment })
+    const data = { agent, answer, answered_at: position, verdict, payload: payload?.hash ?? null }
+    const { positions } = await this.ledger.execute({ type: 'JudgeAnswer', data }, by('judgement', actor), {
+      payloads: payload ? [payload] : [],
+    })
+    return positions[0]!
+  }
+
   async evaluate(agent: StreamId, cases: readonly EvaluationCase[], facts: Partial<AgentEvaluated> = {}): Promise<number> {
     const payload = sealRecord(this.ledger.vault, cases)
     const data: AgentEvaluated = {
@@ -99,21 +111,4 @@ export class AnswerMaker {
     const { positions } = await this.ledger.execute({ type: 'RecordEvaluation', data }, by('evaluation'), { payloads: [payload] })
     return positions[0]!
   }
-}
-
-/** A service in this process with an agent, and what records its answers. `environment` must not set the master key. */
-export const startWithAgent = async (environment: Record<string, string> = {}) => {
-  const at = await startTestService(environment)
-  const [key] = findMasterKeys(checkDataDirectory(at.directory))
-  if (!key) throw new Error('the service has no master key')
-  const maker = new AnswerMaker(at.service.log, key)
-  const makeAgent = async (name: string, project = 'mindsdb') => {
-    const { status } = await send(at.url, 'POST', `/api/projects/${project}/agents`, { agent: { name, model_name: 'gpt-4o' } })
-    const [[agent] = []] = (
-      await sql(at.url, `SELECT stream FROM log.resources WHERE kind = 'agent' AND project = '${project}' AND name = '${name}'`)
-    ).data
-    if (status !== 201) throw new Error(`the agent was not made: ${status}`)
-    return streamId.parse(agent)
-  }
-  return { ...at, maker, makeAgent, agent: await makeAgent('helper') }
 }

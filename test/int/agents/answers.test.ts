@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { streamId } from '../../../events/common.js'
-import { by, recordOf, startWithAgent } from '../../support/answer-maker.js'
+import { startWithAgent } from '../../support/agent-service.js'
+import { by, recordOf } from '../../support/answer-maker.js'
 import { send, sql } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startWithAgent>>
@@ -113,10 +114,7 @@ describe('a verdict', () => {
       status: 200,
       body: { answer, verdict: 'bad' },
     })
-    await at.maker.ledger.execute(
-      { type: 'JudgeAnswer', data: { agent: at.agent, answer, answered_at: position, verdict: 'good', payload: null } },
-      by('other', 'grace'),
-    )
+    await at.maker.judge({ agent: at.agent, answer, position }, 'good', undefined, 'grace')
     expect(await feedback(answer, { score: true })).toMatchObject({ body: { verdict: 'good' } })
     expect(await feedback(answer, { score: 1 })).toMatchObject({ body: { verdict: 'good' } })
     expect(await feedback(answer, { rating: 'bad' })).toMatchObject({ body: { verdict: 'bad' } })
