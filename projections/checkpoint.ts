@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
 import { leafHash } from '../events/stored/chain.js'
 import { projections } from './all.js'
+import { recordForm } from './long-records.js'
 import { noRows, type RowCounts } from './tables.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
@@ -20,14 +21,14 @@ const table = `
     position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL, begun_at BIGINT NOT NULL, counts VARCHAR NOT NULL
   )`
 
-/** What built the tables: the DDL, the SQL and the upcasters. When it differs, the tables are rebuilt from the log. */
+/** What built the tables: the DDL, the SQL, the form of long records and the upcasters. When it differs, the tables are rebuilt from the log. */
 export const fingerprint = (): string => {
   const upcasters = [...catalogue.entries()].flatMap(([type, definition]) =>
     definition.upcasters.map((step) => `${type} ${step.toString()}`),
   )
   const statements = projections.flatMap(({ init, evolve, begin }) => [init, ...evolve, ...(begin?.evolve ?? [])])
   return createHash('sha256')
-    .update([table, takeApart, ...statements, ...upcasters].join('\0'))
+    .update([table, takeApart, recordForm, ...statements, ...upcasters].join('\0'))
     .digest('hex')
 }
 

@@ -3,7 +3,8 @@ import type { Projection } from './projection.js'
 
 /** The events of a source that evaluated agents, each with its cases if they can be read: a JSON array with as many as were counted. */
 export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE agents_evaluated AS
-    SELECT *, CASE WHEN body IS NOT NULL THEN CASE WHEN json_array_length(body) = cases THEN from_json(body, '["JSON"]') END END AS items
+    SELECT * EXCLUDE (body),
+      CASE WHEN body IS NOT NULL THEN CASE WHEN json_array_length(body) = cases THEN from_json(body, '["JSON"]') END END AS items
     FROM (
       SELECT e.*, ${readableText('p.body', 'ARRAY')} AS body
       FROM (

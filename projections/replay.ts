@@ -2,6 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
 import { CommitError, ForeignTablesError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
 import { countsAfter, RowCheck, type Change, type RowCounts, fitTogether, stepsFor } from './tables.js'
+import { shortRecord } from './long-records.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -34,6 +35,12 @@ type Batch = {
   /** The next event needs a transaction of its own. */
   isClosed: boolean
   failure?: ProjectionError
+}
+
+/** The payloads of some events of a batch: they alone take room when the batch is halved. */
+const payloadsOf = (events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): StagedPayload[] => {
+  const named = new Set(events.flatMap((event) => event.payloads))
+  return payloads.filter(({ hash }) => named.has(hash))
 }
 
 /** Keeps only the kind of a DuckDB error: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
@@ -170,7 +177,7 @@ export class Replay {
       const body = await this.options.payloads.payload(hash)
       if (body === undefined) continue
       batch.bytes += body.byteLength
-      batch.payloads.push({ hash, body: Buffer.from(body).toString('utf8') })
+      batch.payloads.push({ hash, body: prepared.type === 'AgentAnswered' ? shortRecord(body) : Buffer.from(body).toString('utf8') })
     }
     batch.events.push(prepared)
     return true
@@ -189,8 +196,7 @@ export class Replay {
       if (isOfTheMachine(error)) throw error
       if (events.length === 1) throw new ProjectionError(last.position, `${last.type} meets a ${kindOf(error)}`, error)
       const half = events.length >> 1
-      await this.#apply(events.slice(0, half), payloads)
-      await this.#apply(events.slice(half), payloads)
+      for (const part of [events.slice(0, half), events.slice(half)]) await this.#apply(part, payloadsOf(part, payloads))
     }
   }
 

@@ -3,7 +3,7 @@ import { streamId, type StreamId } from '../../events/common.js'
 import type { AgentAnswered, AgentEvaluated, AnswerStep } from '../../events/records/answers.js'
 import type { AnswerRecord } from '../../src/agents/contract/answer-record.js'
 import type { EvaluationCase } from '../../src/agents/contract/evaluation-case.js'
-import { sealRecord } from '../../src/agents/record/seal-record.js'
+import { sealAnswer, sealRecord } from '../../src/agents/record/seal-record.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import type { Log, Origin } from '../../src/log/contract/log.js'
 import { Vault } from '../../src/vault/vault.js'
@@ -79,7 +79,7 @@ export class AnswerMaker {
     facts: Facts = {},
     origin = by('request'),
   ): Promise<{ answer: StreamId; position: number }> {
-    const payload = sealRecord(this.ledger.vault, record)
+    const payload = sealAnswer(this.ledger.vault, record)
     const data = { ...factsOf(agent, facts), payload: payload.hash }
     const { positions } = await this.ledger.execute({ type: 'RecordAnswer', data }, origin, { payloads: [payload] })
     return { answer: streamId.parse(data.answer), position: positions[0]! }

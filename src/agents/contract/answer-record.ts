@@ -20,7 +20,7 @@ export type ToolUse = {
 }
 
 /**
- * Everything of an answer that may have to be erased: the payload of `AgentAnswered`, sealed by `sealRecord`. The nth exchange belongs to
+ * Everything of an answer that may have to be erased: the payload of `AgentAnswered`, sealed by `sealAnswer`. The nth exchange belongs to
  * the nth step of kind `model` in the event, and the nth use of a tool to the nth other step: SQL shows them side by side.
  */
 export type AnswerRecord = {
