@@ -3,10 +3,10 @@ import { expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import { sha256Hex } from '../../events/stored/chain.js'
-import { streamId, type JsonObject } from '../../events/common.js'
+import { streamId } from '../../events/common.js'
 import { replay, replaySettings } from '../../projections/replay.js'
 import { limits } from '../../src/basics/limits.js'
-import { factsOf, recordOf } from '../support/answer-maker.js'
+import { factsOf, recordOf } from '../support/agents/answer-maker.js'
 import { MemoryLog, streamOf } from '../support/log/memory-log.js'
 import { rowsOf } from '../support/log/states.js'
 import { temporaryDirectory } from '../support/log/log.js'
@@ -38,7 +38,7 @@ test('payloads of the largest size, whatever their shape, neither stop the table
     const payload = sha256Hex(Buffer.from(text))
     log.payloads.set(payload, Buffer.from(text))
     const data = { ...factsOf(agent, { answer: uuidv7(), ...facts }), payload }
-    return log.append({ stream: `${agent}/answers`, type: 'AgentAnswered', data: data as JsonObject })
+    return log.append({ stream: `${agent}/answers`, type: 'AgentAnswered', data })
   }
   const usual = JSON.stringify(recordOf('as usual?', 'Yes.'))
   const beside: number[] = []

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { streamId, type Json, type JsonObject } from '../../events/common.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
-import { factsOf } from '../support/answer-maker.js'
+import { factsOf } from '../support/agents/answer-maker.js'
 import { countOf } from '../support/counts.js'
 import { MemoryLog, streamOf } from '../support/log/memory-log.js'
 import { dump, rowsOf } from '../support/log/states.js'
@@ -60,7 +60,7 @@ class History {
 
   #seal(value: Json | string, isText = false): string {
     const hash = sha256Hex(Buffer.from(`payload ${this.#payloads++}`))
-    this.log.payloads.set(hash, Buffer.from(isText ? String(value) : JSON.stringify(value)))
+    this.log.payloads.set(hash, Buffer.from(isText && typeof value === 'string' ? value : JSON.stringify(value)))
     return hash
   }
 
@@ -218,7 +218,7 @@ test('tables of answers that followed erasures are those of a replay afterwards,
       const { checkpoint: _, ...replayed } = await dump(afterwards)
       expect(await dump(followed)).toMatchObject(replayed)
       const connection = await followed.connect()
-      const forgedAt = history.expected('forged').map(({ position }) => position)
+      const forgedAt = history.expected('forged').map(({ position }) => Number(position))
       for (const [table, query] of Object.entries(shown)) {
         const told = await rowsOf(connection, query.replace('$forged', forgedAt.join(', ') || '-1'))
         expect({ table, told }).toEqual({ table, told: history.expected(table) })

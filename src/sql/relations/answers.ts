@@ -53,8 +53,8 @@ const answers: Relation = {
     column('host', 'VARCHAR', 'Host that was called.'),
     column('outcome', 'VARCHAR', 'answered, unanswered (the agent said that it has no answer), failed or aborted.'),
     column('error', 'VARCHAR', 'Why it failed.'),
-    column('question', 'VARCHAR', 'What was asked.'),
-    column('answer', 'VARCHAR', 'What was answered.'),
+    column('question', 'VARCHAR', 'What was asked; its beginning where the whole record is long (256 KiB). REST has all of it.'),
+    column('answer', 'VARCHAR', 'What was answered; its beginning likewise.'),
     column('sql', 'VARCHAR', 'Last query that the agent ran without an error; log.answer_steps has all of them.'),
     column('rows', 'BIGINT', 'How many rows that query gave.'),
     column('steps', 'BIGINT', 'How many steps the answer took.'),
@@ -84,7 +84,8 @@ const answers: Relation = {
 
 const steps: Relation = {
   name: 'answer_steps',
-  about: 'Steps of the answers of agents: each exchange with a language model, and each use of a tool.',
+  about:
+    'Steps of the answers of agents: each exchange with a language model, and each use of a tool; long texts are cut as in log.answers.',
   kind: 'BASE TABLE',
   columns: [
     column('position', 'BIGINT', 'Position of the answer in log.answers.'),

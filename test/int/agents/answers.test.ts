@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { streamId } from '../../../events/common.js'
-import { startWithAgent } from '../../support/agent-service.js'
-import { by, recordOf } from '../../support/answer-maker.js'
+import { startWithAgent } from '../../support/agents/agent-service.js'
+import { by, recordOf } from '../../support/agents/answer-maker.js'
 import { send, sql } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startWithAgent>>

@@ -5,7 +5,7 @@ import type { AnswerRecord } from '../../../src/agents/contract/answer-record.js
 import { answerRecord } from '../../../src/agents/record/record-schema.js'
 import { sealAnswer, sealRecord } from '../../../src/agents/record/seal-record.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { recordOf } from '../../support/answer-maker.js'
+import { recordOf } from '../../support/agents/answer-maker.js'
 import { testKey } from '../../support/log/log.js'
 
 const vault = new Vault(testKey)

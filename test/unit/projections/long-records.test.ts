@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { recordLimits, shortRecord } from '../../../projections/long-records.js'
-import { recordOf } from '../../support/answer-maker.js'
+import { recordOf } from '../../support/agents/answer-maker.js'
 
 const { wholeMaxBytes, textMaxChars, allMaxChars } = recordLimits
 const short = (record: unknown) => shortRecord(Buffer.from(JSON.stringify(record)))

@@ -1,8 +1,8 @@
-import { streamId } from '../../events/common.js'
-import { checkDataDirectory } from '../../src/setup/data-directory.js'
-import { findMasterKeys } from '../../src/vault/key-files.js'
+import { streamId } from '../../../events/common.js'
+import { checkDataDirectory } from '../../../src/setup/data-directory.js'
+import { findMasterKeys } from '../../../src/vault/key-files.js'
 import { AnswerMaker } from './answer-maker.js'
-import { send, sql, startTestService } from './service.js'
+import { send, sql, startTestService } from '../service.js'
 
 /** A service in this process with an agent, and what records its answers. `environment` must not set the master key. */
 export const startWithAgent = async (environment: Record<string, string> = {}) => {

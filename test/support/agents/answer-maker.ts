@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
-import { streamId, type StreamId } from '../../events/common.js'
-import type { AgentAnswered, AgentEvaluated, AnswerStep } from '../../events/records/answers.js'
-import type { AnswerRecord } from '../../src/agents/contract/answer-record.js'
-import type { EvaluationCase } from '../../src/agents/contract/evaluation-case.js'
-import { sealAnswer, sealRecord } from '../../src/agents/record/seal-record.js'
-import { Ledger } from '../../src/commands/ledger.js'
-import type { Log, Origin } from '../../src/log/contract/log.js'
-import { Vault } from '../../src/vault/vault.js'
+import { streamId, type StreamId } from '../../../events/common.js'
+import type { AgentAnswered, AgentEvaluated, AnswerStep } from '../../../events/records/answers.js'
+import type { AnswerRecord } from '../../../src/agents/contract/answer-record.js'
+import type { EvaluationCase } from '../../../src/agents/contract/evaluation-case.js'
+import { sealAnswer, sealRecord } from '../../../src/agents/record/seal-record.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import type { Log, Origin } from '../../../src/log/contract/log.js'
+import { Vault } from '../../../src/vault/vault.js'
 
 const asked = (content: string) => ({ role: 'user' as const, content })
 const usage = { input: 100, output: 20 }
