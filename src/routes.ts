@@ -31,6 +31,7 @@ import { observeRoutes } from './http/routes/observe.js'
 import { outcomeRoutes } from './http/routes/outcomes.js'
 import { predictRoutes } from './http/routes/predict.js'
 import { exportRoutes } from './http/routes/export.js'
+import { Predicting } from './http/reads/predicting.js'
 import { proofRoutes } from './http/routes/proofs.js'
 import { projectRoutes } from './http/routes/resources/projects.js'
 import type { ReadTables } from './http/reads/find-database.js'
@@ -51,6 +52,9 @@ import { viewRoutes, type CheckView } from './http/routes/resources/views.js'
 import { limits } from './basics/limits.js'
 import type { EventFeed } from './log/feed/event-feed.js'
 import { Histories } from './log/read/history.js'
+import { logNow } from './log/read/past.js'
+import { mcpRoutes } from './mcp/route.js'
+import type { ToolParts } from './mcp/tools.js'
 import { OutcomeReporter } from './models/serving/report-outcomes.js'
 import type { ProgressOf } from './models/training/progress.js'
 import { keptDiskUse } from './observe/disk-use.js'
@@ -114,6 +118,14 @@ export const appOf = (parts: Parts): Express => {
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
   const judge = new AnswerJudge({ ledger, records: answers, beside: (work) => erasures.beside(work) })
+  const predicting = new Predicting({
+    ...{ ledger, store, recorder, progressOf },
+    onPredicted: (seconds) => metrics.predicted(seconds),
+  })
+  const tools: ToolParts = {
+    ...{ sql, histories, predicting, defaultProject: config.defaultProject, writes: config.mcpWrites },
+    moment: { ...logNow(log), records, connectedTables },
+  }
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
@@ -123,10 +135,7 @@ export const appOf = (parts: Parts): Express => {
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),
     ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside: (work) => erasures.beside(work) })),
-    ...predictRoutes({
-      ...{ ledger, store, recorder, progressOf },
-      onPredicted: (seconds) => metrics.predicted(seconds),
-    }),
+    ...predictRoutes(ledger, predicting),
     ...viewRoutes(ledger, records, reading, checkView),
     ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
@@ -150,6 +159,7 @@ export const appOf = (parts: Parts): Express => {
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...observeRoutes({ version, instance, readiness: () => readiness({ log, warnings, analytics }), metrics, disk }),
+    ...mcpRoutes({ tools, version, logger }),
     ...authRoutes(sessions),
   ]
   // Without a login only the loopback address protects the service, so host names are checked.

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isObject, jsonObject, unfitJson, type Json, type JsonObject } from '../common.js'
 
 /** Who or what sent the command. */
-export const sources = ['rest', 'sql', 'cli', 'system'] as const
+export const sources = ['rest', 'sql', 'mcp', 'cli', 'system'] as const
 export type Source = (typeof sources)[number]
 
 /**

@@ -188,6 +188,18 @@ export const limits = {
   jobErrorMaxChars: 10_000,
   jobLastMaxChars: 1_000,
   jobHistoryMaxRuns: 1_000,
+  // The Model Context Protocol
+  mcpDefaultRows: 100,
+  mcpMaxRows: 1_000,
+  mcpAnswerMaxBytes: 256 * 1024,
+  mcpSchemaMaxColumns: 5_000,
+  mcpPredictMaxRows: 200,
+  mcpBatchMaxMessages: 20,
+  mcpQuestionMaxChars: 20_000,
+  mcpHistoryMaxTurns: 50,
+  mcpChunksMax: 50,
+  mcpFiltersMax: 20,
+  mcpRelayMaxRequests: 64,
   // The event stream
   eventProjectsMaxStreams: 50_000,
   eventFilterMaxTypes: 64,

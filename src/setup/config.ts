@@ -113,6 +113,10 @@ const settings = z.object({
   ANSWER_RETENTION: retention.describe(
     'how long the answers of agents are kept, with their questions, prompts and rows, as 30d or 12h; older ones are erased. Without it they stay',
   ),
+  MCP_WRITE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: clients of MCP may run SQL that writes; otherwise they only read'),
   METRICS: z
     .enum(['login', 'open'])
     .default('login')
@@ -148,6 +152,8 @@ export type Config = {
   predictionRetentionMs: number | undefined
   answerRetentionMs: number | undefined
   openMetrics: boolean
+  /** Whether clients of MCP may run SQL that writes. */
+  mcpWrites: boolean
   logLevel: string
 }
 
@@ -192,6 +198,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     predictionRetentionMs: s.PREDICTION_RETENTION,
     answerRetentionMs: s.ANSWER_RETENTION,
     openMetrics: s.METRICS === 'open',
+    mcpWrites: s.MCP_WRITE === 'true',
     logLevel: s.LOG_LEVEL,
   }
 }

@@ -2,14 +2,14 @@ import type { Request, Response } from 'express'
 import { v7 as uuidv7 } from 'uuid'
 import { unfitJson } from '../../../events/common.js'
 import type { Source } from '../../../events/stored/envelope.js'
-import { wrong } from '../../basics/errors.js'
+import { wrong, type Problem } from '../../basics/errors.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Expects } from '../../log/contract/expects.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { type Caller, clientAddress, networkOf, nobody } from './client.js'
 import { expectsOf, prefersDryRun, readTraceparent } from './command-headers.js'
 import type { QueryString } from './parameters.js'
-import { entityTag, type Headers } from './reply.js'
+import { entityTag, type Headers, type Reply } from './reply.js'
 
 const printable = /^[\x21-\x7e]{1,200}$/
 
@@ -26,6 +26,9 @@ const aborted = (response: Response): AbortSignal => {
   return left.signal
 }
 
+/** Tells a refusal in a form of its own. */
+export type Refusal = (problem: Problem, call: Call) => Reply
+
 /** One request in progress: its content, its sender and its results so far. It writes no answer: the route returns the reply. */
 export class Call {
   /** The client's `X-Request-Id`, or a new one. */
@@ -36,6 +39,8 @@ export class Call {
   caller: Caller = nobody
   /** The template of the matched route, such as `/projects/:project`. */
   route: string | undefined
+  /** How the matched route tells a refusal, if in a form of its own. */
+  refusal: Refusal | undefined
   /** The JSON value of the body; undefined without a body. */
   json: unknown
   /** The positions of the events that it produced. */

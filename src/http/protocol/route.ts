@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import type { Body, Sent } from './body.js'
-import type { Call } from './call.js'
+import type { Call, Refusal } from './call.js'
 import { readParameters, refuseUnknown, type Parameters, type ValuesOf } from './parameters.js'
 import type { Reply } from './reply.js'
 
@@ -52,6 +52,8 @@ type Described = {
   answers: Record<number, z.ZodType | null>
   /** The command headers that it supports. An unsupported header that would prevent a write is refused. */
   commandHeaders?: readonly CommandHeader[]
+  /** How a refusal is told where clients do not read `application/problem+json`. */
+  refusal?: Refusal
 }
 
 /** One route: what it does, its input and output, and its handler. The router and the OpenAPI document are made from the same list. */

@@ -62,7 +62,11 @@ const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): v
 }
 
 /** A route that the router can match, documented or not. */
-type Endpoint = { method: string; path: string; answer: (call: Call, res: Response, segments: Segments) => Promise<Reply> }
+type Endpoint = Pick<Route, 'refusal'> & {
+  method: string
+  path: string
+  answer: (call: Call, res: Response, segments: Segments) => Promise<Reply>
+}
 
 /** Endpoints that are not in the OpenAPI document: the document itself and the welcome page. */
 const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
@@ -84,6 +88,7 @@ const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
   return routes.map((route) => ({
     method: route.method,
     path: route.path,
+    ...(route.refusal && { refusal: route.refusal }),
     answer: async (call, res, segments) => {
       if (!route.takes) call.json = await readJsonBody(call, res, bodySizeOf(route), bodies)
       return answer(route, ledger, call, segments)
@@ -105,13 +110,14 @@ export const createApp = (options: AppOptions): Express => {
     const match = table.find(call.method, call.path)
     if (!match) return notBuiltReply(call) ?? unknownPath(call)
     call.route = match.template
+    call.refusal = match.found?.refusal
     return match.found ? match.found.answer(call, res, match.segments) : refuseMethod(call, match.allowed)
   }
 
   const refusalOf = (error: unknown, call: Call): Reply => {
     const problem = asProblem(error)
     logFault(logger, error, problem, call.id)
-    return problemReply(problem, call.id)
+    return call.refusal?.(problem, call) ?? problemReply(problem, call.id)
   }
 
   const app = express()

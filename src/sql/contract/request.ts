@@ -24,6 +24,8 @@ export type SqlRequest = {
   /** Whose turn it takes and whose share of the places: clients are told apart, the service's own queries need none. */
   client?: string | undefined
   execution?: Execution
+  /** Whether a statement that writes is refused, also one in the language of a connected database. */
+  readsOnly?: boolean
   /** Only a job remembers what it has seen. */
   last?: LastValues
   signal?: AbortSignal

@@ -23,6 +23,8 @@ export type SelectRequest = SelectPart & {
   upTo: number
   asOf?: AsOf
   params?: Parameters
+  /** Whether statements in the languages of connected databases may only read, also where a connection is writable. */
+  readsOnly?: true
   /** What LAST stands for, where the statement is a job's. */
   last?: readonly LastValue[]
   /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */

@@ -53,7 +53,7 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 
 /** The SELECT as the process is sent it. */
 const requestOf = (select: SelectPart, statement: RunningStatement, head: number, project: string) => {
-  const { context, origin, params, format, position, last } = statement
+  const { context, origin, params, format, position, last, readsOnly } = statement
   const request: SelectRequest = {
     ...select,
     db: context.db,
@@ -65,6 +65,7 @@ const requestOf = (select: SelectPart, statement: RunningStatement, head: number
     format: select.wanted ? 'json' : (format ?? 'json'),
     ...(params && { params }),
     ...(last && { last: last.known }),
+    ...(readsOnly === true && { readsOnly }),
     ...(position !== undefined && position !== head && { asOf: position }),
   }
   return request

@@ -1,6 +1,7 @@
 import { isProblem } from '../../basics/errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { refuseWriteAsOf } from '../contract/as-of.js'
+import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
 import { answerOf } from './answers.js'
 import { Reader, type ReaderOptions } from './reader.js'
@@ -30,6 +31,7 @@ export class SqlEngine {
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
       const statement = await inTurns(readStatement(query, params))
+      if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)
       const running = { ...request, context, ...(position !== undefined && { position }) }

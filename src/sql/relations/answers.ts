@@ -4,7 +4,7 @@ export const place = column('position', 'BIGINT', 'Place in the log, from 1, wit
 export const whence = [
   column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).'),
   column('actor', 'VARCHAR', 'Who did it.'),
-  column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.'),
+  column('source', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
   column('request', 'VARCHAR', 'Request that caused it.'),
 ]
 

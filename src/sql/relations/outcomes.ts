@@ -28,7 +28,7 @@ export const outcomes: Relation = {
     column('position', 'BIGINT', 'Place of the report in the log.'),
     column('recorded_at', 'TIMESTAMP', 'When it was reported (UTC).'),
     column('actor', 'VARCHAR', 'Who reported it.'),
-    column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.'),
+    column('source', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
     column('request', 'VARCHAR', 'Request that reported it.'),
     ...ofVersion,
     column('prediction', 'BIGINT', 'Position of the prediction in log.predictions.'),

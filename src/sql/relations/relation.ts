@@ -60,7 +60,7 @@ const historyColumns: readonly Column[] = [
   column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
   column('CHANGED_BY', 'VARCHAR', 'Who did it.'),
   column('CHANGE', 'VARCHAR', 'Event that made the row.'),
-  column('SOURCE', 'VARCHAR', 'How it came: rest, sql, cli or system.'),
+  column('SOURCE', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
   column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
   column('CORRELATION', 'VARCHAR', 'What the request belongs to.'),
   column('CAUSATION', 'VARCHAR', 'What caused the request.'),

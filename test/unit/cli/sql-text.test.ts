@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { exactJson } from '../../../src/cli/terminal/exact-json.js'
+import { exactJson } from '../../../src/basics/exact-json.js'
 import { splitStatements } from '../../../src/cli/terminal/sql-text.js'
 
 test('a text is divided at its semicolons, but for those in quotes, comments and brackets', () => {

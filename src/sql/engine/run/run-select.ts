@@ -79,7 +79,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     last: request.last && { known: request.last, seen: new Map(), marks: 0 },
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
-    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && request.purpose !== 'training',
+    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && request.purpose !== 'training' && request.readsOnly !== true,
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,

@@ -1,0 +1,128 @@
+import type { ModelVersion } from '../../../events/model.js'
+import { Problem, wrong } from '../../basics/errors.js'
+import { nearest } from '../../basics/nearest.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import { versionOf } from '../../commands/model.js'
+import type { Found, Origin } from '../../log/contract/log.js'
+import { answerAnyRows, type AnswerRow, type InputRow } from '../../models/serving/answer.js'
+import type { ModelStore } from '../../models/serving/model-store.js'
+import type { PredictionRecorder } from '../../models/serving/recorder.js'
+import { servedBy } from '../../models/serving/served-by.js'
+import type { ProgressOf } from '../../models/training/progress.js'
+import { modelNamed, projectNamed } from './scope.js'
+
+export type PredictParams = { version?: number; confidence?: unknown; explain?: unknown }
+
+/**
+ * Reads the options of a request for predictions. The confidence level and the kind of explanation are checked where they are used.
+ *
+ * @param known the names that there are
+ * @throws Problem that names an unknown option and the most similar known one
+ * @example readPredictParams({ version: 2, confidence: 0.5 }, ['version', 'confidence']) // { version: 2, confidence: 0.5 }
+ */
+export const readPredictParams = (params: Readonly<Record<string, unknown>>, known: readonly string[]): PredictParams => {
+  const unknown = Object.keys(params).find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw wrong(`params: there is no "${unknown}"`, `Did you mean "${nearest(unknown, known)}"? There are version, confidence and explain.`)
+  const { version, confidence, explain } = params
+  if (version === undefined || version === null) return { confidence, explain }
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1)
+    throw wrong(`params.version: ${JSON.stringify(version)} is not the number of a version`, 'Versions are 1, 2, 3 …')
+  return { version, confidence, explain }
+}
+
+/** The version that answers. @throws Problem when there is none, or path and `params` name different ones */
+const versionAsked = (
+  { model, version, named }: { model: Found<'model'>; version: ModelVersion; named: number | undefined },
+  asked: number | undefined,
+): ModelVersion => {
+  if (asked === undefined || asked === named) return version
+  if (named !== undefined)
+    throw wrong(`params.version is ${asked}, and the path names version ${named}`, 'Name the version in one of the two places.')
+  return versionOf(model.state, asked)
+}
+
+const notReady = (name: string, { version, status, error }: ModelVersion, progress: ReturnType<ProgressOf>): Problem =>
+  new Problem(
+    'not_ready',
+    'Model is not ready',
+    `version ${version} of ${name} has status ${status}${error === null ? '' : `: ${error}`}`,
+    {
+      hint: status === 'error' ? 'RETRAIN it with a query that can be learned from.' : 'Wait until its status is complete.',
+      model_status: status,
+      ...(progress && { progress }),
+    },
+  )
+
+/** Rows as they are recorded: the input and the answer. */
+const servedRows = (rows: readonly InputRow[], answers: readonly AnswerRow[], { target: { name } }: { target: { name: string } }) =>
+  answers.map((answer, i) => ({
+    input: rows[i] ?? {},
+    output: {
+      value: answer[name],
+      confidence: answer[`${name}_confidence`],
+      min: answer[`${name}_min`],
+      max: answer[`${name}_max`],
+    },
+  }))
+
+/** What is predicted, and for whom. `model` may name a version of it: `rent.2`. */
+export type PredictAsked = { project: string; model: string; rows: readonly InputRow[]; params: PredictParams }
+
+/** The answers, in the order of the rows, and the position at which they are recorded; undefined where the model keeps no record. */
+export type Predicted = { answers: AnswerRow[]; position: number | undefined }
+
+export type PredictServices = {
+  ledger: Ledger
+  store: ModelStore
+  recorder: PredictionRecorder
+  progressOf: ProgressOf
+  /** Called with the time that the rows of a request took to compute. */
+  onPredicted?: (seconds: number) => void
+}
+
+/** Predicts for clients, whichever way they ask: every answer is recorded before it is given, unless the model's recording is off. */
+export class Predicting {
+  constructor(private readonly services: PredictServices) {}
+
+  /** Answers a request that was recorded before: predicts again with the same version, because answers are not kept unencrypted. */
+  async again(position: number, { rows, params }: Pick<PredictAsked, 'rows' | 'params'>): Promise<Predicted> {
+    const { ledger, store } = this.services
+    const artefact = await servedBy(ledger.log, position)
+    if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
+    return { answers: await answerAnyRows(await store.predictor(artefact), rows, params), position }
+  }
+
+  /**
+   * The predictions of some rows.
+   *
+   * @example const { answers, position } = await predicting.predict({ project: 'shop', model: 'rent', rows, params: {} }, origin)
+   * @throws Problem not_found, not_ready, or one that names the row
+   */
+  async predict(asked: PredictAsked, origin: Origin, { idempotency }: Execution = {}): Promise<Predicted & { version: number; target: string }> {
+    const { ledger, recorder, onPredicted } = this.services
+    const { position: readAt } = await ledger.log.head()
+    const { model, version, predictor } = await this.#versionFor(asked)
+    const { rows, params } = asked
+    const began = performance.now()
+    const answers = await answerAnyRows(predictor, rows, params)
+    onPredicted?.((performance.now() - began) / 1000)
+    const by = { version: version.version, target: predictor.target.name }
+    if (rows.length === 0 || model.state.recording !== 'all') return { answers, position: undefined, ...by }
+    const served = { model: model.stream, version: version.version, origin, rows: servedRows(rows, answers, predictor), readAt }
+    if (!idempotency) return { answers, position: await recorder.served(served), ...by }
+    const { positions, repeated } = await recorder.servedOnce(served, idempotency)
+    const [position = 0] = positions
+    return { ...(repeated ? await this.again(position, asked) : { answers, position }), ...by }
+  }
+
+  /** The version that answers, with its model loaded. @throws Problem when it is not trained */
+  async #versionFor({ project, model: ref, params }: PredictAsked) {
+    const { ledger, store, progressOf } = this.services
+    const called = await modelNamed(ledger.log, await projectNamed(ledger.log, project), ref)
+    const version = versionAsked(called, params.version)
+    const { model } = called
+    if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
+    return { model, version, predictor: await store.predictor(version.result.artefact) }
+  }
+}

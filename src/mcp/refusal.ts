@@ -1,0 +1,28 @@
+import type { Problem, ProblemCode } from '../basics/errors.js'
+import { shortened } from '../basics/errors.js'
+import type { Call } from '../http/protocol/call.js'
+import { json, type Reply } from '../http/protocol/reply.js'
+
+/** Codes of JSON-RPC; those of the service itself begin at -32000. */
+const [parseError, invalidRequest, ownError] = [-32_700, -32_600, -32_000]
+
+const codes: { readonly [C in ProblemCode]?: number } = { bad_json: parseError, wrong_arguments: invalidRequest }
+
+/** The text of an error by itself, as JSON-RPC has it. The id of a message that cannot be read is null. */
+export const jsonRpcRefusal = ({ code, message, data, id }: { code: number; message: string; data?: object; id?: unknown }) => ({
+  jsonrpc: '2.0',
+  error: { code, message, ...(data && { data }) },
+  id: typeof id === 'string' || typeof id === 'number' ? id : null,
+})
+
+/** A request that is refused before the protocol's library sees it, in the form that clients of the protocol read. */
+export const refusal = (problem: Problem, call: Call): Reply => {
+  const { code, title, detail, status, extras } = problem
+  const { hint, retryAfterSeconds } = extras
+  const data = { code, title, ...(hint !== undefined && { hint: shortened(hint) }), request: call.id }
+  const id: unknown = typeof call.json === 'object' && call.json !== null ? Reflect.get(call.json, 'id') : undefined
+  return json(jsonRpcRefusal({ code: codes[code] ?? ownError, message: `${title}: ${shortened(detail)}`, data, id }), {
+    status,
+    headers: retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+  })
+}

@@ -1,0 +1,22 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Problem } from '../basics/errors.js'
+import { shortened } from '../basics/errors.js'
+
+/** What a tool gave, for programs and as text. */
+export const resultOf = (given: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(given) }],
+  structuredContent: given as Record<string, unknown>,
+})
+
+/**
+ * A refusal as the result of a tool: a language model reads it and can mend its call. It has no structured content, which would have to
+ * fit the schema of the tool's answers; `_meta` has the problem for programs.
+ */
+export const refusalOf = ({ code, title, detail, extras: { hint } }: Problem, request: string): CallToolResult => {
+  const said = { code, title, detail: shortened(detail), ...(hint !== undefined && { hint: shortened(hint) }), request }
+  return {
+    content: [{ type: 'text', text: [`${title}: ${said.detail}`, said.hint].filter((text) => text !== undefined).join('\n') }],
+    isError: true,
+    _meta: { 'mindledger/problem': said },
+  }
+}

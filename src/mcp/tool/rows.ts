@@ -1,0 +1,52 @@
+import type { Json } from '../../../events/common.js'
+import { exactJson } from '../../basics/exact-json.js'
+
+const [quote, backslash, open, close, openBrace, closeBrace] = [...'"\\[]{}'].map((char) => char.charCodeAt(0))
+
+/** The end of a text that begins at `at`, behind its quote; -1 if it does not end here. */
+const endOfText = (bytes: Buffer, at: number): number => {
+  for (let i = at + 1; i < bytes.length; i++) {
+    if (bytes[i] === backslash) i += 1
+    else if (bytes[i] === quote) return i
+  }
+  return -1
+}
+
+/** The places of the rows in a chunk of comma-joined JSON arrays. */
+function* rowsIn(chunk: Buffer): Generator<{ from: number; to: number }> {
+  let [depth, from] = [0, 0]
+  for (let i = 0; i < chunk.length; i++) {
+    const byte = chunk[i]
+    if (byte === quote) {
+      i = endOfText(chunk, i)
+      if (i < 0) return
+    } else if (byte === open || byte === openBrace) {
+      if (depth === 0) from = i
+      depth += 1
+    } else if (byte === close || byte === closeBrace) {
+      depth -= 1
+      if (depth === 0) yield { from, to: i + 1 }
+    }
+  }
+}
+
+/** Rows as values, and whether there were more. */
+export type FirstRows = { rows: Json[][]; isCut: boolean }
+
+/**
+ * The first rows of an answer in chunks of JSON, up to a number of rows and of bytes. The rest is left unread, which ends its query.
+ * Whole numbers that JavaScript would round are texts.
+ *
+ * @example const { rows, isCut } = await firstRows(answer.rows, { rows: 100, bytes: 65_536 })
+ */
+export const firstRows = async (chunks: AsyncIterable<Buffer>, most: { rows: number; bytes: number }): Promise<FirstRows> => {
+  const rows: Json[][] = []
+  let bytes = 0
+  for await (const chunk of chunks)
+    for (const { from, to } of rowsIn(chunk)) {
+      bytes += to - from
+      if (rows.length === most.rows || bytes > most.bytes) return { rows, isCut: true }
+      rows.push(exactJson(chunk.toString('utf8', from, to)) as Json[])
+    }
+  return { rows, isCut: false }
+}

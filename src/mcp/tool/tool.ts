@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import type { JsonObject } from '../../../events/common.js'
+import type { Origin } from '../../log/contract/log.js'
+import { parse } from '../../http/protocol/body.js'
+
+/** A call of a tool: for whom, and until when. */
+export type Asked = {
+  origin: Origin
+  /** Whose turn its queries take in SQL. */
+  client: string
+  /** Aborts when the client cancels the call, leaves, or its login ends. */
+  signal: AbortSignal
+  /** Tells the client what happens before there is an answer; heard by clients that asked for progress. */
+  tell: (step: string) => void
+  /** Notes the positions of events that the call recorded, for the log line. */
+  note: (positions: readonly number[]) => void
+}
+
+/** What a tool does to its surroundings, for clients that ask their user first. */
+type Effect = { readsOnly: boolean; reachesOut?: boolean }
+
+/** A tool as it is offered: its schemas as JSON Schema, and the call that checks its arguments. */
+export type Tool = {
+  name: string
+  title: string
+  description: string
+  input: JsonObject
+  output: JsonObject
+  effect: Effect
+  /** @throws Problem for arguments that do not fit, and for whatever the tool refuses */
+  call: (args: unknown, asked: Asked) => Promise<object>
+}
+
+type Definition<Args, Given extends object> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> & {
+  input: z.ZodType<Args>
+  output: z.ZodType<Given>
+  run: (args: Args, asked: Asked) => Promise<Given>
+}
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonObject =>
+  JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }))) as JsonObject
+
+/**
+ * Makes a tool. The first argument that does not fit is refused by its name, so that a language model can mend its call.
+ *
+ * @example tool({ name: 'ping', title: 'Ping', description, effect: { readsOnly: true }, input: z.strictObject({}), output, run })
+ */
+export const tool = <Args, Given extends object>({ input, output, run, ...described }: Definition<Args, Given>): Tool => ({
+  ...described,
+  input: jsonSchema(input, 'input'),
+  output: jsonSchema(output, 'output'),
+  call: async (args, asked) => run(parse(input, args ?? {}, 'arguments'), asked),
+})

@@ -1,0 +1,43 @@
+import type { AskAgent } from '../agents/contract/answering.js'
+import type { Predicting } from '../http/reads/predicting.js'
+import type { Moment } from '../http/reads/reading.js'
+import type { Histories } from '../log/read/history.js'
+import type { SqlEngine } from '../sql/facade/execute.js'
+import type { Tool } from './tool/tool.js'
+import { askAgentTool } from './tools/ask-agent.js'
+import { describeTool } from './tools/describe.js'
+import { dryRunTool } from './tools/dry-run.js'
+import { historyTool } from './tools/history.js'
+import { listTool } from './tools/list.js'
+import { predictTool } from './tools/predict.js'
+import { queryTool } from './tools/query.js'
+import { searchKnowledgeTool, type Knowledge } from './tools/search-knowledge.js'
+
+/** The parts of the service that tools use. Without `ask` no agent can be asked, and without `knowledge` nothing is searched. */
+export type ToolParts = {
+  sql: Pick<SqlEngine, 'execute'>
+  /** Resources as they are now. */
+  moment: Moment
+  histories: Histories
+  predicting: Predicting
+  ask?: AskAgent | undefined
+  knowledge?: Knowledge | undefined
+  defaultProject: string
+  /** Whether `query` takes statements that write. */
+  writes: boolean
+}
+
+/** The tools that clients of MCP are offered. */
+export const toolsOf = ({ sql, moment, histories, predicting, ask, knowledge, defaultProject, writes }: ToolParts): Tool[] => {
+  const reads = { sql, moment, defaultProject }
+  return [
+    queryTool(sql, { writes }),
+    listTool(reads),
+    describeTool(reads),
+    historyTool({ moment, histories, defaultProject }),
+    predictTool(predicting, defaultProject),
+    ...(ask ? [askAgentTool(ask, moment, defaultProject)] : []),
+    ...(knowledge ? [searchKnowledgeTool(knowledge, defaultProject)] : []),
+    dryRunTool(sql),
+  ]
+}

@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import type { Json } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+
+// Arguments that several tools take.
+
+export const database = z.string().min(1).optional().describe('The project or database in which names are looked up; the default project unless it is said')
+
+export const project = z.string().min(1).optional().describe('The project; the default project unless it is said')
+
+export const asOf = z
+  .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
+  .describe('A position of the log, or a time (UTC unless it names a zone): answers as things were then')
+
+export const sqlParams = z
+  .record(z.string(), z.unknown())
+  .transform((values) => values as Readonly<Record<string, Json>>)
+  .describe('Values for :name in the statement')
+
+/** How many items are given, and after which. */
+export const paging = {
+  limit: z
+    .int()
+    .min(1)
+    .max(limits.mcpMaxRows)
+    .optional()
+    .describe(`How many to give, ${limits.mcpDefaultRows} unless it is said; at most ${limits.mcpMaxRows}`),
+  after: z.int().min(0).optional().describe('Where the page before ended: its next'),
+}
+
+/** Where the next page begins. */
+export const next = z.int().nullable().describe('Give it as after for the next page; null at the end')

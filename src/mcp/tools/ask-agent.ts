@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { answerOutcomes } from '../../../events/records/answers.js'
+import type { AnswerFrame, AskAgent } from '../../agents/contract/answering.js'
+import { limits } from '../../basics/limits.js'
+import type { Moment } from '../../http/reads/reading.js'
+import { inProject } from '../../http/reads/scope.js'
+import { Budget } from '../tool/budget.js'
+import { tool, type Tool } from '../tool/tool.js'
+import { project } from './arguments.js'
+
+const turn = z.strictObject({ role: z.enum(['user', 'assistant']), content: z.string() })
+
+const input = z.strictObject({
+  agent: z.string().min(1).describe('The name of the agent'),
+  project,
+  question: z.string().min(1).max(limits.mcpQuestionMaxChars),
+  history: z.array(turn).max(limits.mcpHistoryMaxTurns).optional().describe('What was said before the question, oldest first'),
+})
+
+const output = z.object({
+  answer_id: z.string().describe('By this id the answer is found in the log'),
+  position: z.int().describe('The log position at which the answer is recorded'),
+  outcome: z.enum(answerOutcomes).describe('unanswered: the agent said that it has no answer'),
+  answer: z.string(),
+  queries: z
+    .array(
+      z.object({
+        sql: z.string(),
+        columns: z.array(z.string()),
+        rows: z.array(z.array(z.unknown())),
+        cut: z.boolean().describe('Whether the query gave more rows'),
+      }),
+    )
+    .describe('The queries that the answer rests on, with their rows'),
+  truncated: z.boolean().describe('Whether queries or a part of the answer were left out, because the answer would be too long'),
+  usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
+})
+
+/** What happens on the way, in words; nothing for parts of the answer itself. */
+const stepOf = (frame: AnswerFrame): string | undefined => {
+  switch (frame.type) {
+    case 'start':
+    case 'text':
+      return undefined
+    case 'step':
+      return `${frame.tool}: ${frame.input}`
+    case 'result':
+      return `${frame.tool} ${frame.failed ? 'failed' : 'answered'}`
+  }
+}
+
+/** A question to an agent. Its answer is recorded before it is given, as over REST. */
+export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: string): Tool =>
+  tool({
+    name: 'ask_agent',
+    title: 'Ask an agent',
+    description: 'Asks an agent of this service a question. It answers from the data that its skills name, with the SQL that it ran and the rows behind it.',
+    effect: { readsOnly: true, reachesOut: true },
+    input,
+    output,
+    async run({ agent: name, project: of = defaultProject, question, history = [] }, { origin, client, signal, tell, note }) {
+      const { project, found: agent } = await inProject(moment, 'agent', of, name)
+      const turns = [...history, { role: 'user' as const, content: question }]
+      const frames = ask({ project, agent, turns, purpose: 'tool', origin, client, signal })
+      for (;;) {
+        const { done, value } = await frames.next()
+        if (done !== true) {
+          const step = stepOf(value)
+          if (step !== undefined) tell(step)
+          continue
+        }
+        note([value.position])
+        if (value.problem) throw value.problem
+        const budget = new Budget()
+        const answer = value.content.slice(0, limits.mcpAnswerMaxBytes / 4).toWellFormed()
+        budget.takes(answer)
+        const queries = budget.first(value.queries.map(({ sql, columns, rows, cut }) => ({ sql, columns: [...columns], rows: rows.map((row) => [...row]), cut })))
+        return {
+          ...{ answer_id: value.answer, position: value.position, outcome: value.outcome, answer, queries },
+          truncated: queries.length < value.queries.length || answer.length < value.content.length,
+          usage: { input: value.usage.input, output: value.usage.output },
+        }
+      }
+    },
+  })

@@ -1,0 +1,51 @@
+import * as z from 'zod'
+import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import type { Json } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { versionOf } from '../../commands/model.js'
+import type { Moment } from '../../http/reads/reading.js'
+import { projectNamed } from '../../http/reads/scope.js'
+import type { AnyFound, Found } from '../../log/contract/log.js'
+import { maskSecrets } from '../../vault/secrets.js'
+
+/** Kinds of resources as tools name them: `agent`, `view` … */
+export const kindSchema = z.enum(kinds as [Kind, ...Kind[]])
+
+/** Lists as tools name them: `agents`, `views` …, each with its kind. */
+export const lists: ReadonlyMap<string, Kind> = new Map(kinds.map((kind) => [pluralOf(kind), kind]))
+
+/** The project that a kind's resources are looked up in; none for kinds that live in no project. @throws Problem 404 */
+export const projectFor = async (
+  moment: Pick<Moment, 'resources'>,
+  kind: Kind,
+  name: string | undefined,
+  defaultProject: string,
+): Promise<Found<'project'> | undefined> => {
+  if (isInProject(kind)) return projectNamed(moment, name ?? defaultProject)
+  if (name !== undefined) throw wrong(`project: ${pluralOf(kind)} are in no project`, 'Leave it out.')
+  return undefined
+}
+
+/** A resource as reads over REST show it; secrets show as ******. */
+export const recordOf = async (found: AnyFound, project: Found<'project'> | undefined, { records }: Moment): Promise<object> => {
+  const plain = { id: found.id, created_at: found.created_at, updated_at: found.updated_at }
+  if (found.kind === 'database') return records.database(found)
+  if (project) {
+    switch (found.kind) {
+      case 'skill':
+        return records.skill(found, project)
+      case 'agent':
+        return records.agent(found, project)
+      case 'chatbot':
+        return records.chatbotDetail(found, project)
+      case 'model': {
+        const { active, latest } = found.state
+        return records.model(found, versionOf(found.state, active ?? latest), project)
+      }
+      case 'job':
+        return records.job(found, project)
+    }
+  }
+  const { project: _, ...state } = found.state as { project?: string }
+  return { ...plain, ...(maskSecrets(state as Json) as object) }
+}
