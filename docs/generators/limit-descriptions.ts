@@ -213,7 +213,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
   jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',
   mcpDefaultRows: 'Rows or items that a tool of MCP gives when the client asks for no number. Beyond: `truncated`, or `next`.',
-  mcpMaxRows: 'Rows or items that a client of MCP may ask a tool for, and databases listed as resources. Beyond: the tool refuses the number.',
+  mcpMaxRows:
+    'Rows or items that a client of MCP may ask a tool for, and databases listed as resources. Beyond: the tool refuses the number.',
   mcpAnswerMaxBytes:
     'The rows, items or fields in one answer of a tool, as JSON. Beyond: the first ones, with `truncated`, `next` or the names of the fields left out.',
   mcpSchemaMaxColumns: 'Columns of the schema of a database, as a resource of MCP. Beyond: the first ones, with `truncated`.',
@@ -223,7 +224,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   mcpHistoryMaxTurns: 'What was said before a question to an agent over MCP, in turns. Beyond: the tool refuses it.',
   mcpChunksMax: 'Chunks of one search in a knowledge base over MCP. Beyond: the tool refuses the number.',
   mcpFiltersMax: 'Conditions of such a search. Beyond: the tool refuses them.',
-  mcpRelayMaxRequests: 'Messages that `mindledger mcp` relays at once. Beyond: it reads no more until one is answered.',
+  mcpRelayMaxRequests: 'Messages that `mindledger mcp` relays at once. Beyond: an error is the answer.',
   eventProjectsMaxStreams: 'Streams whose project is remembered. Beyond: the one used longest ago is looked up again.',
   eventFilterMaxTypes: 'Types of events in one filter. Beyond: 400 `wrong_arguments`.',
   eventCursorMaxChars: 'A cursor of `GET /events`. Beyond: 400 `wrong_arguments`.',

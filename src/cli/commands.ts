@@ -230,6 +230,14 @@ The exit status is 0 when all that can be copied was, 1 when something could not
       return (await import('./commands/import.js')).importFrom(config, { from, apply, train, projects, env }, out)
     },
   },
+  mcp: {
+    about: 'speak the Model Context Protocol on standard input and output, for desktop clients',
+    more: `Relays to the running server; only messages of the protocol are written to standard output. A client is told to start this program: see docs/use/mcp.md.
+The login is read from the environment: AUTH=session, AUTH_USERNAME and AUTH_PASSWORD.`,
+    options: { url },
+    example: 'mindledger mcp --url http://127.0.0.1:47334',
+    run: async ({ config }) => (await import('./commands/mcp.js')).mcp(config),
+  },
   rebuild: {
     about: 'build the resources table and the tree anew from the log (server stopped)',
     run: async ({ config, out }) => (await import('./commands/rebuild.js')).rebuild(config, out),

@@ -36,7 +36,8 @@ export const replyOf = async (response: Response, ends: AbortSignal | undefined)
   const type = response.headers.get('content-type') ?? undefined
   const headers = headersOf(response)
   if (body === null) return { status, headers }
-  if (type?.startsWith('text/event-stream') !== true) return { status, headers, ...(type !== undefined && { type }), body: await response.text() }
+  if (type?.startsWith('text/event-stream') !== true)
+    return { status, headers, ...(type !== undefined && { type }), body: await response.text() }
   const close = () => {
     // The client left before the first piece, so nobody reads the rest.
     if (!body.locked) void body.cancel().catch(() => undefined)

@@ -1,5 +1,4 @@
-import type { Problem, ProblemCode } from '../basics/errors.js'
-import { shortened } from '../basics/errors.js'
+import { shortened, type Problem, type ProblemCode } from '../basics/errors.js'
 import type { Call } from '../http/protocol/call.js'
 import { json, type Reply } from '../http/protocol/reply.js'
 

@@ -1,11 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { Problem } from '../basics/errors.js'
-import { shortened } from '../basics/errors.js'
+import { shortened, type Problem } from '../basics/errors.js'
 
 /** What a tool gave, for programs and as text. */
-export const resultOf = (given: object): CallToolResult => ({
+export const resultOf = (given: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(given) }],
-  structuredContent: given as Record<string, unknown>,
+  structuredContent: given,
 })
 
 /**

@@ -4,7 +4,6 @@ import {
   McpServer,
   type CallToolResult,
   type jsonSchemaValidator,
-  type JsonSchemaType,
   type JsonSchemaValidator,
   type ServerContext,
 } from '@modelcontextprotocol/server'
@@ -28,7 +27,7 @@ const anyValue: jsonSchemaValidator = {
   },
 }
 
-const published = (schema: object) => fromJsonSchema<unknown>(schema as JsonSchemaType, anyValue)
+const published = (schema: object) => fromJsonSchema(schema, anyValue)
 
 const instructions = `Mindledger keeps projects of agents, skills, models, views and files as a log of events that proves itself.
 Begin with list (kind "databases", then "tables") and describe; query runs SQL in the dialect of DuckDB. Every table can be read as it was with as_of.

@@ -113,10 +113,7 @@ const settings = z.object({
   ANSWER_RETENTION: retention.describe(
     'how long the answers of agents are kept, with their questions, prompts and rows, as 30d or 12h; older ones are erased. Without it they stay',
   ),
-  MCP_WRITE: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('true: clients of MCP may run SQL that writes; otherwise they only read'),
+  MCP_WRITE: z.enum(['true', 'false']).default('false').describe('true: clients of MCP may run SQL that writes; otherwise they only read'),
   METRICS: z
     .enum(['login', 'open'])
     .default('login')

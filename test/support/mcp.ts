@@ -34,7 +34,7 @@ const until = (signal: AbortSignal | undefined) => (signal ? { signal } : {})
 /** The client of the first generation, `@modelcontextprotocol/sdk`. */
 export const oldClient = async (url: string, headers: Record<string, string> = {}): Promise<McpClient> => {
   const client = new OldClient(about)
-  await client.connect(new OldTransport(new URL(`${url}/mcp`), { requestInit: { headers } }) as Parameters<typeof client.connect>[0])
+  await client.connect(new OldTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}, signal) => answerOf(await client.callTool({ name, arguments: args }, undefined, until(signal))),

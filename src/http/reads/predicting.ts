@@ -99,7 +99,11 @@ export class Predicting {
    * @example const { answers, position } = await predicting.predict({ project: 'shop', model: 'rent', rows, params: {} }, origin)
    * @throws Problem not_found, not_ready, or one that names the row
    */
-  async predict(asked: PredictAsked, origin: Origin, { idempotency }: Execution = {}): Promise<Predicted & { version: number; target: string }> {
+  async predict(
+    asked: PredictAsked,
+    origin: Origin,
+    { idempotency }: Execution = {},
+  ): Promise<Predicted & { version: number; target: string }> {
     const { ledger, recorder, onPredicted } = this.services
     const { position: readAt } = await ledger.log.head()
     const { model, version, predictor } = await this.#versionFor(asked)

@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 
 /** How many bytes a value takes as JSON. */
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /**
  * What fits into one answer. It is asked before each part is added, so that an answer has whole parts only.

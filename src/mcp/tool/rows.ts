@@ -1,7 +1,10 @@
 import type { Json } from '../../../events/common.js'
 import { exactJson } from '../../basics/exact-json.js'
 
-const [quote, backslash, open, close, openBrace, closeBrace] = [...'"\\[]{}'].map((char) => char.charCodeAt(0))
+const quote = 0x22
+const backslash = 0x5c
+const [open, close] = [0x5b, 0x5d]
+const [openBrace, closeBrace] = [0x7b, 0x7d]
 
 /** The end of a text that begins at `at`, behind its quote; -1 if it does not end here. */
 const endOfText = (bytes: Buffer, at: number): number => {

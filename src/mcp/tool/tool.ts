@@ -28,10 +28,10 @@ export type Tool = {
   output: JsonObject
   effect: Effect
   /** @throws Problem for arguments that do not fit, and for whatever the tool refuses */
-  call: (args: unknown, asked: Asked) => Promise<object>
+  call: (args: unknown, asked: Asked) => Promise<Record<string, unknown>>
 }
 
-type Definition<Args, Given extends object> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> & {
+type Definition<Args, Given extends Record<string, unknown>> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> & {
   input: z.ZodType<Args>
   output: z.ZodType<Given>
   run: (args: Args, asked: Asked) => Promise<Given>
@@ -45,7 +45,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonObject =>
  *
  * @example tool({ name: 'ping', title: 'Ping', description, effect: { readsOnly: true }, input: z.strictObject({}), output, run })
  */
-export const tool = <Args, Given extends object>({ input, output, run, ...described }: Definition<Args, Given>): Tool => ({
+export const tool = <Args, Given extends Record<string, unknown>>({ input, output, run, ...described }: Definition<Args, Given>): Tool => ({
   ...described,
   input: jsonSchema(input, 'input'),
   output: jsonSchema(output, 'output'),

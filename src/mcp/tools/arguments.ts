@@ -4,7 +4,11 @@ import { limits } from '../../basics/limits.js'
 
 // Arguments that several tools take.
 
-export const database = z.string().min(1).optional().describe('The project or database in which names are looked up; the default project unless it is said')
+export const database = z
+  .string()
+  .min(1)
+  .optional()
+  .describe('The project or database in which names are looked up; the default project unless it is said')
 
 export const project = z.string().min(1).optional().describe('The project; the default project unless it is said')
 

@@ -54,7 +54,8 @@ export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: stri
   tool({
     name: 'ask_agent',
     title: 'Ask an agent',
-    description: 'Asks an agent of this service a question. It answers from the data that its skills name, with the SQL that it ran and the rows behind it.',
+    description:
+      'Asks an agent of this service a question. It answers from the data that its skills name, with the SQL that it ran and the rows behind it.',
     effect: { readsOnly: true, reachesOut: true },
     input,
     output,
@@ -74,7 +75,9 @@ export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: stri
         const budget = new Budget()
         const answer = value.content.slice(0, limits.mcpAnswerMaxBytes / 4).toWellFormed()
         budget.takes(answer)
-        const queries = budget.first(value.queries.map(({ sql, columns, rows, cut }) => ({ sql, columns: [...columns], rows: rows.map((row) => [...row]), cut })))
+        const queries = budget.first(
+          value.queries.map(({ sql, columns, rows, cut }) => ({ sql, columns: [...columns], rows: rows.map((row) => [...row]), cut })),
+        )
         return {
           ...{ answer_id: value.answer, position: value.position, outcome: value.outcome, answer, queries },
           truncated: queries.length < value.queries.length || answer.length < value.content.length,

@@ -34,7 +34,8 @@ export const dryRunTool = (sql: Pick<SqlEngine, 'execute'>): Tool =>
   tool({
     name: 'dry_run',
     title: 'Try a statement without writing',
-    description: 'Checks a SQL statement that writes, and shows the events that it would record. Nothing is written. Errors are those of the statement.',
+    description:
+      'Checks a SQL statement that writes, and shows the events that it would record. Nothing is written. Errors are those of the statement.',
     effect: { readsOnly: true },
     input,
     output,

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Kind } from '../../../events/catalogue.js'
 import { limits } from '../../basics/limits.js'
 import type { Moment } from '../../http/reads/reading.js'
 import type { Histories } from '../../log/read/history.js'
@@ -53,14 +52,15 @@ export const historyTool = ({ moment, histories, defaultProject }: Parts): Tool 
   tool({
     name: 'history',
     title: 'History of a resource',
-    description: 'Tells the changes of a project, agent, skill, model, view, file or other resource, oldest first: who, when, by which event, and what changed.',
+    description:
+      'Tells the changes of a project, agent, skill, model, view, file or other resource, oldest first: who, when, by which event, and what changed.',
     effect: { readsOnly: true },
     input,
     output,
     async run({ kind, name, in: within, after = 0, limit = limits.mcpDefaultRows }) {
       const project = await projectFor(moment, kind, within, defaultProject)
-      const stream = await streamOf(moment, kind as Kind, name, project?.stream)
-      const page = await histories.page(kind as Kind, stream, { after, limit, head: await moment.streamVersion(stream) })
+      const stream = await streamOf(moment, kind, name, project?.stream)
+      const page = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
       const { shown, truncated } = fitting(page.changes.map((text) => JSON.parse(text) as Change))
       const last = shown.at(-1)?.version ?? after
       return { changes: shown, next: last < page.version && shown.length > 0 ? last : null, version: page.version, truncated }

@@ -47,7 +47,10 @@ const told = (found: AnyFound): Pick<Item, 'type' | 'about'> => {
       return { type: textOf(Reflect.get(found.state, 'engine')), about: null }
     case 'model': {
       const version = found.state.versions.at(-1)
-      return { type: version?.engine ?? null, about: version ? `predicts ${version.target}; version ${version.version} is ${version.status}` : null }
+      return {
+        type: version?.engine ?? null,
+        about: version ? `predicts ${version.target}; version ${version.version} is ${version.status}` : null,
+      }
     }
     case 'view':
     case 'job':
@@ -87,7 +90,7 @@ export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
     const most = { rows: limit + 1, bytes: limits.mcpAnswerMaxBytes }
     const { rows } = await askRows(sql, { query: tablesSql, params: { schema, most: most.rows, after } }, most, asked)
     const show = ([name, type, about, created, updated]: (typeof rows)[number]): Item => ({
-      ...{ name: String(name), id: null, type: textOf(type), about: shortened(textOf(about)) },
+      ...{ name: textOf(name) ?? '', id: null, type: textOf(type), about: shortened(textOf(about)) },
       ...{ created_at: textOf(created), updated_at: textOf(updated) },
     })
     return pageOf(rows, limit, show, (_, index) => after + index)
@@ -100,7 +103,8 @@ export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
   return tool({
     name: 'list',
     title: 'List what there is',
-    description: 'Lists projects, databases, or what a project or database holds: tables, models, agents, skills, files and so on, in pages.',
+    description:
+      'Lists projects, databases, or what a project or database holds: tables, models, agents, skills, files and so on, in pages.',
     effect: { readsOnly: true },
     input,
     output,

@@ -53,13 +53,18 @@ export const predictTool = (predicting: Predicting, defaultProject: string): Too
   tool({
     name: 'predict',
     title: 'Predict with a model',
-    description: 'Predicts rows with a trained model: a value for each, with its confidence, bounds and explanation. The answers are recorded in the log.',
+    description:
+      'Predicts rows with a trained model: a value for each, with its confidence, bounds and explanation. The answers are recorded in the log.',
     effect: { readsOnly: true },
     input,
     output,
     async run({ model, project: name = defaultProject, rows: sent, version, confidence, contributions }, { origin, note }) {
       const rows = await rowsIn(sent, rowLimit)
-      const params = { confidence, explain: contributions === true ? 'contributions' : undefined, ...(version !== undefined && { version }) }
+      const params = {
+        confidence,
+        explain: contributions === true ? 'contributions' : undefined,
+        ...(version !== undefined && { version }),
+      }
       const { answers, position, ...by } = await predicting.predict({ project: name, model, rows, params }, origin)
       if (position !== undefined) note([position])
       const budget = new Budget()

@@ -51,7 +51,9 @@ export const queryTool = (sql: Pick<SqlEngine, 'execute'>, { writes }: { writes:
     name: 'query',
     title: writes ? 'Run a SQL statement' : 'Query with SQL',
     description: `Runs one SQL statement over the projects, files, connected databases and the log of this service, and gives its first rows. ${
-      writes ? 'Statements that write are carried out and recorded; dry_run shows first what they would do.' : 'Only statements that read are taken.'
+      writes
+        ? 'Statements that write are carried out and recorded; dry_run shows first what they would do.'
+        : 'Only statements that read are taken.'
     } list and describe tell what tables and columns there are; a model is a table: SELECT its target WHERE its inputs have values, or JOIN it.`,
     effect: { readsOnly: !writes },
     input,

@@ -26,26 +26,30 @@ export const projectFor = async (
   return undefined
 }
 
+/** A resource that has no record of its own over REST, or one that says less than its state. */
+const stateOf = ({ id, created_at, updated_at, state }: AnyFound): object => {
+  const { project: _, ...own } = state as { project?: string }
+  return { id, created_at, updated_at, ...(maskSecrets(own as Json) as object) }
+}
+
 /** A resource as reads over REST show it; secrets show as ******. */
 export const recordOf = async (found: AnyFound, project: Found<'project'> | undefined, { records }: Moment): Promise<object> => {
-  const plain = { id: found.id, created_at: found.created_at, updated_at: found.updated_at }
   if (found.kind === 'database') return records.database(found)
-  if (project) {
-    switch (found.kind) {
-      case 'skill':
-        return records.skill(found, project)
-      case 'agent':
-        return records.agent(found, project)
-      case 'chatbot':
-        return records.chatbotDetail(found, project)
-      case 'model': {
-        const { active, latest } = found.state
-        return records.model(found, versionOf(found.state, active ?? latest), project)
-      }
-      case 'job':
-        return records.job(found, project)
+  if (!project) return stateOf(found)
+  switch (found.kind) {
+    case 'skill':
+      return records.skill(found, project)
+    case 'agent':
+      return records.agent(found, project)
+    case 'chatbot':
+      return records.chatbotDetail(found, project)
+    case 'model': {
+      const { active, latest } = found.state
+      return records.model(found, versionOf(found.state, active ?? latest), project)
     }
+    case 'job':
+      return records.job(found, project)
+    default:
+      return stateOf(found)
   }
-  const { project: _, ...state } = found.state as { project?: string }
-  return { ...plain, ...(maskSecrets(state as Json) as object) }
 }

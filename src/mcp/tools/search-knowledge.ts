@@ -17,7 +17,12 @@ const input = z.strictObject({
   knowledge_base: z.string().min(1).describe('The name of the knowledge base'),
   project,
   content: z.string().min(1).max(limits.mcpQuestionMaxChars).describe('What to search for, in words'),
-  limit: z.int().min(1).max(limits.mcpChunksMax).optional().describe(`Chunks to give, 10 unless it is said; at most ${limits.mcpChunksMax}`),
+  limit: z
+    .int()
+    .min(1)
+    .max(limits.mcpChunksMax)
+    .optional()
+    .describe(`Chunks to give, 10 unless it is said; at most ${limits.mcpChunksMax}`),
   min_relevance: z.number().min(0).max(1).optional().describe('Leaves out what is less relevant, from 0 to 1'),
   alpha: z.number().min(0).max(1).optional().describe('Weighs meaning against words: 1 is meaning alone, 0 words alone'),
   filters: z.array(filter).max(limits.mcpFiltersMax).optional().describe('Conditions on metadata; all of them hold'),
@@ -68,7 +73,14 @@ export const searchKnowledgeTool = ({ find, search }: Knowledge, defaultProject:
       }
       const { chunks, position } = await search(await find(of, knowledge_base), query, { signal })
       const shown = new Budget().first(
-        chunks.map(({ id, chunk_id, content: text, metadata, relevance, distance }) => ({ id, chunk_id, content: text, metadata, relevance, distance })),
+        chunks.map(({ id, chunk_id, content: text, metadata, relevance, distance }) => ({
+          id,
+          chunk_id,
+          content: text,
+          metadata,
+          relevance,
+          distance,
+        })),
       )
       return { chunks: shown, position, truncated: shown.length < chunks.length }
     },

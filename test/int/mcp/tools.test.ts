@@ -104,7 +104,10 @@ describe.each(generations)('a client of $name', ({ connect }) => {
   test('sees the events that a statement would record, and nothing is recorded', async () => {
     const before = await sql(at.url, 'SELECT max(position) FROM log.events')
     const { data } = await client.call('dry_run', { sql: `CREATE SKILL other USING type = 'sql', api_key = 'sk-secret-2'` })
-    expect(data).toMatchObject({ events: [{ type: 'SkillCreated', version: 1, data: { name: 'other', params: { api_key: '******' } } }], truncated: false })
+    expect(data).toMatchObject({
+      events: [{ type: 'SkillCreated', version: 1, data: { name: 'other', params: { api_key: '******' } } }],
+      truncated: false,
+    })
     expect((await client.call('dry_run', { sql: 'DROP AGENT nobody' })).isError).toBe(true)
     expect((await client.call('dry_run', { sql: 'SELECT 1' })).text).toMatch(/No dry run/)
     expect((await client.call('dry_run', { sql: 'INSERT INTO files.rentals VALUES (1)' })).isError).toBe(true)
@@ -133,7 +136,10 @@ describe.each(generations)('a client of $name', ({ connect }) => {
     const table = await client.call('describe', { name: 'rentals', in: 'files' })
     expect(table.data).toMatchObject({ kind: 'table', columns: [{ name: 'sqft', type: 'BIGINT' }, {}, {}, { name: 'rental_price' }] })
     const model = await client.call('describe', { name: 'rent', kind: 'model' })
-    expect(model.data).toMatchObject({ record: { name: 'rent', predict: 'rental_price' }, columns: expect.arrayContaining([expect.objectContaining({ name: 'rental_price' })]) })
+    expect(model.data).toMatchObject({
+      record: { name: 'rent', predict: 'rental_price' },
+      columns: expect.arrayContaining([expect.objectContaining({ name: 'rental_price' })]),
+    })
     const agent = await client.call('describe', { name: 'HELPER', kind: 'agent' })
     expect(agent.data).toMatchObject({ name: 'helper', record: { params: { openai_api_key: '******' } }, truncated: false, left_out: [] })
     expect(agent.text).not.toContain('sk-secret')
@@ -146,7 +152,12 @@ describe.each(generations)('a client of $name', ({ connect }) => {
 
   test('reads who changed a resource', async () => {
     const { data } = await client.call('history', { kind: 'agent', name: 'helper' })
-    expect(data).toMatchObject({ changes: [{ type: 'AgentCreated', actor: 'anonymous', source: 'sql', version: 1 }], next: null, version: 1, truncated: false })
+    expect(data).toMatchObject({
+      changes: [{ type: 'AgentCreated', actor: 'anonymous', source: 'sql', version: 1 }],
+      next: null,
+      version: 1,
+      truncated: false,
+    })
     expect((await client.call('history', { kind: 'agent', name: 'nobody' })).isError).toBe(true)
   })
 
@@ -187,7 +198,10 @@ describe.each(generations)('a client of $name', ({ connect }) => {
       'mindledger://schemas/{database}',
       'mindledger://schemas/{database}/{table}',
     ])
-    expect(await client.read('mindledger://schemas/files')).toMatchObject({ tables: [{ name: 'rentals', columns: [{ name: 'sqft' }, {}, {}, {}] }], truncated: false })
+    expect(await client.read('mindledger://schemas/files')).toMatchObject({
+      tables: [{ name: 'rentals', columns: [{ name: 'sqft' }, {}, {}, {}] }],
+      truncated: false,
+    })
     expect(await client.read('mindledger://schemas/mindsdb/big')).toMatchObject({ table: 'big', columns: [{ name: 'sqft' }, {}, {}, {}] })
     await expect(client.read('mindledger://schemas/nowhere')).rejects.toThrow()
     await expect(client.read('mindledger://schemas/files/nothing')).rejects.toThrow()
