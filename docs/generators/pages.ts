@@ -12,7 +12,7 @@ const errorsPage = (): string =>
   `# Errors
 
 Every refusal is \`application/problem+json\` with \`type\`, \`title\`, \`status\`, \`detail\`, \`code\` and often a \`hint\`. Over SQL the same stands in
-an answer of type \`error\`. Codes are stable; titles and details are for people.
+an answer of type \`error\`, and over [MCP](mcp.md) in an error of JSON-RPC or a result with \`isError\`. Codes are stable; titles and details are for people.
 
 ${table(
   ['Code', 'Status', 'Meaning'],
