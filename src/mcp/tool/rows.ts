@@ -36,20 +36,28 @@ function* rowsIn(chunk: Buffer): Generator<{ from: number; to: number }> {
 /** Rows as values, and whether there were more. */
 export type FirstRows = { rows: Json[][]; isCut: boolean }
 
+/** How much of an answer is given. With `toEnd` the rest is read as well, and dropped. */
+type Wanted = { rows: number; bytes: number; toEnd?: boolean }
+
 /**
  * The first rows of an answer in chunks of JSON, up to a number of rows and of bytes. The rest is left unread, which ends its query.
  * Whole numbers that JavaScript would round are texts.
  *
  * @example const { rows, isCut } = await firstRows(answer.rows, { rows: 100, bytes: 65_536 })
  */
-export const firstRows = async (chunks: AsyncIterable<Buffer>, most: { rows: number; bytes: number }): Promise<FirstRows> => {
+export const firstRows = async (chunks: AsyncIterable<Buffer>, wanted: Wanted): Promise<FirstRows> => {
   const rows: Json[][] = []
   let bytes = 0
-  for await (const chunk of chunks)
+  let isCut = false
+  for await (const chunk of chunks) {
+    if (isCut) continue
     for (const { from, to } of rowsIn(chunk)) {
       bytes += to - from
-      if (rows.length === most.rows || bytes > most.bytes) return { rows, isCut: true }
+      isCut = rows.length === wanted.rows || bytes > wanted.bytes
+      if (isCut) break
       rows.push(exactJson(chunk.toString('utf8', from, to)) as Json[])
     }
-  return { rows, isCut: false }
+    if (isCut && wanted.toEnd !== true) break
+  }
+  return { rows, isCut }
 }

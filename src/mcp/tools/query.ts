@@ -38,10 +38,11 @@ const withWay = (error: unknown): unknown =>
       })
     : error
 
-const tableOf = async ({ columns, rows, positions }: Extract<Answer, { type: 'table' }>, maxRows: number) => {
+const tableOf = async ({ columns, rows, positions, scores }: Extract<Answer, { type: 'table' }>, maxRows: number) => {
   const budget = new Budget()
   const shown = budget.first(columns)
-  const { rows: first, isCut } = await firstRows(rows, { rows: maxRows, bytes: budget.left })
+  // What models score is recorded at the end of the rows, also of those that are not given.
+  const { rows: first, isCut } = await firstRows(rows, { rows: maxRows, bytes: budget.left, toEnd: scores === true })
   return { columns: shown, rows: first, truncated: isCut || shown.length < columns.length, affected_rows: null, positions: [...positions] }
 }
 

@@ -16,7 +16,16 @@ export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
 export type SqlAnswer =
   | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
   | { type: 'error'; error_code: 0; error_message: string; context: SqlContext; problem: Problem }
-  | { type: 'table'; columns: readonly Column[]; rows: AsyncIterable<Buffer>; format: RowFormat; context: SqlContext; positions: number[] }
+  | {
+      type: 'table'
+      columns: readonly Column[]
+      rows: AsyncIterable<Buffer>
+      format: RowFormat
+      context: SqlContext
+      positions: number[]
+      /** Models score while the rows are read: who leaves before their end keeps the scoring from the record. */
+      scores?: true
+    }
 
 /** A column of an answer, and what DuckDB calls its type. */
 export type Column = { name: string; type: string }

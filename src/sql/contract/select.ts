@@ -49,8 +49,12 @@ export type PredictedRows = {
 /** Which version of a model scored how many rows of a query. */
 export type ScoreCount = { model: StreamId; version: number; rows: number }
 
-/** What stands before the rows. `last` is what LAST stands for when the job asks again. `scored` is there when the models are done by then, so that it is recorded before a row is given. */
-export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[]; last?: LastValue[] }
+/**
+ * What stands before the rows. `last` is what LAST stands for when the job asks again. `scored` is there when the models are done by
+ * then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known
+ * at the end.
+ */
+export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[]; scores?: true; last?: LastValue[] }
 
 /** What stands behind the rows: how many they are, and what scored them. */
 export type SelectEnd = { rows: number; scored: ScoreCount[] }

@@ -88,7 +88,8 @@ export const answerSelect = async (select: SelectPart, statement: RunningStateme
     if (answer.scored) positions.push(...(await receipts.scored(answer.scored)))
     if (answer.last) statement.last?.note(answer.last)
     const rows = answer.scored ? answer.rows : withReceipts(answer, receipts, positions)
-    return { type: 'table', columns: answer.columns, rows, format: request.format ?? 'json', context, positions }
+    const scores = answer.scores && { scores: answer.scores }
+    return { type: 'table', columns: answer.columns, rows, format: request.format ?? 'json', context, positions, ...scores }
   } catch (error) {
     await answer.rows.return(undefined)
     throw error

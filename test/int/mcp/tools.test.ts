@@ -220,6 +220,17 @@ describe.each(generations)('a client of $name', ({ connect }) => {
   })
 })
 
+test('what models scored is on record, although only the first rows are given', async () => {
+  const client = await oldClient(at.url)
+  const { data } = await client.call('query', { sql: 'SELECT m.rental_price FROM files.rentals AS t JOIN rent AS m', max_rows: 2 })
+  await client.close()
+  expect([(data?.['rows'] as unknown[]).length, data?.['truncated']]).toEqual([2, true])
+  const [position = 0] = data?.['positions'] as number[]
+  expect((await sql(at.url, `SELECT type, source FROM log.events WHERE position = ${position}`)).data).toEqual([
+    ['PredictionsServed', 'mcp'],
+  ])
+})
+
 test('with MCP_WRITE=true a client writes, and the events say how they came', async () => {
   const other = await startTestService({ MCP_WRITE: 'true' })
   const client = await oldClient(other.url)

@@ -77,7 +77,8 @@ export async function* framesOf(session: Session, prepared: DuckDBPreparedStatem
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
   const isScored = session.staged.length > 0 && session.run.uses.size === 0
-  yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
+  const scores = session.run.uses.size > 0 && { scores: true as const }
+  yield { columns, ...scores, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
   let [rows, bytes] = [0, 0]
   for await (const chunk of chunksOf(result)) {
     checkAborted(session.signal)
