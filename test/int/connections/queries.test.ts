@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/connections/answers.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { oldClient } from '../../support/mcp.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let postgres: Postgres
@@ -260,6 +261,19 @@ describe('a statement that writes there', () => {
 
 describe('what only asks does not write there', () => {
   const insert = "SELECT id FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id)"
+
+  test('a client of MCP may only read', async () => {
+    const client = await oldClient(service.url)
+    expect((await client.call('query', { sql: insert })).isError).toBe(true)
+    expect(
+      (await client.call('query', { sql: "INSERT INTO notes (note) VALUES ('asked') RETURNING id", database: 'writer' })).isError,
+    ).toBe(true)
+    expect(await client.call('query', { sql: 'SELECT n FROM writer (SELECT count(*)::int AS n FROM homes)' })).toMatchObject({
+      data: { rows: [[200]] },
+    })
+    await client.close()
+    expect(await notes('asked')).toEqual([{ n: 0 }])
+  })
   test.each([
     `EXPLAIN ${insert}`,
     "EXPLAIN SELECT * FROM writer (SELECT nextval('notes_id_seq') AS n)",
