@@ -29,7 +29,7 @@ const onlyRead: Reason = {
 
 /** The connection is writable, but who asks only wants to know. */
 const onlyAsked: Reason = {
-  because: 'plans, views, trainings and questions about the past only read',
+  because: 'plans, views, trainings, questions about the past and requests that may not write only read',
   hint: 'Send it by itself: SELECT * FROM database (statement).',
 }
 
