@@ -172,6 +172,13 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Processes of imported models, in the server and in the analytics process each. Beyond: the one used longest ago ends, if it has nothing to do.',
   onnxQueueMaxCalls: 'Calls that wait for one imported model. Beyond: 503 `busy` with Retry-After.',
   onnxIdleMaxMs: 'How long the process of an imported model waits for another call. Beyond: it ends; the next call starts another.',
+  egressConnectTimeoutMs: 'Reaching a service that is called over HTTP, with TLS. Beyond: `connection_failed`.',
+  egressHeadersTimeoutMs:
+    'From a call of another service over HTTP to the first line of its answer, unless the caller has a limit of its own. Beyond: `connection_failed`.',
+  egressStallTimeoutMs: 'Waiting for more of the answer of another service. Beyond: the connection is closed, `connection_failed`.',
+  egressAnswerMaxBytes: 'Bytes of the answer of another service, before and after unpacking. Beyond: it is closed, `connection_failed`.',
+  egressConnectionsMax: 'Open connections to one address of another service. Beyond: a call waits for one.',
+  egressOriginsMax: 'Other services whose connections are kept. Beyond: those of the service used longest ago are closed.',
   connectionConnectTimeoutMs: 'Reaching a connected database, with TLS and the login. Beyond: `connection_failed`.',
   connectionFirstRowTimeoutMs:
     'Waiting for the first row of a connected database. Beyond: the statement is cancelled there, `query_limit`.',

@@ -24,7 +24,7 @@ export const problemCatalogue = {
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
   connection_failed: {
     status: 502,
-    about: 'A connected database cannot be reached, refuses the connection, or broke it off; the detail says why.',
+    about: 'A connected database or another service cannot be reached, refuses the connection, or broke it off; the detail says why.',
   },
   llm_failed: {
     status: 502,

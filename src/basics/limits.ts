@@ -151,6 +151,13 @@ export const limits = {
   onnxProcessesMax: 4,
   onnxQueueMaxCalls: 64,
   onnxIdleMaxMs: 60_000,
+  // Calls to other services
+  egressConnectTimeoutMs: 10_000,
+  egressHeadersTimeoutMs: 120_000,
+  egressStallTimeoutMs: 60_000,
+  egressAnswerMaxBytes: 64 * 1024 * 1024,
+  egressConnectionsMax: 32,
+  egressOriginsMax: 256,
   // Connected databases
   connectionConnectTimeoutMs: 10_000,
   connectionFirstRowTimeoutMs: 60_000,

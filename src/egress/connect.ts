@@ -17,7 +17,7 @@ const failed = (host: string, port: number, code: unknown): Problem => {
   const where = `${host}:${port}`
   if (code === 'ECONNREFUSED')
     return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
-      hint: 'Check the port, and that the database runs and takes connections from this machine.',
+      hint: 'Check the port, and that a server runs there and takes connections from this machine.',
     })
   return new Problem(
     'connection_failed',

@@ -104,7 +104,7 @@ export const readHost = (given: string): Host => {
 export const readPort = (port: unknown): number => {
   const value = typeof port === 'string' && /^\d{1,5}$/.test(port.trim()) ? Number(port) : port
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535) return value
-  throw refusal('The port is not a whole number from 1 to 65535', 'Name the port of the database, such as 5432.')
+  throw refusal('The port is not a whole number from 1 to 65535', 'Name the port that the server listens at, such as 5432.')
 }
 
 const covers = (entry: Entry, port: number): boolean => port >= entry.from && port <= entry.to

@@ -1,0 +1,50 @@
+import { limits } from '../basics/limits.js'
+import { callFailed, explainCall, tooLong } from './called-over-http.js'
+
+/** Bytes of a body, and milliseconds without any of them. */
+export type BodyLimits = { maxBytes?: number; stallMs?: number }
+
+type Bounds = { where: string; stop: (reason: Error) => void; isStoppedByCaller: () => boolean }
+
+/**
+ * The body of an answer as it arrives, with a limit on its bytes, also where they were compressed, and on the time without any. Failures
+ * are problems.
+ */
+export const boundedBody = (
+  body: ReadableStream<Uint8Array>,
+  { where, stop, isStoppedByCaller }: Bounds,
+  { maxBytes = limits.egressAnswerMaxBytes, stallMs = limits.egressStallTimeoutMs }: BodyLimits = {},
+): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  let bytes = 0
+  const next = async () => {
+    const timer = setTimeout(
+      () => stop(callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)),
+      stallMs,
+    )
+    try {
+      const part = await reader.read()
+      bytes += part.value?.byteLength ?? 0
+      if (bytes > maxBytes) {
+        stop(tooLong(where))
+        throw tooLong(where)
+      }
+      return part
+    } catch (error) {
+      throw isStoppedByCaller() ? error : explainCall(error, where)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

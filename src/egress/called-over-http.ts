@@ -1,0 +1,59 @@
+import { Problem } from '../basics/errors.js'
+
+/** A refusal to call, or a call that failed. */
+export const callFailed = (title: string, detail: string, hint: string): Problem =>
+  new Problem('connection_failed', title, detail, { hint })
+
+/** An error, what caused it, and so on. They may come from other realms than ours, so they are read by their members. */
+const causes = function* (error: unknown): Generator<object> {
+  let [cause, depth] = [error, 0]
+  for (; typeof cause === 'object' && cause !== null && depth < 8; depth++) {
+    yield cause
+    cause = Reflect.get(cause, 'cause')
+  }
+}
+
+const textOf = (error: object, member: 'code' | 'message'): string => {
+  const text: unknown = Reflect.get(error, member)
+  return typeof text === 'string' ? text : ''
+}
+
+const isTls = (code: string): boolean => /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/.test(code)
+const isNotHttp = (code: string): boolean => /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(code)
+
+/**
+ * What the failure of a call means. No sentence repeats the path, the query or the headers of the call: they may hold keys.
+ *
+ * @example explainCall(error, 'api.example.com:443').detail // 'api.example.com:443 broke off the connection'
+ */
+export const explainCall = (error: unknown, where: string): Problem => {
+  const chain = [...causes(error)]
+  const problem = chain.find((cause) => cause instanceof Problem)
+  if (problem) return problem
+  const code = chain.map((cause) => textOf(cause, 'code')).findLast((found) => found !== '') ?? ''
+  if (chain.some((cause) => textOf(cause, 'message') === 'bad port'))
+    return new Problem('egress_refused', 'Not allowed to call', `${where} has a port of another protocol`, {
+      hint: 'Name a port that speaks HTTP.',
+    })
+  if (isTls(code))
+    return callFailed(
+      'TLS failed',
+      `${where} cannot be trusted (${code})`,
+      'Name the host that its certificate is for; NODE_EXTRA_CA_CERTS adds authorities.',
+    )
+  if (isNotHttp(code)) return callFailed('Not understood', `${where} does not answer in HTTP`, 'Check the protocol, the host and the port.')
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLong(where)
+  if (code !== '' || chain.length > 1) return callFailed('Connection lost', `${where} broke off the connection`, 'Try again.')
+  return new Problem(
+    'wrong_arguments',
+    'Wrong arguments',
+    'The call cannot be sent: its method, a header or its body is none that HTTP can carry',
+    {
+      hint: 'Headers hold single lines of Latin characters.',
+    },
+  )
+}
+
+/** An answer that goes on for too long. */
+export const tooLong = (where: string): Problem =>
+  callFailed('Answer too large', `${where} answers with more bytes than are read`, 'Ask for less.')

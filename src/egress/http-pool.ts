@@ -1,0 +1,94 @@
+import { isIP, type Socket } from 'node:net'
+import { connect as connectTls, rootCertificates } from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import { Pool, type buildConnector, type Dispatcher } from 'undici'
+import { limits } from '../basics/limits.js'
+import { explainCall } from './called-over-http.js'
+import { connectAllowed, type Connected } from './connect.js'
+import type { EgressPolicy } from './policy.js'
+import type { Lookup } from './resolve.js'
+
+/** Parts of a connection that tests and private authorities choose: the resolver, and certificates that are trusted besides the usual ones. */
+export type HttpConnecting = { lookup?: Lookup; ca?: string }
+
+/** How long a pool that is no longer remembered waits for calls that have just got hold of it. */
+const lastCallsMs = 1_000
+
+const secured = ({ socket, to }: Connected, ca: string | undefined, signal: AbortSignal): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const stop = () => socket.destroy(new Error('stopped'))
+    signal.addEventListener('abort', stop, { once: true })
+    const tls = connectTls({
+      socket,
+      host: to.name,
+      // A name of the certificate, and an address is none.
+      ...(isIP(to.name) === 0 && { servername: to.name }),
+      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+    })
+    const settle = (tell: () => void) => {
+      signal.removeEventListener('abort', stop)
+      tls.off('error', failed).on('error', () => undefined)
+      tell()
+    }
+    const failed = (error: Error) =>
+      settle(() => {
+        socket.destroy()
+        reject(error)
+      })
+    tls.once('error', failed)
+    tls.once('secureConnect', () => settle(() => resolve(tls)))
+  })
+
+const connector =
+  (policy: EgressPolicy, { lookup, ca }: HttpConnecting): buildConnector.connector =>
+  ({ hostname, port, protocol }, tell) => {
+    const isSecure = protocol === 'https:'
+    const timeoutMs = limits.egressConnectTimeoutMs
+    const signal = AbortSignal.timeout(timeoutMs)
+    const open = async () => {
+      const connected = await connectAllowed(policy, hostname, Number(port === '' ? (isSecure ? 443 : 80) : port), {
+        timeoutMs,
+        signal,
+        ...(lookup && { lookup }),
+      })
+      return isSecure ? await secured(connected, ca, signal) : connected.socket
+    }
+    open().then(
+      (socket) => tell(null, socket),
+      (error: unknown) => tell(explainCall(error, `${hostname}:${port}`), null),
+    )
+  }
+
+/**
+ * Connections to servers that speak HTTP, each made under the policy, kept while they are used. A new connection is resolved and checked
+ * anew.
+ */
+export class HttpPools {
+  private readonly pools = new LRUCache<string, Pool>({
+    max: limits.egressOriginsMax,
+    dispose: (pool) => void setTimeout(() => void pool.close(), lastCallsMs).unref(),
+  })
+  private readonly connect: buildConnector.connector
+
+  constructor(policy: EgressPolicy, connecting: HttpConnecting) {
+    this.connect = connector(policy, connecting)
+  }
+
+  /** The connections to one origin. @example pools.of(new URL('https://api.example.com/v1')) */
+  of({ origin }: URL): Dispatcher {
+    const known = this.pools.get(origin)
+    if (known) return known
+    const pool = new Pool(origin, {
+      connect: this.connect,
+      connections: limits.egressConnectionsMax,
+      maxResponseSize: limits.egressAnswerMaxBytes,
+      // The caller's own limits are shorter, or longer.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    this.pools.set(origin, pool)
+    return pool
+  }
+}
