@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { jsonObject, resourceName, text, type Json, type JsonObject } from '../../events/common.js'
+import { providerOf } from '../catalogue/llm-providers.js'
 import type { SkillRef } from './agent.js'
 
 const skillRef = z.union([text, z.looseObject({ name: text })])
@@ -19,13 +20,6 @@ export const agentFields = z.object({
   params: jsonObject.nullish(),
 })
 export type AgentFields = z.infer<typeof agentFields>
-
-/** The provider that a model's name implies; null for other names. `providerOf('gpt-4o')` → `openai` */
-export const providerOf = (modelName: string): string | null => {
-  if (/^(gpt-|o\d|chatgpt)/.test(modelName)) return 'openai'
-  if (modelName.startsWith('claude-')) return 'anthropic'
-  return modelName.startsWith('gemini') ? 'google' : null
-}
 
 const refs = (list: NonNullable<AgentFields['skills']>): SkillRef[] =>
   list.map((entry) => {

@@ -4,6 +4,7 @@ import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { refuseMovedKeys } from './rules/bound-keys.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './decider.js'
@@ -105,12 +106,14 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
 const update = (agent: Agent, changes: Changes, facts: Facts) => {
   const { model_name, provider, params } = changes
   const skills = changedSkills(agent, changes, facts)
-  return {
+  const changed = {
     ...(model_name !== undefined && { model_name }),
     ...(provider !== undefined && { provider }),
     ...(skills && { skills }),
     ...(params && { params: mergeParams(agent.params, params) }),
   }
+  refuseMovedKeys(agent, { ...agent, ...changed })
+  return changed
 }
 
 const changedSkills = (

@@ -3,6 +3,7 @@ import type { JsonObject, StreamId } from '../../events/common.js'
 import { configNames, type ConfigEvent, type ConfigName } from '../../events/config.js'
 import type { NewEvent } from '../log/contract/log.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { refuseMovedKeys } from './rules/bound-keys.js'
 import { replacedParams } from './rules/params.js'
 import { decider } from './decider.js'
 
@@ -26,6 +27,7 @@ const withoutNulls = (value: JsonObject): JsonObject => Object.fromEntries(Objec
 const change = (name: ConfigName, sent: JsonObject, found: Facts[ConfigName]): ConfigEvent[] => {
   const value = replacedParams(found?.state.value ?? {}, withoutNulls(sent))
   const isEmpty = Object.keys(value).length === 0
+  if (found) refuseMovedKeys({ params: found.state.value }, { params: value })
   if (!found) return isEmpty ? [] : [{ type: 'ConfigCreated', data: { name, value } }]
   if (isEmpty) return [{ type: 'ConfigDeleted', data: {} }]
   return JSON.stringify(value) === JSON.stringify(found.state.value) ? [] : [{ type: 'ConfigUpdated', data: { value } }]

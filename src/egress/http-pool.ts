@@ -8,8 +8,11 @@ import { connectAllowed, type Connected } from './connect.js'
 import type { EgressPolicy } from './policy.js'
 import type { Lookup } from './resolve.js'
 
-/** Parts of a connection that tests and private authorities choose: the resolver, and certificates that are trusted besides the usual ones. */
-export type HttpConnecting = { lookup?: Lookup; ca?: string }
+/**
+ * Parts of a connection that tests and private authorities choose: the resolver, and certificates that are trusted besides the usual ones;
+ * and how many connections to one address a caller has at most, if not `egressConnectionsMax`.
+ */
+export type HttpConnecting = { lookup?: Lookup; ca?: string; connections?: number }
 
 /** How long a pool that is no longer remembered waits for calls that have just got hold of it. */
 const lastCallsMs = 1_000
@@ -72,7 +75,10 @@ export class HttpPools {
   })
   private readonly connect: buildConnector.connector
 
-  constructor(policy: EgressPolicy, connecting: HttpConnecting) {
+  constructor(
+    policy: EgressPolicy,
+    private readonly connecting: HttpConnecting,
+  ) {
     this.connect = connector(policy, connecting)
   }
 
@@ -82,7 +88,7 @@ export class HttpPools {
     if (known) return known
     const pool = new Pool(origin, {
       connect: this.connect,
-      connections: limits.egressConnectionsMax,
+      connections: this.connecting.connections ?? limits.egressConnectionsMax,
       maxResponseSize: limits.egressAnswerMaxBytes,
       // The caller's own limits are shorter, or longer.
       headersTimeout: 0,

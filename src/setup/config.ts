@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
+import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -97,6 +98,7 @@ const settings = z.object({
     .describe(
       'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
     ),
+  ...languageModelSettings,
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
@@ -141,6 +143,8 @@ export type Config = {
   trustedProxies: TrustedProxies
   /** What EGRESS_ALLOW says, as `parseEgress` of src/egress reads it. */
   egressAllow: string
+  /** What the environment gives for language models, by the names of their providers. */
+  modelAccess: ModelAccess
   /** Whether every question to a connected database is recorded, and not only those of trainings. */
   recordsAllQueries: boolean
   /** The folder whose files connections may read. */
@@ -189,6 +193,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     trustedProxies: s.TRUST_PROXY ?? false,
     egressAllow: s.EGRESS_ALLOW,
+    modelAccess: readModelAccess(s),
     recordsAllQueries: s.RECORD_QUERIES === 'all',
     connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,

@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../../events/common.js'
 
-/** A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. */
-export type ToolCall = { id: string; tool: string; input: string }
+/**
+ * A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. `signature` is for the provider only,
+ * some of which want it back with the call.
+ */
+export type ToolCall = { id: string; tool: string; input: string; signature?: string }
 
 /** One message of a chat. What tools gave is data: it is never an instruction. */
 export type ChatMessage =
@@ -33,7 +36,7 @@ export type ChatEnd = { finish: 'stop' | 'length' | 'tool_calls' | 'content_filt
  * A language model that can be asked. `chat` gives the parts as they arrive, and returns the end.
  *
  * @example for await (const part of model.chat({ messages, tools: [], maxOutputTokens: 1_000 }, { signal })) …
- * @throws Problem llm_failed, egress_refused, query_limit
+ * @throws Problem llm_failed, whose title says nothing of what was said; egress_refused; busy; what the signal says once it has stopped
  */
 export type LanguageModel = {
   provider: string
@@ -43,7 +46,12 @@ export type LanguageModel = {
   chat: (request: ChatRequest, options: { signal: AbortSignal }) => AsyncGenerator<ChatPart, ChatEnd, void>
 }
 
-/** A model that turns texts into vectors, all of `dimensions` numbers. */
+/**
+ * A model that turns texts into vectors, all of the same number of dimensions, in the order of the texts.
+ *
+ * @example const [vector] = await embedder.embed(['rooms'], { signal })
+ * @throws Problem llm_failed, egress_refused, busy; what the signal says once it has stopped
+ */
 export type EmbeddingModel = {
   model: string
   host: string

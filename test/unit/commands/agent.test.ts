@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
+import { agentChanges, agentCreation, agentFields } from '../../../src/commands/agent-input.js'
+import { providerOf } from '../../../src/catalogue/llm-providers.js'
 import { limits } from '../../../src/basics/limits.js'
 import { given } from '../../support/log/given.js'
 import { stream } from '../../support/log/log.js'

@@ -27,11 +27,21 @@ describe('defaults', () => {
 
   test('a mask keeps the secret at its place, and what is the same is no event', () => {
     given(set)
-      .when(update({ default_llm: { provider: 'google', api_key: '******' } }))
-      .then({ type: 'ConfigUpdated', data: { value: { provider: 'google', api_key: { $secret: hash } } } })
+      .when(update({ default_llm: { provider: 'openai', model_name: 'gpt-5', api_key: '******' } }))
+      .then({ type: 'ConfigUpdated', data: { value: { provider: 'openai', model_name: 'gpt-5', api_key: { $secret: hash } } } })
     given(set)
       .when(update({ default_llm: { provider: 'openai', api_key: '******' } }))
       .then()
+  })
+
+  test.each([
+    { provider: 'google', api_key: '******' },
+    { provider: 'openai', api_key: '******', base_url: 'https://evil.example/v1' },
+    { provider: 'openai', api_key: '******', base_url: 'http://api.openai.com/v1' },
+  ])('a key that is kept is not sent elsewhere: %j', (value) => {
+    given(set)
+      .when(update({ default_llm: value }))
+      .refuses('wrong_arguments', 'https://api.openai.com')
   })
 
   test('a mask where there is no secret is refused', () => {

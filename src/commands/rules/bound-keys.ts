@@ -1,0 +1,33 @@
+import type { JsonObject } from '../../../events/common.js'
+import { isSecretReference } from '../../../events/secrets.js'
+import { wrong } from '../../basics/errors.js'
+import { destinationOf, statedModel } from '../../catalogue/stated-model.js'
+
+type Saying = { provider?: string | null; model_name?: string | null; params: JsonObject }
+
+const written = (destination: string | null): string => {
+  if (destination === null) return 'no address that is known'
+  return destination.startsWith('http') ? destination : 'another address'
+}
+
+/**
+ * Refuses a change by which a key that is kept would be sent elsewhere: who may change an address need not know the key, and would learn it
+ * at the new one.
+ *
+ * @throws Problem wrong_arguments that names the key
+ */
+export const refuseMovedKeys = (before: Saying, after: Saying): void => {
+  const [then, now] = [statedModel(before), statedModel(after)]
+  for (const key of now.keys) {
+    const { value } = key
+    if (!isSecretReference(value)) continue
+    const kept = then.keys.find((one) => isSecretReference(one.value) && one.value.$secret === value.$secret)
+    if (!kept) continue
+    const [from, to] = [destinationOf(kept, then), destinationOf(key, now)]
+    if (from === to) continue
+    throw wrong(
+      `${key.path} was given for ${written(from)}, and this change would send it to ${written(to)}`,
+      'Give the key again in the same request, or take it out with null.',
+    )
+  }
+}

@@ -1,0 +1,77 @@
+import type { EmbeddingModelV3 } from '@ai-sdk/provider'
+import { limits } from '../basics/limits.js'
+import type { EmbeddingModel } from './contract/language-model.js'
+import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
+import { llmFailed, notUnderstood, type Exchange } from './failures.js'
+import type { Places } from './places.js'
+
+export type EmbeddingParts = { exchange: Exchange; model: () => Promise<EmbeddingModelV3>; places: Places; most: ExchangeLimits }
+
+/** Texts in the same order, in lists that fit into one request. */
+const batchesOf = function* (texts: readonly string[]): Generator<string[]> {
+  let [batch, chars]: [string[], number] = [[], 0]
+  for (const text of texts) {
+    const isFull = batch.length >= limits.embeddingBatchMaxTexts || chars + text.length > limits.embeddingBatchMaxChars
+    if (isFull && batch.length > 0) {
+      yield batch
+      ;[batch, chars] = [[], 0]
+    }
+    batch.push(text)
+    chars += text.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** The place of each vector, where the answer says it: the specification of OpenAI has an index, and promises no order. */
+const placesIn = (body: unknown, length: number): number[] => {
+  const data: unknown = isRecord(body) ? body['data'] : undefined
+  const said = Array.isArray(data) ? data.map((one: unknown) => (isRecord(one) ? one['index'] : undefined)) : []
+  const isOrder =
+    said.length === length &&
+    new Set(said).size === length &&
+    said.every((at) => Number.isInteger(at) && Number(at) >= 0 && Number(at) < length)
+  return isOrder ? said.map(Number) : Array.from({ length }, (_, at) => at)
+}
+
+const wrongVectors = ({ host }: Exchange, what: string) =>
+  llmFailed('Not understood', `${host} answers ${what}`, 'Check that the model is an embedder, and take another one.')
+
+/** A vector of numbers that 32 bits can hold. */
+const vectorOf = (numbers: readonly number[], exchange: Exchange): Float32Array => {
+  const vector = Float32Array.from(numbers)
+  if (vector.length === 0 || vector.length > limits.embeddingMaxDimensions)
+    throw wrongVectors(exchange, `a vector of ${vector.length} numbers (at most ${limits.embeddingMaxDimensions} are taken)`)
+  if (!vector.every(Number.isFinite)) throw wrongVectors(exchange, 'a vector with a number that is not finite')
+  return vector
+}
+
+/** Turns texts into vectors, in batches one after the other. */
+export const embedWith =
+  ({ exchange, model, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
+  async (texts, { signal }) => {
+    const vectors: Float32Array[] = []
+    for (const batch of batchesOf(texts)) {
+      const leave = await places.take(exchange.host, signal)
+      const stop = new Stop(signal, most, exchange)
+      try {
+        const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal })
+        const { embeddings, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
+        if (embeddings.length !== batch.length) throw wrongVectors(exchange, `${embeddings.length} vectors for ${batch.length} texts`)
+        const found: Float32Array[] = []
+        placesIn(response?.body, batch.length).forEach((at, given) => {
+          const numbers = embeddings[given]
+          if (!numbers) throw notUnderstood(exchange)
+          found[at] = vectorOf(numbers, exchange)
+        })
+        vectors.push(...found)
+      } finally {
+        stop.end()
+        leave()
+      }
+    }
+    const sizes = new Set(vectors.map(({ length }) => length))
+    if (sizes.size > 1) throw wrongVectors(exchange, `vectors of different lengths (${[...sizes].join(', ')})`)
+    return vectors
+  }

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isProblem } from '../basics/errors.js'
+import { callErrorOf, explainFailure, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
+
+export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
+
+/** A time in which an exchange has to end, and the means to end it. */
+export class Stop {
+  readonly #own = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  readonly #leave: () => void
+
+  constructor(
+    private readonly caller: AbortSignal,
+    { totalMs }: Pick<ExchangeLimits, 'totalMs'>,
+    { host }: Pick<Exchange, 'host'>,
+  ) {
+    const stop = () => this.#own.abort(caller.reason)
+    this.#timer = setTimeout(
+      () =>
+        this.#own.abort(
+          llmFailed('No answer in time', `${host} did not end its answer within ${totalMs} ms`, 'Ask for less, or take a faster model.'),
+        ),
+      totalMs,
+    )
+    caller.addEventListener('abort', stop, { once: true })
+    this.#leave = () => caller.removeEventListener('abort', stop)
+    if (caller.aborted) stop()
+  }
+
+  get signal(): AbortSignal {
+    return this.#own.signal
+  }
+
+  /** Why an exchange broke off, if it was stopped: what the caller says, or that the time is over. */
+  reason(error: unknown): unknown {
+    if (this.caller.aborted) return this.caller.reason
+    return this.signal.aborted ? this.signal.reason : error
+  }
+
+  /** Closes what is still open. */
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#leave()
+    this.#own.abort()
+  }
+}
+
+/** How long to wait before a request is sent again; undefined if it is not. */
+const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAfterMaxMs }: ExchangeLimits): number | undefined => {
+  const call = callErrorOf(error)
+  if (!call || !isPassing(call) || sent > retries) return undefined
+  const wait = retryAfterMs(call.headers, Date.now()) ?? retryWaitMs * 2 ** (sent - 1)
+  return wait <= retryAfterMaxMs ? wait : undefined
+}
+
+type Asking<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; exchange: Exchange; stop: Stop; most: ExchangeLimits }
+
+/**
+ * Sends a request, and again after answers that pass: 429 and 5xx, as late as they ask for; and those that refuse a parameter it can go
+ * without.
+ *
+ * @throws Problem llm_failed, egress_refused; why it was stopped
+ */
+export const askAgain = async <T>({ ask, learns, exchange, stop, most }: Asking<T>): Promise<T> => {
+  for (let sent = 1; ; sent += 1)
+    try {
+      return await ask()
+    } catch (error) {
+      if (stop.signal.aborted) throw stop.reason(error)
+      if (learns(error)) continue
+      const wait = waitAfter(error, sent, most)
+      if (wait === undefined) throw isProblem(error) && error.code === 'busy' ? error : explainFailure(error, exchange)
+      await sleep(wait, undefined, { signal: stop.signal }).catch((late: unknown) => {
+        throw stop.reason(late)
+      })
+    }
+}

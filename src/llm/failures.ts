@@ -1,0 +1,182 @@
+import { isProblem, Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+
+/** What an error needs to know of the exchange: whom it was with. Nothing of the prompt or the key gets into an error. */
+export type Exchange = { host: string; model: string; apiKey: string | null; keySource: string | null }
+
+/** A failed exchange. The title says what kind of failure it is, without anything that was said; the detail may repeat the provider's words. */
+export const llmFailed = (title: string, detail: string, hint: string, retryAfterSeconds?: number): Problem =>
+  new Problem('llm_failed', title, detail, { hint, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** An error, what caused it, and so on. */
+export const causesOf = function* (error: unknown): Generator<Record<string, unknown>> {
+  let cause = error
+  for (let depth = 0; isRecord(cause) && depth < 8; depth++) {
+    yield cause
+    cause = cause['cause']
+  }
+}
+
+/** What the libraries of the providers throw when a call was answered. */
+type CallError = { status: number; headers: Record<string, unknown>; body: unknown }
+
+/** The answer that an error is about. */
+export const callErrorOf = (error: unknown): CallError | undefined => {
+  for (const { statusCode, responseHeaders, responseBody } of causesOf(error))
+    if (typeof statusCode === 'number')
+      return { status: statusCode, headers: isRecord(responseHeaders) ? responseHeaders : {}, body: responseBody }
+  return undefined
+}
+
+const parsed = (body: unknown): unknown => {
+  if (typeof body !== 'string') return body
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+const firstText = (values: readonly unknown[]): string | undefined =>
+  values.find((value): value is string => typeof value === 'string' && value.trim() !== '')
+
+/** What a provider says of an error, in the shapes that they use. */
+export const saidIn = (body: unknown): string | undefined => {
+  const value = parsed(body)
+  if (!isRecord(value)) return undefined
+  const { error } = value
+  return firstText([isRecord(error) ? error['message'] : error, value['message'], value['detail']])
+}
+
+const plain = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\x00-\x1f\x7f\s]+/g, ' ')
+    .trim()
+
+/** A provider's words for an error: one line, cut, and without the key, which some servers repeat. */
+const quoted = (text: string | undefined, { apiKey }: Exchange): string => {
+  if (text === undefined) return ''
+  const line = plain(apiKey === null ? text : text.replaceAll(apiKey, '******'))
+  return `: ${line.length > limits.llmErrorMaxChars ? `${line.slice(0, limits.llmErrorMaxChars).toWellFormed()} …` : line}`
+}
+
+const tooLongPrompt =
+  /context[ _]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|n_ctx|reduce the length/i
+const usedUp = /insufficient_quota|exceeded your current quota|credit balance|billing/i
+
+/** The wait that a provider asks for, in milliseconds; undefined if it does not. */
+export const retryAfterMs = (headers: Record<string, unknown>, now: number): number | undefined => {
+  const ms = Number(headers['retry-after-ms'] ?? NaN)
+  if (ms >= 0) return ms
+  const written = headers['retry-after']
+  if (typeof written !== 'string') return undefined
+  const seconds = Number(written)
+  if (seconds >= 0) return seconds * 1_000
+  const date = Date.parse(written)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** Whether a request that was answered so may be sent again as it is. */
+export const isPassing = ({ status, body }: CallError): boolean =>
+  (status === 429 && !usedUp.test(String(body))) || status === 408 || status === 409 || (status >= 500 && status !== 501)
+
+const whereKeyIs: Readonly<Record<string, string>> = {
+  agent: 'Give the agent another key.',
+  config: 'Set default_llm with another key, with PUT /api/config.',
+  environment: 'Set another key in the environment, and start the service again.',
+}
+
+const answered = (call: CallError, exchange: Exchange): Problem => {
+  const { status, headers, body } = call
+  const { host, model, keySource } = exchange
+  const said = saidIn(body)
+  const words = quoted(said, exchange)
+  const wait = retryAfterMs(headers, Date.now())
+  const seconds = wait === undefined ? undefined : Math.ceil(wait / 1_000)
+  if (status === 401 || status === 403)
+    return llmFailed(
+      'Key refused',
+      keySource === null ? `${host} wants a key, and there is none for it (${status})` : `${host} refuses the key (${status})`,
+      keySource === null
+        ? 'Give an api_key beside the base_url.'
+        : (whereKeyIs[keySource] ?? 'Give another key.') + ' It may also lack the right to this model.',
+    )
+  if (tooLongPrompt.test(String(body).slice(0, 10_000)) && status >= 400 && status < 500)
+    return llmFailed(
+      'Prompt too long',
+      `The prompt is too long for ${model}${words}`,
+      'Take a model with a larger context, or fewer tables and shorter messages.',
+    )
+  if (status === 404)
+    return llmFailed(
+      'Unknown model',
+      `${host} does not know the model ${model}, or the address (404)${words}`,
+      'Check model_name and base_url. Most addresses end with /v1; Ollama lists its models with `ollama list`.',
+    )
+  if (status === 429 && usedUp.test(String(body)))
+    return llmFailed('Quota used up', `${host} answers that the quota is used up${words}`, 'Raise the quota there, or use another key.')
+  if (status === 429)
+    return llmFailed('Too many requests', `${host} answers that there are too many requests${words}`, 'Try again later.', seconds ?? 1)
+  if (status >= 500) return llmFailed('Language model failed', `${host} failed (${status})${words}`, 'Try again later.', seconds)
+  if (status >= 400)
+    return llmFailed(
+      'Request refused',
+      `${host} refuses the request (${status})${words}`,
+      `Check that ${model} can be used so, with tools among others.`,
+    )
+  return notUnderstood(exchange)
+}
+
+/** An answer that nobody can read. */
+export const notUnderstood = ({ host }: Pick<Exchange, 'host'>): Problem =>
+  llmFailed(
+    'Not understood',
+    `${host} answers something else than a language model does`,
+    'Check base_url: it is where /chat/completions, /messages or /embeddings can be appended, and often ends with /v1.',
+  )
+
+/** An answer that has more bytes than are read, or calls. */
+const overflowing = (problem: Problem): Problem =>
+  llmFailed('Answer too large', problem.detail, 'Ask for less, or give the agent max_tokens.')
+
+const isNetwork = (error: unknown): error is Problem => isProblem(error) && error.code === 'connection_failed'
+
+/**
+ * What the failure of an exchange means.
+ *
+ * @example explainFailure(error, { host: 'api.openai.com:443', model: 'gpt-4o', apiKey: 'k', keySource: 'agent' }).title // 'Key refused'
+ */
+export const explainFailure = (error: unknown, exchange: Exchange): Problem => {
+  const chain = [...causesOf(error)]
+  const problem = chain.find((cause) => isProblem(cause))
+  if (isNetwork(problem)) {
+    if (problem.title === 'Answer too large') return overflowing(problem)
+    return new Problem('llm_failed', problem.title, problem.detail, problem.extras)
+  }
+  if (isProblem(problem)) return problem
+  const call = callErrorOf(error)
+  if (call && (call.status < 200 || call.status > 299)) return answered(call, exchange)
+  return notUnderstood(exchange)
+}
+
+/** What an error means that a provider sends in the middle of its answer. */
+export const explainSent = (error: unknown, exchange: Exchange): Problem => {
+  const words = firstText([...causesOf(error)].flatMap((cause) => [saidIn(cause['value']), saidIn(cause['data'])])) ?? sentMessage(error)
+  if (words === undefined) return explainFailure(error, exchange)
+  return llmFailed(
+    'Language model failed',
+    `${exchange.host} failed in the middle of its answer${quoted(words, exchange)}`,
+    'Try again later.',
+  )
+}
+
+/** The words of an error that is a part of the answer, and no fault of reading it. */
+const sentMessage = (error: unknown): string | undefined =>
+  isRecord(error) && !(error instanceof Error)
+    ? firstText([error['message'], error['type']])
+    : typeof error === 'string'
+      ? error
+      : undefined

@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache'
+import { limits } from '../basics/limits.js'
+import { callErrorOf, saidIn } from './failures.js'
+import type { ModelSettings } from './settings.js'
+import type { Refusals } from './wire.js'
+
+const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
+const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i
+
+/** The parameter that an answer refuses as such, whatever its value; undefined for any other answer. */
+const refusedIn = (error: unknown): string | undefined => {
+  const call = callErrorOf(error)
+  if (call?.status !== 400 && call?.status !== 422) return undefined
+  const said = saidIn(call.body) ?? String(call.body)
+  return refusal.test(said) ? parameter.exec(said)?.[1] : undefined
+}
+
+/**
+ * Parameters that models refuse, remembered: some newer models take no temperature, and some servers no question for the usage. A request
+ * goes without them.
+ */
+export class RememberedRefusals {
+  readonly #known = new LRUCache<string, Refusals>({ max: limits.llmRememberedMax })
+
+  of({ address, model }: ModelSettings): Refusals {
+    return this.#known.get(`${address} ${model}`) ?? new Set()
+  }
+
+  /** Whether an answer refuses a parameter that was not known to be refused: then the request may be sent again. */
+  learns(settings: ModelSettings, error: unknown): boolean {
+    const known = this.of(settings)
+    const refused = settings.wire === 'openai' ? refusedIn(error) : undefined
+    if (refused === undefined || known.has(refused)) return false
+    this.#known.set(`${settings.address} ${settings.model}`, new Set([...known, refused]))
+    return true
+  }
+}
