@@ -22,14 +22,6 @@ export const causesOf = function* (error: unknown): Generator<Record<string, unk
 /** What the libraries of the providers throw when a call was answered. */
 type CallError = { status: number; headers: Record<string, unknown>; body: unknown }
 
-/** The answer that an error is about. */
-export const callErrorOf = (error: unknown): CallError | undefined => {
-  for (const { statusCode, responseHeaders, responseBody } of causesOf(error))
-    if (typeof statusCode === 'number')
-      return { status: statusCode, headers: isRecord(responseHeaders) ? responseHeaders : {}, body: responseBody }
-  return undefined
-}
-
 const parsed = (body: unknown): unknown => {
   if (typeof body !== 'string') return body
   try {
@@ -37,6 +29,20 @@ const parsed = (body: unknown): unknown => {
   } catch {
     return undefined
   }
+}
+
+/** Whether a body is an error of the library: it tells of a stream that cannot be read as of an answer of 500. */
+const isLibrarys = (body: unknown): boolean => {
+  const value = parsed(body)
+  return isRecord(value) && typeof value['name'] === 'string' && value['name'].startsWith('AI_')
+}
+
+/** The answer that an error is about; undefined where there was none, or none that can be read. */
+export const callErrorOf = (error: unknown): CallError | undefined => {
+  for (const { statusCode, responseHeaders, responseBody } of causesOf(error))
+    if (typeof statusCode === 'number' && !isLibrarys(responseBody))
+      return { status: statusCode, headers: isRecord(responseHeaders) ? responseHeaders : {}, body: responseBody }
+  return undefined
 }
 
 const firstText = (values: readonly unknown[]): string | undefined =>

@@ -12,7 +12,7 @@ import { chatWith } from './chat.js'
 import type { EmbeddingModel, LanguageModel } from './contract/language-model.js'
 import { embedWith } from './embed.js'
 import type { ExchangeLimits } from './exchange.js'
-import type { Exchange } from './failures.js'
+import { llmFailed, type Exchange } from './failures.js'
 import { Places, type PlaceLimits } from './places.js'
 import { RememberedRefusals } from './refusals.js'
 import { resolveModel, type ResolvedModel } from './resolve.js'
@@ -113,7 +113,7 @@ export class LanguageModels {
   embedderOf(settings: ModelSettings): EmbeddingModel {
     const exchange = exchangeOf(settings)
     if (settings.wire === 'anthropic')
-      throw new Problem('llm_failed', 'No embedder', `${settings.provider} has no embedders`, { hint: 'Name a model of another provider.' })
+      throw llmFailed('No embedder', `${settings.provider} has no embedders`, 'Name a model of another provider.')
     const model = async () => (await import('./wire.js')).embeddingModelAt(settings, this.#call)
     return {
       model: settings.model,
@@ -134,6 +134,8 @@ export class LanguageModels {
   async #open(value: Json, name: string): Promise<string | null> {
     const open = isSecretReference(value) ? await this.#secret(value.$secret, name) : value
     const text = typeof open === 'string' || typeof open === 'number' ? String(open).trim() : ''
+    if (!/^[\x21-\x7e]*$/.test(text))
+      throw llmFailed('No such key', `${name} has characters that no header carries`, 'Give the key as the provider wrote it.')
     return text === '' ? null : text
   }
 

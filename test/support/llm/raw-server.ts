@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 
 export type Asked = { path: string; headers: IncomingMessage['headers']; body: Record<string, unknown> }
 export type Answering = (response: ServerResponse, asked: Asked, count: number) => unknown
@@ -8,9 +8,12 @@ export type Answering = (response: ServerResponse, asked: Asked, count: number) 
 /** A server that answers as a test says, also wrongly. */
 export class RawServer {
   readonly asked: Asked[] = []
-  readonly sockets = new Set<Socket>()
+  readonly #open = new Set<ServerResponse>()
   answer: Answering = (response) => response.end()
-  readonly #server = createServer((request, response) => void this.#take(request, response))
+  readonly #server = createServer((request, response) => {
+    this.#open.add(response.once('close', () => this.#open.delete(response)))
+    this.#take(request, response).catch(() => undefined)
+  })
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
@@ -27,10 +30,6 @@ export class RawServer {
   }
 
   async start(): Promise<void> {
-    this.#server.on('connection', (socket) => {
-      this.sockets.add(socket)
-      socket.on('error', () => undefined).once('close', () => this.sockets.delete(socket))
-    })
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
   }
@@ -41,6 +40,11 @@ export class RawServer {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Waits until no connection has an answer under way. */
+  async isLeft(): Promise<void> {
+    await Promise.all([...this.#open].map((response) => once(response, 'close')))
   }
 
   reset(): void {
