@@ -35,9 +35,12 @@ const optionsOf = ({ messages, tools, maxOutputTokens, temperature }: ChatReques
 
 const count = (tokens: number | undefined): number | null => (Number.isSafeInteger(tokens) && (tokens ?? -1) >= 0 ? (tokens ?? null) : null)
 
-const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage) => ({
-  input: count(inputTokens.total),
-  output: count(outputTokens.total),
+/** The libraries make zero of what a provider leaves out. */
+const isTold = (raw: LanguageModelV3Usage['raw'], ...names: string[]): boolean => names.some((name) => typeof raw?.[name] === 'number')
+
+const usageOf = ({ inputTokens, outputTokens, raw }: LanguageModelV3Usage) => ({
+  input: isTold(raw, 'prompt_tokens', 'input_tokens') ? count(inputTokens.total) : null,
+  output: isTold(raw, 'completion_tokens', 'output_tokens') ? count(outputTokens.total) : null,
 })
 
 const finishes = {

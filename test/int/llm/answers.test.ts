@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
+import type { ChatMessage } from '../../../src/llm/contract/language-model.js'
+import { failure, hear, modelsHere, question, settingsAt } from '../../support/llm/models.js'
+import { chunk, event, last, RawServer, stream } from '../../support/llm/raw-server.js'
+
+const server = new RawServer()
+beforeAll(() => server.start())
+afterAll(() => server.stop())
+afterEach(() => server.reset())
+
+const model = () => modelsHere().of(settingsAt(`${server.url}/v1`))
+const hearing = (...chunks: string[]) => {
+  server.answer = (response) => stream(response).end(chunks.join(''))
+  return hear(model(), question('hi'))
+}
+const texts = (...contents: string[]) => contents.map((content) => chunk({ content }))
+const call = (more: object) => chunk({ tool_calls: [more] })
+
+describe('calls of tools', () => {
+  test('are put together from pieces that arrive in turns', async () => {
+    const { calls, end } = await hearing(
+      call({ index: 0, id: 'a', function: { name: 'sql', arguments: '{"q' } }),
+      call({ index: 1, id: 'b', function: { name: 'search', arguments: '' } }),
+      call({ index: 0, function: { arguments: 'uery":1}' } }),
+      call({ index: 1, function: { arguments: '{"text":2}' } }),
+      last('tool_calls'),
+    )
+    expect(calls).toEqual([
+      { id: 'a', tool: 'sql', input: '{"query":1}' },
+      { id: 'b', tool: 'search', input: '{"text":2}' },
+    ])
+    expect(end.finish).toBe('tool_calls')
+  })
+  test('get an id where there is none, or where two are the same', async () => {
+    const one = (index: number, id?: string) => call({ index, id, function: { name: 'sql', arguments: `{"n":${index}}` } })
+    const { calls } = await hearing(one(0), one(1, ''), one(2, 'same'), one(3, 'same'), last('tool_calls'))
+    expect(calls.map(({ input }) => input)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}', '{"n":3}'])
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(4)
+    expect(calls.every(({ id }) => id.trim() !== '')).toBe(true)
+  })
+  test('are given as they are, even if their input is ill-formed, empty or cut off', async () => {
+    const { calls, end } = await hearing(
+      call({ index: 0, id: 'a', function: { name: 'sql', arguments: '' } }),
+      call({ index: 1, id: 'b', function: { name: 'no such tool', arguments: '{"query": "SELECT' } }),
+      last('length'),
+    )
+    expect(calls.map(({ tool, input }) => [tool, input])).toEqual([
+      ['sql', '{}'],
+      ['no such tool', '{"query": "SELECT'],
+    ])
+    expect(end.finish).toBe('length')
+  })
+  test('end an answer as such, also where the server says "stop"', async () => {
+    const { end } = await hearing(call({ index: 0, id: 'a', function: { name: 'sql', arguments: '{}' } }), last('stop'))
+    expect(end.finish).toBe('tool_calls')
+  })
+  test('have a limit', async () => {
+    const many = Array.from({ length: limits.llmToolCallsMax + 1 }, (_, index) =>
+      call({ index, id: `c${index}`, function: { name: 'sql', arguments: '{}' } }),
+    )
+    expect(await failure(hearing(...many, last('tool_calls')))).toMatchObject({ code: 'llm_failed', title: 'Too many calls' })
+  })
+  test('go back with what the provider signed, and with input that is an object', async () => {
+    const signed = { google: { thought_signature: 'c2lnbmF0dXJl' } }
+    const heard = await hearing(
+      call({ index: 0, id: 'a', function: { name: 'sql', arguments: '{}' }, extra_content: signed }),
+      last('tool_calls'),
+    )
+    const ill = { id: 'b', tool: 'sql', input: '{"query": "SELECT' }
+    const messages: ChatMessage[] = [
+      { role: 'system', content: 'First.' },
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: '', toolCalls: [...heard.calls, ill] },
+      { role: 'tool', toolCallId: 'a', tool: 'sql', content: 'rows' },
+      { role: 'tool', toolCallId: 'b', tool: 'sql', content: 'ill-formed' },
+      { role: 'assistant', content: '' },
+      { role: 'system', content: 'Second.' },
+    ]
+    server.answer = (response) => stream(response).end(texts('ok').join('') + last())
+    await hear(model(), question('', { messages }))
+    const { messages: sent } = server.asked.at(-1)!.body as { messages: Record<string, unknown>[] }
+    expect(sent.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool'])
+    expect(sent[0]?.['content']).toBe('First.\n\nSecond.')
+    const [first, second] = sent[2]?.['tool_calls'] as { function: { arguments: string }; extra_content?: object }[]
+    expect(first?.extra_content).toEqual(signed)
+    expect(JSON.parse(second!.function.arguments)).toEqual({ ill_formed_input: '{"query": "SELECT' })
+  })
+})
+
+describe('text', () => {
+  test.each([
+    [['<think>I wonder</think>', 'Three.'], 'Three.'],
+    [['  <th', 'ink>a', '</thi', 'nk>\n\n', 'Three.'], 'Three.'],
+    [['<', 'b>3</b>'], '<b>3</b>'],
+    [['<thin'], '<thin'],
+    [['Use <think>x</think>'], 'Use <think>x</think>'],
+    [['<think>', 'for ever'], ''],
+  ])('is given without the thoughts before it: %j', async (contents, text) => {
+    expect((await hearing(...texts(...contents), last())).text).toBe(text)
+  })
+  test('has no thoughts that come beside it', async () => {
+    const { text } = await hearing(chunk({ reasoning_content: 'I wonder' }), chunk({ reasoning: 'still' }), ...texts('Three.'), last())
+    expect(text).toBe('Three.')
+  })
+  test('has whole characters, even where the server cuts them', async () => {
+    const { parts, text } = await hearing(...texts('a\ud83d', '\ude42b', '\ud83d'), last())
+    expect(text).toBe('a🙂b\ufffd')
+    expect(parts.every((part) => !('text' in part) || part.text.isWellFormed())).toBe(true)
+  })
+})
+
+describe('usage', () => {
+  test('is asked for, and read from the last chunk', async () => {
+    const usage = event({ id: 'x', model: 'm', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })
+    const done = event({ id: 'x', model: 'm', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+    const { end } = await hearing(...texts('ok'), done, usage, event('[DONE]'))
+    expect(server.asked[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(end.usage).toEqual({ input: 7, output: 3 })
+  })
+  test.each([undefined, null, {}, { prompt_tokens: -1, completion_tokens: 1.5 }, { prompt_tokens: null }])(
+    'is null where the server says %j',
+    async (usage) => {
+      expect((await hearing(...texts('ok'), last('stop', { usage }))).end.usage).toEqual({ input: null, output: null })
+    },
+  )
+})
+
+test.each([
+  ['openai', null, '/v1/chat/completions', 'authorization', 'max_completion_tokens'],
+  ['azure_openai', null, '/v1/chat/completions', 'api-key', 'max_completion_tokens'],
+  ['ollama', null, '/v1/chat/completions', 'authorization', 'max_tokens'],
+])('%s is called at its path, with its header', async (provider, apiVersion, path, header, tokens) => {
+  server.answer = (response) => stream(response).end(texts('ok').join('') + last())
+  await hear(modelsHere().of(settingsAt(`${server.url}/v1`, { provider, apiVersion })), question('hi'))
+  const [asked] = server.asked
+  expect(asked?.path).toBe(path)
+  expect(asked?.headers[header]).toContain('key-of-the-agent-1')
+  expect(asked?.body[tokens]).toBe(500)
+})
+
+test('a deployment of Azure is called by its path where a version is named', async () => {
+  server.answer = (response) => stream(response).end(texts('ok').join('') + last())
+  const settings = settingsAt(`${server.url}/openai/v1`, { provider: 'azure_openai', apiVersion: '2024-10-21', model: 'my gpt' })
+  await hear(modelsHere().of(settings), question('hi'))
+  expect(server.asked[0]?.path).toBe('/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21')
+})
