@@ -2,8 +2,8 @@ import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
-/** Why a connected database was asked. */
-export const queryPurposes = ['query', 'training'] as const
+/** Why a connected database was asked: for an answer, for a training, or by an agent’s language model. */
+export const queryPurposes = ['query', 'training', 'skill'] as const
 export type QueryPurpose = (typeof queryPurposes)[number]
 
 /** What a connected database was asked, and how much it answered. `statement` is the text that it got, without secrets. */

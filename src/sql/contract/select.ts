@@ -8,8 +8,23 @@ import type { Column } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { Wanted } from './wanted.js'
 
+/** What narrows a SELECT that was not written by the one in whose name it is asked. */
+export type SelectBounds = {
+  /** The tables that it may name, where these are not all; views read what they read. It has no AT then, and no statement of another database. */
+  only?: readonly TablePath[]
+  /** The most rows that its answer is to have. */
+  maxRows?: number
+  /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */
+  timeoutMs?: number
+  /** Why connected databases are asked, where it is not for the rows of an answer. */
+  purpose?: QueryPurpose
+}
+
 /** A SELECT: a text of its own, or the part `within` of a statement; and what is wanted of it instead of its rows. */
-export type SelectPart = { sql: string; within?: Span; wanted?: Wanted }
+export type SelectPart = { sql: string; within?: Span; wanted?: Wanted } & SelectBounds
+
+/** The full name of a table: `['files', 'cars']`, `['shop', 'prices']`, `['crm', 'public', 'orders']`. */
+export type TablePath = readonly string[]
 
 /**
  * One SELECT as it is sent to the process that answers it. `upTo` is the last log position that it may see, `asOf` an earlier one
@@ -27,14 +42,10 @@ export type SelectRequest = SelectPart & {
   readsOnly?: true
   /** What LAST stands for, where the statement is a job's. */
   last?: readonly LastValue[]
-  /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */
-  timeoutMs?: number
   /** Who asks. */
   user?: string
   /** The request that it belongs to, for the record of what connected databases were asked. */
   origin?: Origin
-  /** Why they are asked, where it is not for the rows of an answer. */
-  purpose?: QueryPurpose
   /** How the rows are written: JSON unless said otherwise. */
   format?: RowFormat
 }

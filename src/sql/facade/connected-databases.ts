@@ -82,7 +82,7 @@ export class ConnectedDatabases {
     { purpose = 'query', origin = systemOrigin, user }: SelectRequest,
   ): Promise<void> {
     const { sent, rows, bytes, durationMs, failed } = await ended
-    if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
+    if (sent === undefined || (purpose !== 'training' && !this.parts.recordsAll)) return
     const data: DatabaseQueried = {
       ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
       statement: await cutSecretsInTurns(sent),

@@ -11,6 +11,7 @@ import { Rewriter } from './rewrite.js'
 import type { SelectRequest } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import type { Text } from '../session/sources.js'
+import { limitRows } from '../read/limit-rows.js'
 import { readQuery } from '../read/read-query.js'
 import { checkLastUsed, refuseLimit } from './last.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
@@ -51,6 +52,7 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   }
   const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
   if (session.last) refuseLimit(session.last, tree)
+  if (request.maxRows !== undefined) limitRows(tree, request.maxRows)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   if (session.last) checkLastUsed(session.last)
@@ -61,11 +63,15 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
 const keyOf = ({ strings }: Session, { sql, within, db, isNative, defaultProject, upTo, asOf, params }: SelectRequest): string =>
   JSON.stringify([sql, within, db || defaultProject, isNative, upTo, asOf, params, ...strings])
 
+/** Whether the same text would be another one without bounds; it is written by nobody twice. */
+const isBound = ({ only, maxRows }: SelectRequest): boolean => only !== undefined || maxRows !== undefined
+
 /**
  * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the
  * database, and the log position, at which all names are fixed.
  */
 export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): Rewritten | undefined => {
+  if (isBound(request)) return undefined
   const found = keptIn(instance).get(keyOf(session, request))
   for (const name of found?.quoted ?? []) session.quoted.add(name)
   return found && { text: found.text }
@@ -75,6 +81,6 @@ export const keptText = (session: Session, instance: DuckDBInstance, request: Se
 export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
-  if (!hasModels && session.keep) keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted })
+  if (!hasModels && session.keep && !isBound(request)) keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted })
   return { text, tree }
 }

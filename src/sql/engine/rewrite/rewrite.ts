@@ -24,6 +24,7 @@ import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { LastInQuery } from './last.js'
+import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
 import { refusePast, requireDatabase, resolveTable, type ConnectedTable, type TableMeaning } from '../resolve/resolve.js'
@@ -179,9 +180,15 @@ export class Rewriter {
   private async subquery(ref: AstNode, scope: Scope): Promise<void> {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, { ...scope, reader: readerOf(ref, scope) })
+    this.allowedIn(scope)?.refuseForm(`FROM ${database} (…)`, 'Name the table: SELECT … FROM database.table.')
     forgetNativeQuery(ref)
     await requireDatabase(placeIn(this.session, scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
+  }
+
+  /** The tables that may be named in a scope: a view may name any. */
+  private allowedIn({ views }: Scope): AllowedTables | undefined {
+    return views.length === 0 ? this.session.allowed : undefined
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
@@ -224,8 +231,11 @@ export class Rewriter {
       ref['table_name'] = cte
       return
     }
+    const allowed = this.allowedIn(scope)
+    if (at) allowed?.refuseForm('AT', 'Read the tables as they are: leave AT out.')
     const native = parts.length === 1 ? this.session.natives.get(name) : undefined
     if (native) {
+      allowed?.refuseForm('A statement in the language of a connected database', 'Name the table: SELECT … FROM database.table.')
       refusePast(native.connection, placeIn(this.session, scope))
       this.replace(ref, native.connection.name, native.connection.name, await fetchNative(this.session, native))
       return
@@ -233,7 +243,8 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const found = await resolveTable(placeIn(this.session, { ...scope, position }), parts)
+    const resolve = () => resolveTable(placeIn(this.session, { ...scope, position }), parts)
+    const found = allowed ? await allowed.meaning(parts, scope.db, resolve) : await resolve()
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))
       return

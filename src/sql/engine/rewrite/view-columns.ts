@@ -28,6 +28,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   isPlanned: true,
   mayWrite: false,
   last: undefined,
+  allowed: undefined,
   run: session.functions.begin(0),
   served: [],
   staged: [],

@@ -5,6 +5,7 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
+import { AllowedTables } from '../resolve/allowed.js'
 import { Answers } from '../session/answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
@@ -76,10 +77,11 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     sources: new Sources(),
     quoted: new Set(),
     natives: new Map(),
+    allowed: request.only && new AllowedTables(request.only),
     last: request.last && { known: request.last, seen: new Map(), marks: 0 },
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
-    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && request.purpose !== 'training' && request.readsOnly !== true,
+    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && !request.only && request.purpose !== 'training' && request.readsOnly !== true,
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,

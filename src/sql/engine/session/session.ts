@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { LastValue } from '../../../../events/job.js'
 import type { Nondeterminism } from '../../../models/data/warnings.js'
+import type { AllowedTables } from '../resolve/allowed.js'
 import type { Answers } from './answers.js'
 import type { Directory } from '../resolve/directory.js'
 import type { NativeStatement } from '../resolve/connections.js'
@@ -56,6 +57,8 @@ export type Session = {
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
+  /** The tables that the statement may name, where these are not all. */
+  allowed: AllowedTables | undefined
   /** What LAST stands for, where the statement is a job's. */
   last: LastSession | undefined
   /** The statements in the languages of connected databases, under the names that stand in their places. */

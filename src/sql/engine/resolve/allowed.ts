@@ -1,0 +1,67 @@
+import { foldName } from '../../../../events/common.js'
+import { isProblem, Problem } from '../../../basics/errors.js'
+import type { TablePath } from '../../contract/select.js'
+import type { TableMeaning } from './resolve.js'
+
+const keyOf = (path: TablePath): string => JSON.stringify(path.map(foldName))
+
+/** The full name of what a name was found to mean; a table of this service itself has none, and is never allowed. */
+const pathOf = (found: TableMeaning): TablePath | undefined => {
+  switch (found.kind) {
+    case 'view':
+      return [found.project.name, found.view.name]
+    case 'model':
+      return [found.project.name, found.model.name]
+    case 'file':
+      return ['files', found.file.name]
+    case 'connected':
+      return [found.connection.name, ...(found.schema === undefined ? [] : [found.schema]), found.table]
+    case 'relation':
+      return undefined
+  }
+}
+
+const shownMax = 50
+
+/**
+ * The tables that a statement may name, where these are not all. What a view reads is the view's own affair. Every other name is refused
+ * in the same words whether it exists or not, so that a refusal tells nothing of what there is.
+ *
+ * @example new AllowedTables([['files', 'cars']]).refusal(['shop', 'prices']) // The table shop.prices is not one of those …
+ */
+export class AllowedTables {
+  readonly #keys: ReadonlySet<string>
+
+  constructor(private readonly only: readonly TablePath[]) {
+    this.#keys = new Set(only.map(keyOf))
+  }
+
+  /** What a name means, if it may be read. `parts` is the name as it stands in the statement, `db` where it is looked up. */
+  async meaning(parts: readonly string[], db: string, resolve: () => Promise<TableMeaning>): Promise<TableMeaning> {
+    const found = await resolve().catch((error: unknown) => {
+      const isNamed = this.#keys.has(keyOf(parts)) || this.#keys.has(keyOf([db, ...parts]))
+      if (isNamed || !isProblem(error)) throw error
+    })
+    const path = found && pathOf(found)
+    if (found && path && this.#keys.has(keyOf(path))) return found
+    throw this.refusal(parts)
+  }
+
+  refusal(parts: readonly string[]): Problem {
+    const known = this.only.slice(0, shownMax).map((path) => path.join('.'))
+    const more = this.only.length > shownMax ? ', …' : ''
+    return this.#refused(
+      `The table ${parts.join('.')} is not one of those that may be read here`,
+      known.length === 0 ? 'No table may be read here.' : `These may be read: ${known.join(', ')}${more}.`,
+    )
+  }
+
+  /** Refuses a form that reads past the names of tables. */
+  refuseForm(what: string, hint: string): never {
+    throw this.#refused(`${what} is not allowed here`, hint)
+  }
+
+  #refused(detail: string, hint: string): Problem {
+    return new Problem('refused_statement', 'It may not be read here', detail, { hint })
+  }
+}
