@@ -4,6 +4,7 @@ import { opened } from './basics/undo.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
 import { Metrics } from './observe/metrics.js'
+import { openAgents } from './open-agents.js'
 import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
@@ -63,11 +64,13 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(models.stop)
     const sql = await openSql({ config, version, metrics, storage, analytics, models })
     undo(sql.stop)
+    const agents = await openAgents({ config, metrics, storage, connected, analytics, models, sql })
+    undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
     undo(housekeeping.stop)
-    const http = await openHttp({ config, logger, version, metrics, storage, connected, analytics, models, sql, housekeeping })
-    // Requests and runs of jobs end concurrently, each within the time limit of a stop.
-    undo(() => Promise.all([http.stop(), housekeeping.stop()]))
+    const http = await openHttp({ config, logger, version, metrics, storage, connected, analytics, models, sql, agents, housekeeping })
+    // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
+    undo(() => Promise.all([http.stop(), agents.stop(), housekeeping.stop()]))
     await models.trainings.resume()
     await housekeeping.begin()
     return { url: http.url, head: () => log.head(), sql: sql.sql, log, analyticsPid: () => analytics.pid }

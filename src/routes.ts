@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
+import type { AgentParts } from './open-agents.js'
 import type { Housekeeping } from './open-housekeeping.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { Models } from './open-models.js'
@@ -17,6 +18,7 @@ import { answerRoutes } from './http/routes/answers.js'
 import { createApp } from './http/server/app.js'
 import { authRoutes } from './http/routes/auth.js'
 import { chatbotRoutes } from './http/routes/resources/chatbots.js'
+import { completionRoutes } from './http/routes/completions.js'
 import { configRoutes } from './http/routes/resources/config.js'
 import { databaseRoutes } from './http/routes/resources/databases.js'
 import type { EventStreams } from './http/reads/event-stream.js'
@@ -74,6 +76,7 @@ export type Parts = {
   analytics: Analytics
   models: Models
   sql: Sql
+  agents: AgentParts
   housekeeping: Housekeeping
   feed: EventFeed
   streams: EventStreams
@@ -129,8 +132,9 @@ export const appOf = (parts: Parts): Express => {
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
-    ...agentRoutes(ledger, records, reading),
     ...answerRoutes({ ledger, reading, records: answers, judge }),
+    ...agentRoutes({ ledger, records, reading, checkModel: (agent, signal) => parts.agents.check(agent, signal) }),
+    ...completionRoutes(ledger, parts.agents.agents),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),

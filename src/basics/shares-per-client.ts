@@ -4,6 +4,8 @@ import { limits, type LimitName } from './limits.js'
 type ShareOptions = {
   /** What the places are for: `uploads`. */
   what: string
+  /** Of whom a share is, in words; ` of this client` unless it is said. */
+  whose?: string
   hint?: string
   /** The names of the limits: of all places, and of those of one client. */
   max: LimitName
@@ -29,7 +31,7 @@ export class SharesPerClient {
   take(client: string): () => void {
     const { max, perClientMax } = this.options
     const ofClient = this.#byClient.get(client) ?? 0
-    if (ofClient >= this.#bound(perClientMax)) throw this.#busy(perClientMax, ' of this client')
+    if (ofClient >= this.#bound(perClientMax)) throw this.#busy(perClientMax, this.options.whose ?? ' of this client')
     if (this.#taken >= this.#bound(max)) throw this.#busy(max)
     this.#count(client, 1)
     return () => this.#count(client, -1)

@@ -1,3 +1,4 @@
+import type { AgentAnswered } from '../../events/records/answers.js'
 import { anyForeign, isForeignType } from '../../events/foreign.js'
 import type { Batch } from '../log/contract/log.js'
 import { Gauges, type Sources } from './gauges.js'
@@ -60,6 +61,20 @@ export class Metrics {
     durations,
   )
   readonly #jobRuns = this.#make.counter('job_runs_total', 'Runs of jobs that ended, by outcome.', ['outcome'])
+  readonly #answers = this.#make.counter('agent_answers_total', 'Answers of agents by outcome: answered, unanswered, failed, aborted.', [
+    'outcome',
+  ])
+  readonly #answerSeconds = this.#make.histogram('agent_answer_duration_seconds', 'Time of a whole answer of an agent.', durations)
+  readonly #firstTextSeconds = this.#make.histogram(
+    'agent_first_text_duration_seconds',
+    'Time from a question to the first text of the language model.',
+    durations,
+  )
+  readonly #answerTokens = this.#make.counter(
+    'agent_tokens_total',
+    'Tokens of answers of agents, as providers count them, by direction: input, output.',
+    ['direction'],
+  )
   readonly #uploads = this.#make.counter('uploads_total', 'Files that were received.')
   readonly #uploadBytes = this.#make.counter('upload_bytes_total', 'Bytes of files that were received.')
   readonly #gauges = new Gauges(this.#make)
@@ -95,9 +110,18 @@ export class Metrics {
 
   #happened(event: Batch['events'][number]['event'], source: string): void {
     if (event.type === 'PredictionsServed') this.#predictedRows.inc({ source }, event.data.rows)
+    else if (event.type === 'AgentAnswered') this.#answered(event.data)
     else if (event.type === 'JobRunFinished') this.#jobRuns.inc({ outcome: event.data.outcome })
     else if (event.type === 'ModelTrained') this.#trainings.inc({ outcome: 'complete' })
     else if (event.type === 'ModelTrainingFailed') this.#trainings.inc({ outcome: 'error' })
+  }
+
+  #answered({ outcome, duration_ms, first_token_ms, input_tokens, output_tokens }: AgentAnswered): void {
+    this.#answers.inc({ outcome })
+    this.#answerSeconds.observe(duration_ms / 1000)
+    if (first_token_ms !== null) this.#firstTextSeconds.observe(first_token_ms / 1000)
+    this.#answerTokens.inc({ direction: 'input' }, input_tokens ?? 0)
+    this.#answerTokens.inc({ direction: 'output' }, output_tokens ?? 0)
   }
 
   predicted(seconds: number): void {

@@ -18,6 +18,8 @@ export class ConfigError extends Error {}
 
 const portRule = 'must be a whole number from 0 to 65535'
 
+const tokensRule = `must be a whole number from 0 to ${limits.agentDayMaxTokens}`
+
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
 /** Whose `X-Forwarded-…` headers are trusted: nobody's, those of a number of proxies in a row, or those of these addresses and networks. */
@@ -99,6 +101,13 @@ const settings = z.object({
       'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
     ),
   ...languageModelSettings,
+  AGENT_TOKENS_PER_DAY: z.coerce
+    .number(tokensRule)
+    .int(tokensRule)
+    .min(0, tokensRule)
+    .max(limits.agentDayMaxTokens, tokensRule)
+    .default(limits.agentDayMaxTokens)
+    .describe('tokens that each agent may use in a day (UTC), unless its tokens_per_day says fewer'),
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
@@ -145,6 +154,8 @@ export type Config = {
   egressAllow: string
   /** What the environment gives for language models, by the names of their providers. */
   modelAccess: ModelAccess
+  /** The tokens of each agent in a day. */
+  agentTokensPerDay: number
   /** Whether every question to a connected database is recorded, and not only those of trainings. */
   recordsAllQueries: boolean
   /** The folder whose files connections may read. */
@@ -194,6 +205,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     trustedProxies: s.TRUST_PROXY ?? false,
     egressAllow: s.EGRESS_ALLOW,
     modelAccess: readModelAccess(s),
+    agentTokensPerDay: s.AGENT_TOKENS_PER_DAY,
     recordsAllQueries: s.RECORD_QUERIES === 'all',
     connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,

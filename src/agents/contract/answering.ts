@@ -1,7 +1,8 @@
 import type { AnswerOutcome, AnswerPurpose } from '../../../events/records/answers.js'
 import type { Json, StreamId } from '../../../events/common.js'
 import type { Problem } from '../../basics/errors.js'
-import type { TokenUsage } from '../../llm/contract/language-model.js'
+import type { ChatMessage, TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
+import type { Execution } from '../../commands/ledger.js'
 import type { Found, Origin } from '../../log/contract/log.js'
 
 /** One turn of a conversation. */
@@ -18,6 +19,8 @@ export type Asked = {
   client?: string | undefined
   /** The conversation that the question belongs to. */
   conversation?: StreamId
+  /** The key of the request, and its text: asked again with it, the recorded answer is given again. */
+  idempotency?: Execution['idempotency']
   /** A log position at which the agent, its skills and its data are read. */
   asOf?: number
   signal: AbortSignal
@@ -26,7 +29,10 @@ export type Asked = {
 /** The rows that a query of the agent gave; at most the first ones. */
 export type AnswerRows = { sql: string; columns: readonly string[]; rows: readonly (readonly Json[])[]; cut: boolean }
 
-/** What happens on the way to an answer, as it happens. `text` is a part of the answer itself. */
+/**
+ * What happens on the way to an answer, as it happens. `text` is a part of what the language model says. If a step follows, that was a remark
+ * on the way, and the answer begins anew.
+ */
 export type AnswerFrame =
   | { type: 'start'; answer: string }
   | { type: 'step'; tool: string; input: string }
@@ -44,6 +50,24 @@ export type Answered = {
   usage: TokenUsage
   /** Why there is no answer. */
   problem?: Problem
+}
+
+/** What a question would be sent as: nothing is asked, and nothing recorded. */
+export type AnswerPlan = {
+  provider: string
+  model: string
+  host: string
+  read_at: number
+  messages: readonly ChatMessage[]
+  tools: readonly ToolDescription[]
+  /** The tables that the agent may read, and the descriptions of those that the prompt describes. */
+  tables: readonly string[]
+  schema: readonly object[]
+  models: readonly string[]
+  knowledge_bases: readonly string[]
+  /** What the agent was given, and is not there. */
+  missing: readonly string[]
+  max_output_tokens: number
 }
 
 /**

@@ -14,9 +14,9 @@ import type { Sessions } from '../protocol/sessions.js'
 import { callerOf } from '../routes/auth.js'
 import type { About } from '../routes/status.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
-import { notBuiltReply } from './not-built.js'
+import { readsEvents, refuseNotBuilt } from './not-built.js'
 import { openApiDocument } from './openapi.js'
-import { asProblem, logFault, problemReply } from './problem.js'
+import { asProblem, logFault, problemAsEvents, problemReply } from './problem.js'
 import { RouteTable } from './route-table.js'
 import { send } from './send.js'
 import { refuseMethod, unknownPath } from './unmatched.js'
@@ -108,7 +108,10 @@ export const createApp = (options: AppOptions): Express => {
     incoming.url = withoutPrefix(incoming.url)
     if (sessions) call.caller = callerOf(sessions, { openMetrics }, call)
     const match = table.find(call.method, call.path)
-    if (!match) return notBuiltReply(call) ?? unknownPath(call)
+    if (!match) {
+      refuseNotBuilt(call)
+      return unknownPath(call)
+    }
     call.route = match.template
     call.refusal = match.found?.refusal
     return match.found ? match.found.answer(call, res, match.segments) : refuseMethod(call, match.allowed)
@@ -117,7 +120,7 @@ export const createApp = (options: AppOptions): Express => {
   const refusalOf = (error: unknown, call: Call): Reply => {
     const problem = asProblem(error)
     logFault(logger, error, problem, call.id)
-    return call.refusal?.(problem, call) ?? problemReply(problem, call.id)
+    return call.refusal?.(problem, call) ?? (readsEvents(call) ? problemAsEvents(problem, call.id) : problemReply(problem, call.id))
   }
 
   const app = express()

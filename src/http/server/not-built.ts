@@ -1,7 +1,5 @@
 import { Problem } from '../../basics/errors.js'
 import type { Call } from '../protocol/call.js'
-import type { Reply } from '../protocol/reply.js'
-import { problemAsEvents } from './problem.js'
 
 /** Paths of the public service that this one lacks, and what to use instead. `listed` has their names in the README. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
@@ -16,12 +14,6 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
     listed: ['triggers'],
     what: 'triggers',
     instead: 'Follow the log: mindledger log --follow.',
-  },
-  {
-    path: /^\/projects\/[^/]+\/agents\/[^/]+\/completions(\/|$)/,
-    listed: ['agent completions'],
-    what: 'agent completions',
-    instead: 'Ask the language model directly; the agent record has its prompt_template and skills.',
   },
   {
     path: /^\/config\/\w+/,
@@ -70,12 +62,13 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
 /** Paths whose clients read only server-sent events. */
 const streams = /\/completions\/stream\/?$/
 
-/** The answer for a path in `notBuilt`; undefined for any other. @throws Problem that names what to use instead */
-export const notBuiltReply = (call: Call): Reply | undefined => {
-  const { path } = call
+/** Whether a refusal is read as server-sent events, whatever its status. */
+export const readsEvents = (call: Call): boolean =>
+  call.method === 'POST' && streams.test(call.path) && call.accepts(['text/event-stream']) !== false
+
+/** Refuses a path in `notBuilt`. @throws Problem that names what to use instead */
+export const refuseNotBuilt = ({ path }: Call): void => {
   const known = notBuilt.find((one) => one.path.test(path))
-  if (!known) return undefined
-  const problem = new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
-  if (!streams.test(path) || call.accepts(['text/event-stream']) === false) throw problem
-  return problemAsEvents(problem, call.id)
+  if (!known) return
+  throw new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
 }

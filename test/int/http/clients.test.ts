@@ -116,8 +116,8 @@ test('the JavaScript client of the repository makes projects, asks agents, uploa
   expect((await send(at.url, 'GET', agents)).body).toMatchObject([{ name: 'clerk', model_name: 'gpt-4o' }])
   const messages = [{ question: 'How many flats?', answer: null }]
   expect(await send(at.url, 'POST', `${agents}/clerk/completions`, { messages })).toMatchObject({
-    status: 501,
-    body: { detail: 'this service does not have agent completions', hint: expect.stringContaining('language model') },
+    status: 502,
+    body: { code: 'llm_failed', title: 'No key', hint: expect.stringContaining('openai_api_key') },
   })
   await send(at.url, 'DELETE', `${agents}/clerk`)
   const form = new FormData()
@@ -146,15 +146,19 @@ test('the Python client raises what an agent’s stream and a connection’s que
   // One of its methods reads events and looks at no status, the other one raises by the status.
   const path = '/api/projects/mindsdb/agents/nobody/completions/stream'
   const stream = await send(at.url, 'POST', path, { messages: [{ question: 'How many flats?', answer: null }] })
-  expect(stream).toMatchObject({ status: 501, type: expect.stringContaining('text/event-stream') })
+  expect(stream).toMatchObject({ status: 404, type: expect.stringContaining('text/event-stream') })
   const [first = '', last = ''] = [...String(stream.body).matchAll(/^data: (.*)$/gm)].map(([, data]) => data)
   expect(JSON.parse(first)).toMatchObject({
-    code: 'not_built',
-    error: expect.stringMatching(/does not have agent completions\n.*language model/),
+    code: 'not_found',
+    error: 'Agent with name nobody does not exist',
   })
   expect(() => JSON.parse(last) as unknown).toThrow()
   const problem = await send(at.url, 'POST', path, {}, { accept: 'application/json' })
-  expect(problem).toMatchObject({ status: 501, type: expect.stringContaining('application/problem+json'), body: { code: 'not_built' } })
+  expect(problem).toMatchObject({
+    status: 400,
+    type: expect.stringContaining('application/problem+json'),
+    body: { title: 'Missing parameter' },
+  })
 
   await run(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "port": 1, "user": "u", "database": "shop"}`)
   await run('CREATE TABLE files.said (SELECT 1 AS one)')

@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import type { Agent } from '../../../../events/agent.js'
 import { jsonObject, resourceName } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, notFound, Problem } from '../../../basics/errors.js'
 import { wrapped, wrappedNamed } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
@@ -43,7 +45,12 @@ const creationNotAllowed =
     })
   }
 
-export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
+/** Calls the language model that an agent would have. @throws Problem that says why it cannot be used */
+type CheckModel = (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal) => Promise<void>
+
+type Services = { ledger: Ledger; records: Records; reading: Reading; checkModel: CheckModel }
+
+export const agentRoutes = ({ ledger, records, reading, checkModel }: Services): Route[] => {
   const command = ({ segments: { project, agent } }: { segments: { project: string; agent: string } }) =>
     ({ type: 'DeleteAgent', data: { project, agent } }) as const
   return [
@@ -61,12 +68,18 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
     route({
       method: 'post',
       path,
-      summary: 'Create an agent',
+      summary: 'Create an agent; with check=true only if its language model answers',
       commandHeaders,
+      query: { check: oneOf(['true', 'false'], 'check is true or false') },
       body: creation,
       answers: { 201: agentRecord },
-      async handle({ segments: { project }, body, call }) {
+      async handle({ segments: { project }, body, call, query: { check } }) {
         const data = { project, agent: body.name, ...agentCreation(body) }
+        // Nothing is called for a creation that would be refused.
+        if (check === 'true') {
+          await ledger.execute({ type: 'CreateAgent', data }, call.origin(), { dryRun: true })
+          await checkModel(data, call.gone)
+        }
         const outcome = await carryOut(ledger, { type: 'CreateAgent', data }, call)
         const agent = resultOf('agent', outcome.resource)
         return json(await records.agent(agent, await projectOf(ledger.log, agent)), { status: 201 })

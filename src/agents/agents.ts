@@ -1,0 +1,197 @@
+import { v7 as uuidv7 } from 'uuid'
+import { Problem, wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { SharesPerClient } from '../basics/shares-per-client.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Answered, AnswerFrame, AnswerPlan, Asked, AskAgent } from './contract/answering.js'
+import { prepare, type PrepareParts, type Prepared } from './prepare.js'
+import { nameInSql, TableDescriptions } from './prompt/describe.js'
+import { AnswerRun, GivenUp } from './run/answer-run.js'
+import { Channel } from './run/channel.js'
+import { record } from './run/recording.js'
+import { recordedAnswer } from './run/recorded-answer.js'
+import { TokenBudget } from './run/token-budget.js'
+import { ToolBook } from './run/tool-book.js'
+
+type Parts = Omit<PrepareParts, 'log'> & {
+  ledger: Ledger
+  /** The tokens of each agent in a day, unless the agent says fewer. */
+  tokensPerDay: number
+}
+
+const stopping = (): Problem => new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
+
+/** @throws Problem wrong_arguments when there is no question, or a message is too long */
+const checkTurns = ({ turns }: Asked): void => {
+  const question = turns.at(-1)
+  if (question?.role !== 'user' || question.content.trim() === '')
+    throw wrong('messages: the last one must be a question', 'Send {"role": "user", "content": "…"} at the end.')
+  const long = turns.findIndex(({ content }) => content.length > limits.agentQuestionMaxChars)
+  if (long >= 0) throw wrong(`messages[${long}]: has more than ${limits.agentQuestionMaxChars} characters (agentQuestionMaxChars)`)
+}
+
+/**
+ * Answers the questions of agents: asks their language models, which use tools made of what each agent may read, and records every answer
+ * before it is given, also one that failed or that nobody waited for.
+ *
+ * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
+ */
+export class Agents {
+  readonly #descriptions = new TableDescriptions()
+  readonly #budget: TokenBudget
+  readonly #places = new SharesPerClient({
+    what: 'answers',
+    whose: ' of this agent',
+    max: 'agentAnswersMax',
+    perClientMax: 'agentAnswersPerAgentMax',
+  })
+  readonly #stopping = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+  readonly #prepareParts: PrepareParts
+
+  constructor(private readonly parts: Parts) {
+    this.#prepareParts = { ...parts, log: parts.ledger.log }
+    this.#budget = new TokenBudget(parts.ledger.log)
+  }
+
+  /** How many answers are under way. */
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** Answers a question; see `AskAgent`. */
+  readonly ask: AskAgent = (asked) => this.#ask(asked)
+
+  async *#ask(asked: Asked): AsyncGenerator<AnswerFrame, Answered, void> {
+    checkTurns(asked)
+    if (this.#stopping.signal.aborted) throw stopping()
+    const release = this.#places.take(asked.agent.stream)
+    const left = new AbortController()
+    const frames = new Channel<AnswerFrame>()
+    const answered = this.#answer(asked, left, frames).finally(release)
+    const running = answered.catch(() => undefined)
+    this.#running.add(running)
+    void running.then(() => this.#running.delete(running))
+    try {
+      yield* frames
+      return await answered
+    } finally {
+      left.abort(new GivenUp('Who asked has left'))
+      await running
+    }
+  }
+
+  /** The recorded answer at a position of the log. @throws Problem erased */
+  recorded(position: number): Promise<Answered> {
+    return recordedAnswer(this.parts.ledger.log, position)
+  }
+
+  /** What a question would be sent as, without asking anybody but the tables. @throws Problem */
+  async plan(asked: Asked): Promise<AnswerPlan> {
+    checkTurns(asked)
+    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(
+      this.#prepareParts,
+      this.#descriptions,
+      asked,
+      asked.signal,
+    )
+    return {
+      provider: model.provider,
+      model: model.model,
+      host: model.host,
+      read_at: readAt,
+      messages,
+      tools: tools.map(({ description }) => description),
+      tables: scope.tables.map(({ path }) => nameInSql(path)),
+      schema: shown.described,
+      models: scope.models.map(({ label }) => label),
+      knowledge_bases: scope.bases.map(({ name }) => name),
+      missing: scope.missing,
+      max_output_tokens: settings.maxOutputTokens,
+    }
+  }
+
+  /** Ends all answers as aborted, and records them. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new GivenUp('The service was stopped'))
+    await Promise.all(this.#running)
+  }
+
+  /** Prepares, converses and records. The time limit of an answer begins with it. */
+  async #answer(asked: Asked, left: AbortController, frames: Channel<AnswerFrame>): Promise<Answered> {
+    const late = new AbortController()
+    const gone = () => left.abort(new GivenUp('Who asked has left'))
+    if (asked.signal.aborted) gone()
+    asked.signal.addEventListener('abort', gone)
+    const signal = AbortSignal.any([left.signal, this.#stopping.signal, late.signal])
+    let timer: NodeJS.Timeout | undefined
+    try {
+      const prepared = await this.#prepared(asked, signal)
+      const { timeoutMs } = prepared.settings
+      timer = setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs)
+      return await this.#finish(asked, prepared, signal, frames)
+    } finally {
+      clearTimeout(timer)
+      asked.signal.removeEventListener('abort', gone)
+      frames.end()
+    }
+  }
+
+  /** Prepares an answer. @throws Problem when it is refused: nothing was asked then, and nothing is recorded */
+  async #prepared(asked: Asked, signal: AbortSignal): Promise<Prepared> {
+    try {
+      const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
+      const { scope, settings } = prepared
+      const most = this.#mostTokens(settings)
+      const giveBack = await this.#budget.reserve(scope.agent.stream, { tokens: settings.maxOutputTokens, most })
+      giveBack(0)
+      signal.throwIfAborted()
+      return prepared
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error
+      throw asked.signal.aborted ? asked.signal.reason : stopping()
+    }
+  }
+
+  #mostTokens({ tokensPerDay }: Prepared['settings']): number {
+    return Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
+  }
+
+  async #finish(asked: Asked, prepared: Prepared, signal: AbortSignal, frames: Channel<AnswerFrame>): Promise<Answered> {
+    const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
+    const answer = uuidv7()
+    frames.put({ type: 'start', answer })
+    const book = new ToolBook(tools, fence)
+    const most = this.#mostTokens(settings)
+    const request = {
+      maxOutputTokens: settings.maxOutputTokens,
+      ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    }
+    const finished = await new AnswerRun({
+      ...{ model, messages, request, book, signal },
+      reserve: (tokens) => this.#budget.reserve(scope.agent.stream, { tokens, most }),
+      emit: (frame) => frames.put(frame),
+    }).finish()
+    const recorded = {
+      answer,
+      asked,
+      scope,
+      settings,
+      model,
+      readAt,
+      searched,
+      finished,
+      request: { ...request, tools: book.descriptions },
+    }
+    const { positions, repeated } = await record(this.parts.ledger, recorded)
+    const [position = 0] = positions
+    if (repeated) return this.recorded(position)
+    const { content, outcome, queries, usage, problem } = finished
+    return { answer, position, content, outcome, queries, usage, ...(problem && { problem }) }
+  }
+}
+
+const tooLate = (timeoutMs: number): Problem =>
+  new Problem('answer_limit', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {
+    hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
+  })

@@ -1,0 +1,106 @@
+import type { Agent } from '../../events/agent.js'
+import type { LanguageModel } from '../llm/contract/language-model.js'
+import { limits } from '../basics/limits.js'
+import type { Found, Log, Resources } from '../log/contract/log.js'
+import type { SelectService, TablePath } from '../sql/contract/select.js'
+import type { Tables } from '../connections/contract/requests.js'
+import type { Asked } from './contract/answering.js'
+import { nameInSql, type TableDescriptions } from './prompt/describe.js'
+import { Fence } from './prompt/fence.js'
+import { linked } from './prompt/link.js'
+import { fitting, promptOf } from './prompt/prompt.js'
+import { settingsOf } from './prompt/settings.js'
+import type { Knowledge } from './scope/knowledge.js'
+import { scopeOf, type Scope } from './scope/scope.js'
+import { describeTool } from './tools/describe-tool.js'
+import { predictTool, type Predicting } from './tools/predict-tool.js'
+import { Queries } from './queries/queries.js'
+import { searchTool, type Searched } from './tools/search-tool.js'
+import { sqlTool } from './tools/sql-tool.js'
+import type { Tool } from './tools/tool.js'
+
+/** What answers are prepared from. */
+export type PrepareParts = Predicting & {
+  log: Log
+  analytics: SelectService
+  defaultProject: string
+  /** The language model of an agent, as the agent, the service’s defaults and the environment say. @throws Problem llm_failed, egress_refused */
+  modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
+  connectedTables: (connection: Found<'database'>) => Promise<Tables>
+  /** Resources as they were at an earlier position. */
+  resourcesAt: (position: number, client?: string) => Resources
+  knowledge?: Knowledge | undefined
+}
+
+/** An answer before its language model is asked. */
+export type Prepared = Awaited<ReturnType<typeof prepare>>
+
+const triesMax = 3
+
+/** Whether what was read is how things are at a position: a write may have come in between. */
+const isAsOf = async (log: Log, position: number, { agent, skills, models }: Scope): Promise<boolean> => {
+  const read = [agent, ...skills, ...models.map(({ found }) => found)]
+  const versions = await Promise.all(read.map(({ stream }) => log.versionAt(stream, position)))
+  return read.every(({ version }, i) => version === versions[i])
+}
+
+/** What an agent may use, and the position of the log at which that was read. */
+const readScope = async (parts: PrepareParts, asked: Asked): Promise<{ scope: Scope; head: number; position: number }> => {
+  const { log, knowledge, connectedTables } = parts
+  const read = async (resources: Resources, isPast: boolean) => {
+    const agent = (await resources.byStream('agent', asked.agent.stream)) ?? asked.agent
+    return scopeOf({ resources, isPast, project: asked.project, knowledge, connectedTables }, agent)
+  }
+  for (let tries = 0; asked.asOf === undefined && tries < triesMax; tries++) {
+    const { position: head } = await log.head()
+    const scope = await read(log.resources, false)
+    if (await isAsOf(log, head, scope)) return { scope, head, position: head }
+  }
+  const { position: head } = await log.head()
+  const position = asked.asOf ?? head
+  return { scope: await read(parts.resourcesAt(position, asked.client), position !== head), head, position }
+}
+
+/** Where names without a database are looked up: the only database that there is, or the agent’s project. */
+const databaseOf = ({ tables }: Scope, project: Found<'project'>): string => {
+  const databases = new Set(tables.map(({ path }) => path[0] ?? ''))
+  const [only] = databases
+  return databases.size === 1 && only !== undefined ? only : project.state.name
+}
+
+/** Reads what an agent may use, and makes its prompt and its tools. @throws Problem when it cannot be asked */
+export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: Asked, signal: AbortSignal) => {
+  const { scope, head, position } = await readScope(parts, asked)
+  const { tables, models, bases } = scope
+  const settings = settingsOf(scope.agent.state)
+  const model = await parts.modelOf(scope.agent.state)
+  const db = databaseOf(scope, asked.project)
+  const fence = new Fence()
+  const place = { origin: asked.origin, client: asked.client, head, position }
+  const queries = new Queries(parts, { ...place, signal })
+  const moment = position === head ? '' : String(position)
+  const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
+  const conversation = asked.turns.map(({ content }) => content).slice(-3)
+  const order = tables.length > limits.agentTablesDescribedMax ? linked(tables, conversation.join('\n')) : tables
+  const first = order.slice(0, limits.agentTablesDescribedMax)
+  const shown = fitting(
+    await Promise.all(first.map(describe)),
+    order.slice(first.length).map(({ path }) => nameInSql(path)),
+  )
+  const only: TablePath[] = [
+    ...tables.map(({ path }) => path),
+    ...models.map(({ project, found }) => [project.state.name, found.state.name]),
+  ]
+  const searched: Searched[] = []
+  const { knowledge } = parts
+  const tools: Tool[] = [
+    ...(tables.length > 0 ? [sqlTool(queries, only, db)] : []),
+    ...(shown.named.length > 0 ? [describeTool(tables, db, describe)] : []),
+    ...(knowledge && bases.length > 0
+      ? [searchTool({ bases, search: knowledge.search, asOf: asked.asOf, onSearched: (one) => searched.push(one) })]
+      : []),
+    ...(models.length > 0 ? [await predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
+  ]
+  const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })
+  return { scope, settings, model, readAt: position, fence, tools, messages, searched, shown, only }
+}

@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache'
+import type { Json } from '../../../events/common.js'
+import { isProblem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { quoteName } from '../../dialect/strings.js'
+import type { ScopeTable } from '../scope/tables-in.js'
+import type { Queries } from '../queries/queries.js'
+
+export type DescribedColumn = { name: string; type: string; values: readonly string[] }
+
+/** What a language model is told of a table: its columns, the values of those that have few, and its first rows. */
+export type DescribedTable = { name: string; columns: readonly DescribedColumn[]; rows: readonly (readonly Json[])[]; problem?: string }
+
+const fewValues = 12
+const valueMaxChars = 40
+const shownRows = 3
+const leastRows = 8
+const askedColumns = 20
+
+/** The full name of a table as it is written in SQL. @example nameInSql(['files', 'open orders']) // 'files."open orders"' */
+export const nameInSql = (path: readonly string[]): string =>
+  path.map((part) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(part) ? part : quoteName(part))).join('.')
+
+const isText = (type: string): boolean => /^(?:VARCHAR|ENUM|BOOLEAN)/i.test(type)
+
+/** The values of a column in some rows, where they are few and each is short. */
+const valuesIn = (rows: readonly (readonly Json[])[], column: number): string[] => {
+  const values = new Set<string>()
+  for (const row of rows) {
+    const value = row[column]
+    if (value === null || value === undefined) continue
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (text.length > valueMaxChars || values.size > fewValues) return []
+    values.add(text)
+  }
+  // As many values as rows tell nothing of the next row.
+  return values.size <= fewValues && (rows.length >= leastRows || values.size * 2 <= rows.length) ? [...values].sort() : []
+}
+
+/** All values of the columns of a file that have few; reading one ends with the first value too many. */
+const valuesOfFile = async (
+  table: ScopeTable,
+  columns: readonly { name: string; type: string }[],
+  queries: Queries,
+): Promise<Map<string, string[]>> => {
+  const asked = columns.filter(({ type }) => isText(type)).slice(0, askedColumns)
+  if (asked.length === 0) return new Map()
+  const from = nameInSql(table.path)
+  const items = asked.map(({ name }) => {
+    const column = quoteName(name)
+    return `(SELECT list(v ORDER BY v) FROM (SELECT DISTINCT CAST(${column} AS VARCHAR) AS v FROM ${from} WHERE ${column} IS NOT NULL LIMIT ${fewValues + 1}) AS d)`
+  })
+  const { rows } = await queries.run({
+    sql: `SELECT ${items.join(', ')}`,
+    ...{ db: 'files', only: [table.path], maxRows: 1, timeoutMs: limits.agentSampleTimeoutMs },
+  })
+  const found = asked.map(({ name }, i) => {
+    const values = rows[0]?.[i]
+    const texts = Array.isArray(values) ? values.map(String) : []
+    return [name, texts.length <= fewValues && texts.every((text) => text.length <= valueMaxChars) ? texts : []] as const
+  })
+  return new Map(found)
+}
+
+const read = async (table: ScopeTable, queries: Queries): Promise<DescribedTable> => {
+  const name = nameInSql(table.path)
+  const bounds = { db: table.path[0] ?? '', only: [table.path], timeoutMs: limits.agentSampleTimeoutMs }
+  const { columns, rows } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
+  const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries) : undefined
+  return {
+    name,
+    columns: columns.map((column, i) => ({
+      ...column,
+      values: exact ? (exact.get(column.name) ?? []) : isText(column.type) ? valuesIn(rows, i) : [],
+    })),
+    rows: rows.slice(0, shownRows),
+  }
+}
+
+/** Describes tables for language models. A description is kept for a while, for all agents that may read its table. */
+export class TableDescriptions {
+  readonly #kept = new LRUCache<string, DescribedTable>({ max: limits.agentDescriptionsKept, ttl: limits.agentDescriptionMaxAgeMs })
+
+  /** The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. */
+  async of(table: ScopeTable, queries: Queries, moment: string): Promise<DescribedTable> {
+    const key = JSON.stringify([table.path, table.state, moment])
+    const known = this.#kept.get(key)
+    if (known) return known
+    try {
+      const described = await read(table, queries)
+      this.#kept.set(key, described)
+      return described
+    } catch (error) {
+      if (!isProblem(error)) throw error
+      const columns = (table.columns ?? []).map((column) => ({ ...column, values: [] }))
+      return { name: nameInSql(table.path), columns, rows: [], problem: error.title }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Agent } from '../../../events/agent.js'
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+import { maskSecrets } from '../../vault/secrets.js'
+
+/** How an agent answers, by its params. */
+export type AgentSettings = {
+  promptTemplate: string | undefined
+  /** `sql`: the rows are the answer. `retrieval`: documents are searched before anything is said. */
+  mode: 'text' | 'sql' | 'retrieval'
+  maxOutputTokens: number
+  temperature: number | undefined
+  timeoutMs: number
+  tokensPerDay: number | undefined
+  returnsContext: boolean
+  /** The params without their secrets. */
+  params: JsonObject
+}
+
+const numberOf = (value: Json | undefined, least: number, most: number): number | undefined => {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? Math.min(Math.max(number, least), most) : undefined
+}
+
+const firstNumber = (objects: readonly JsonObject[], key: string, least: number, most: number): number | undefined => {
+  for (const object of objects) {
+    const number = numberOf(object[key], least, most)
+    if (number !== undefined) return number
+  }
+  return undefined
+}
+
+const modes = ['text', 'sql', 'retrieval'] as const
+
+/** The params with `{{name}}` in a template replaced by what the agent says of it; `question` stays for the question. */
+const filled = (template: string, params: JsonObject): string =>
+  template.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (whole, name: string) => {
+    const value = params[name]
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : whole
+  })
+
+/**
+ * Reads the settings of an agent of either generation. Values that make no sense are left out, as clients write all kinds of params.
+ *
+ * @example settingsOf({ …agent, params: { timeout: 20 } }).timeoutMs // 20000
+ */
+export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSettings => {
+  const params = maskSecrets(sealed)
+  const { model, prompt_template: template, mode } = params
+  const objects = isObject(model) ? [params, model] : [params]
+  const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
+  return {
+    promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
+    mode: modes.find((known) => known === mode) ?? 'text',
+    maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
+    temperature: firstNumber(objects, 'temperature', 0, 2),
+    timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),
+    tokensPerDay: firstNumber([params], 'tokens_per_day', 0, limits.agentDayMaxTokens),
+    returnsContext: params['return_context'] === true,
+    params,
+  }
+}

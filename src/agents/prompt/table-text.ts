@@ -1,0 +1,23 @@
+import { limits } from '../../basics/limits.js'
+import type { DescribedTable } from './describe.js'
+import { cutText } from './tokens.js'
+
+const cellMaxChars = 60
+
+/** A table as a language model reads it: a line for each column, and its first rows, each cut to a length. */
+export const tableText = ({ name, columns, rows, problem }: DescribedTable): string => {
+  const shown = columns.slice(0, limits.agentColumnsShownMax)
+  const lines = shown.map(({ name: column, type, values }) => {
+    const said = values.length > 0 ? `, values: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
+    return `  ${JSON.stringify(column)} ${type}${said}`
+  })
+  const more = columns.length > shown.length ? [`  … and ${columns.length - shown.length} other columns`] : []
+  const cells = rows.map(
+    (row) =>
+      `  ${JSON.stringify(row.slice(0, shown.length).map((cell) => (typeof cell === 'string' ? cutText(cell, cellMaxChars) : cell)))}`,
+  )
+  const first = cells.length > 0 ? ['first rows:', ...cells.map((line) => cutText(line, 2_000))] : []
+  return [`table ${name}`, ...(problem === undefined ? [] : [`  it cannot be read now: ${problem}`]), ...lines, ...more, ...first].join(
+    '\n',
+  )
+}

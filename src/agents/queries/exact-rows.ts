@@ -1,0 +1,24 @@
+import type { Json } from '../../../events/common.js'
+import { NumberText, parseAst, type AstValue } from '../../sql/engine/ast/json.js'
+
+/** A number that JavaScript does not keep, such as a BIGINT beyond 2^53, stays the text that it is in SQL. */
+const numberOf = (text: string): Json => {
+  const value = Number(text)
+  const isKept = Number.isFinite(value) && (Number.isSafeInteger(value) || text.replace(/e.*$/i, '').replaceAll(/[^0-9]/g, '').length <= 17)
+  return isKept ? value : text
+}
+
+const exact = (value: AstValue): Json => {
+  if (value instanceof NumberText) return numberOf(value.text)
+  if (Array.isArray(value)) return value.map(exact)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, exact(member)]))
+}
+
+const longNumber = /\d{16}/
+
+/** The rows of a chunk, in which arrays of JSON stand with commas between them. No number loses a digit. */
+export const exactRows = (chunk: string): Json[][] => {
+  const text = `[${chunk}]`
+  return (longNumber.test(text) ? exact(parseAst(text)) : JSON.parse(text)) as Json[][]
+}

@@ -1,0 +1,55 @@
+import type { Json } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+import type { Origin } from '../../log/contract/log.js'
+import type { PredictionRecorder } from '../../models/serving/recorder.js'
+import type { Column } from '../../sql/contract/answer.js'
+import type { SelectService, TablePath } from '../../sql/contract/select.js'
+import { answerSelect } from '../../sql/facade/answer-select.js'
+import { exactRows } from './exact-rows.js'
+
+/** A query and its bounds. Names without a database are looked up in `db`; only the tables in `only` may be named. */
+export type BoundQuery = { sql: string; db: string; only: readonly TablePath[]; maxRows: number; timeoutMs: number }
+
+/** `cut` says that there are more rows. */
+export type QueryRows = { columns: readonly Column[]; rows: Json[][]; cut: boolean }
+
+type QueryParts = {
+  analytics: SelectService
+  recorder: PredictionRecorder
+  defaultProject: string
+}
+
+/** In whose name the queries of an answer run, and at which position they read. */
+export type QueryPlace = { origin: Origin; client: string | undefined; head: number; position: number; signal: AbortSignal }
+
+/** Runs the queries of one answer: all at one position of the log, each within its bounds. */
+export class Queries {
+  constructor(
+    private readonly parts: QueryParts,
+    private readonly place: QueryPlace,
+  ) {}
+
+  /** The first rows of a query. @throws Problem of the query; what the signal says */
+  async run({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
+    const { origin, client, head, position, signal } = this.place
+    const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
+    const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
+    const answer = await answerSelect(select, running, {
+      ...this.parts,
+      log: { head: async () => ({ position: head, logId: '', chain: '' }) },
+    })
+    if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
+    const rows: Json[][] = []
+    let bytes = 0
+    for await (const chunk of answer.rows) {
+      const some = exactRows(chunk.toString())
+      for (const row of some) {
+        bytes += some.length === 1 ? chunk.length : JSON.stringify(row).length
+        if (rows.length >= maxRows || (bytes > limits.agentQueryMaxBytes && rows.length > 0))
+          return { columns: answer.columns, rows, cut: true }
+        rows.push(row)
+      }
+    }
+    return { columns: answer.columns, rows, cut: false }
+  }
+}

@@ -1,0 +1,178 @@
+import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
+import { isProblem, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
+import type { Exchange, ToolUse } from '../contract/answer-record.js'
+import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
+import { saysNoAnswer } from '../prompt/prompt.js'
+import { estimateTokens } from '../prompt/tokens.js'
+import { exchange, type Exchanged } from './exchange.js'
+import type { ToolBook } from './tool-book.js'
+
+/** What an answer came to, with everything that was said and done on the way. */
+export type Finished = {
+  content: string
+  outcome: AnswerOutcome
+  problem: Problem | undefined
+  exchanges: readonly Exchange[]
+  tools: readonly ToolUse[]
+  steps: readonly AnswerStep[]
+  queries: readonly AnswerRows[]
+  usage: TokenUsage
+  firstTextMs: number | null
+  durationMs: number
+}
+
+/** Why an answer is given up before its end: not by a fault, but because nobody waits for it any more. */
+export class GivenUp extends Error {}
+
+type RunParts = {
+  model: LanguageModel
+  messages: readonly ChatMessage[]
+  request: Omit<ChatRequest, 'messages' | 'tools'>
+  book: ToolBook
+  /** Reserves tokens of the day, and returns what is told how many were used. @throws Problem tokens_spent */
+  reserve: (tokens: number) => Promise<(used: number) => void>
+  emit: (frame: AnswerFrame) => void
+  signal: AbortSignal
+}
+
+const nothingSaid = 'No answer: the language model said nothing.'
+const restsOnNothing = 'No query and no search for this answer succeeded: it rests on no data.'
+const answerNow = 'Answer now with what you have. Use no more tools.'
+
+const limit = (title: string, detail: string): Problem => new Problem('answer_limit', title, detail)
+
+const added = (sum: number | null, more: number | null): number | null => (sum === null && more === null ? null : (sum ?? 0) + (more ?? 0))
+
+/** One answer: a conversation between a language model and its tools, until the model has said all, or a limit ends it. */
+export class AnswerRun {
+  readonly #messages: ChatMessage[] = []
+  readonly #exchanges: Exchange[] = []
+  readonly #tools: ToolUse[] = []
+  readonly #steps: AnswerStep[] = []
+  readonly #queries: AnswerRows[] = []
+  readonly #began = performance.now()
+  #usage: TokenUsage = { input: null, output: null }
+  /** Tokens that were used, or about that many where the provider does not say. */
+  #counted = 0
+  #firstTextMs: number | null = null
+  #text = ''
+
+  constructor(private readonly parts: RunParts) {}
+
+  /** Runs it to its end, whatever that is. @throws a fault of this service only */
+  async finish(): Promise<Finished> {
+    const { signal, book } = this.parts
+    try {
+      await this.#converse()
+    } catch (error) {
+      const reason: unknown = signal.aborted ? signal.reason : error
+      if (reason instanceof GivenUp) return this.#ended('aborted', new Problem('busy', reason.message, reason.message))
+      if (!isProblem(reason)) throw reason
+      return this.#ended('failed', reason)
+    }
+    const { tried, given } = book.data
+    if (this.#text.trim() === '') this.#say(nothingSaid)
+    else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
+    else if (!saysNoAnswer(this.#text)) return this.#ended('answered')
+    return this.#ended('unanswered')
+  }
+
+  #ended(outcome: AnswerOutcome, problem?: Problem): Finished {
+    return {
+      content: this.#text.trim(),
+      outcome,
+      problem,
+      exchanges: this.#exchanges,
+      tools: this.#tools,
+      steps: this.#steps,
+      queries: this.#queries,
+      usage: this.#usage,
+      firstTextMs: this.#firstTextMs,
+      durationMs: performance.now() - this.#began,
+    }
+  }
+
+  #say(text: string): void {
+    this.#text += text
+    this.parts.emit({ type: 'text', text })
+  }
+
+  async #converse(): Promise<void> {
+    const { signal } = this.parts
+    let fresh: ChatMessage[] = [...this.parts.messages]
+    for (let step = 1; step <= limits.agentStepsMax; step++) {
+      signal.throwIfAborted()
+      const isLast = step === limits.agentStepsMax
+      if (isLast) fresh.push({ role: 'user', content: answerNow })
+      const { text, toolCalls } = await this.#ask(fresh)
+      if (toolCalls.length === 0) return
+      this.#messages.push({ role: 'assistant', content: text, toolCalls })
+      if (isLast) break
+      fresh = []
+      for (const call of toolCalls) fresh.push(await this.#use(call))
+    }
+    throw limit('Too many steps', `the language model still wanted tools after ${limits.agentStepsMax} steps (agentStepsMax)`)
+  }
+
+  /** Asks the language model once, with some messages more than before. */
+  async #ask(fresh: readonly ChatMessage[]) {
+    const { model, request, book, reserve, signal } = this.parts
+    this.#messages.push(...fresh)
+    const tools = book.descriptions
+    const read = estimateTokens(JSON.stringify([this.#messages, tools]))
+    if (this.#counted + read > limits.agentAnswerMaxTokens)
+      throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
+    const settle = await reserve(read + request.maxOutputTokens)
+    this.#text = ''
+    const exchanged = await exchange(
+      model,
+      { ...request, messages: [...this.#messages], tools },
+      { signal, onText: (text) => this.#heard(text) },
+    )
+    settle(this.#count(exchanged, read))
+    this.#exchanges.push({ new: fresh, response: exchanged.response })
+    this.#steps.push(this.#stepOf(exchanged))
+    if ('failure' in exchanged) throw exchanged.failure
+    return exchanged.response
+  }
+
+  #heard(text: string): void {
+    this.#firstTextMs ??= performance.now() - this.#began
+    this.#say(text)
+  }
+
+  #count({ response }: Exchanged, read: number): number {
+    const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
+    this.#usage = { input: added(this.#usage.input, usage.input), output: added(this.#usage.output, usage.output) }
+    const written = estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
+    const used = (usage.input ?? read) + (usage.output ?? written)
+    this.#counted += used
+    return used
+  }
+
+  #stepOf({ response, durationMs, failure }: Exchanged): AnswerStep {
+    const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
+    return {
+      kind: 'model',
+      name: this.parts.model.model,
+      outcome: failure === undefined ? 'complete' : 'failed',
+      duration_ms: Math.round(durationMs),
+      rows: null,
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+    }
+  }
+
+  async #use(call: Parameters<ToolBook['use']>[0]): Promise<ChatMessage> {
+    const { book, emit, signal } = this.parts
+    emit({ type: 'step', tool: call.tool, input: call.input })
+    const { use, step, text, query } = await book.use(call, signal)
+    this.#tools.push(use)
+    this.#steps.push(step)
+    if (query) this.#queries.push(query)
+    emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })
+    return { role: 'tool', toolCallId: call.id, tool: call.tool, content: use.output }
+  }
+}

@@ -1,0 +1,88 @@
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
+import type { ChatResponse } from '../contract/answer-record.js'
+
+/** What an exchange came to. `failure` is why it was cut off. */
+export type Exchanged = { response: ChatResponse; failure?: unknown; firstTextMs: number | null; durationMs: number }
+
+const tooMuch = (): Problem =>
+  new Problem(
+    'answer_limit',
+    'The answer is too long',
+    `the language model wrote more than ${limits.agentOutputMaxChars} characters (agentOutputMaxChars)`,
+  )
+
+const tooManyCalls = (): Problem =>
+  new Problem(
+    'answer_limit',
+    'Too many uses of tools',
+    `the language model wanted more than ${limits.agentToolCallsMax} uses of tools at once (agentToolCallsMax)`,
+  )
+
+type Said = { text: string; toolCalls: ToolCall[] }
+
+/** A text of a language model as it can be kept: without the characters that no event may have. */
+const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
+
+const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
+
+/** A promise that fails once the signal stops, for a model that does not listen. */
+const cutOffBy = (signal: AbortSignal): { promise: Promise<never>; forget: () => void } => {
+  let forget = () => {}
+  const promise = new Promise<never>((_, reject) => {
+    const stop = () => reject(signal.reason as Error)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
+    forget = () => signal.removeEventListener('abort', stop)
+  })
+  promise.catch(() => undefined)
+  return { promise, forget }
+}
+
+/**
+ * Asks a language model once. The text is passed on as it comes. Whatever goes wrong, what was said until then is part of the result.
+ *
+ * @example const { response } = await exchange(model, request, { signal, onText: (text) => … })
+ */
+export const exchange = async (
+  model: LanguageModel,
+  request: ChatRequest,
+  { signal, onText }: { signal: AbortSignal; onText: (text: string) => void },
+): Promise<Exchanged> => {
+  const began = performance.now()
+  const said: Said = { text: '', toolCalls: [] }
+  let firstTextMs: number | null = null
+  let chars = 0
+  const stop = new AbortController()
+  const over = cutOffBy(signal)
+  const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
+  try {
+    for (;;) {
+      const next = await Promise.race([parts.next(), over.promise])
+      if (next.done === true) return { response: { ...said, ...next.value }, firstTextMs, durationMs: performance.now() - began }
+      const part = next.value
+      if ('toolCall' in part) {
+        const { id, tool, input } = part.toolCall
+        chars += input.length
+        said.toolCalls.push({ ...part.toolCall, id: fit(id), tool: fit(tool), input: fit(input) })
+      } else if (part.text !== '') {
+        const text = fit(part.text)
+        firstTextMs ??= performance.now() - began
+        chars += text.length
+        said.text += text
+        onText(text)
+      }
+      if (chars > limits.agentOutputMaxChars) throw tooMuch()
+      if (said.toolCalls.length > limits.agentToolCallsMax) throw tooManyCalls()
+    }
+  } catch (error) {
+    const failure: unknown = signal.aborted ? signal.reason : error
+    return { response: { ...said, error: titleOf(failure) }, failure, firstTextMs, durationMs: performance.now() - began }
+  } finally {
+    stop.abort()
+    over.forget()
+    // Not awaited: a model that hangs may never say that it has ended.
+    void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,51 @@
+import { currentEvent } from '../../../events/catalogue.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { erased, Problem } from '../../basics/errors.js'
+import type { Log } from '../../log/contract/log.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
+import type { Answered, AnswerRows } from '../contract/answering.js'
+
+type Stored = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
+
+const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
+  tools.flatMap(({ failed, sql, columns, rows, cut }) =>
+    failed || sql === undefined ? [] : [{ sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }],
+  )
+
+/**
+ * An answer as it was recorded at a position of the log.
+ *
+ * @throws Problem erased when what was said is gone
+ * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
+ */
+export const recordedAnswer = async (log: Stored, position: number): Promise<Answered> => {
+  const [stored] = await log.readAll(position - 1, 1)
+  const event = stored && currentEvent(parseEnvelope(stored.text))
+  if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)
+  const { answer, outcome, payload, error, input_tokens: input, output_tokens: output } = event.data
+  const bytes = await log.payload(payload)
+  if (!bytes)
+    throw erased(
+      'What was said for this answer',
+      { position: await log.erasedAt(), reason: null },
+      'Ask again with another Idempotency-Key.',
+    )
+  // It was sealed here, as an AnswerRecord.
+  const record = JSON.parse(bytes.toString()) as AnswerRecord
+  return {
+    ...{ answer, position, outcome },
+    content: record.answer,
+    queries: queriesOf(record),
+    usage: { input, output },
+    ...(error !== null && {
+      problem: new Problem(
+        outcome === 'failed' ? 'llm_failed' : 'busy',
+        error,
+        `The recorded answer ${answer} has the outcome ${outcome}`,
+        {
+          hint: 'Ask again with another Idempotency-Key.',
+        },
+      ),
+    }),
+  }
+}

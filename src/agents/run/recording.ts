@@ -1,0 +1,97 @@
+import type { StreamId } from '../../../events/common.js'
+import type { AgentAnswered } from '../../../events/records/answers.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { Outcome } from '../../log/contract/log.js'
+import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
+import type { AnswerRecord, ToolUse } from '../contract/answer-record.js'
+import type { Asked } from '../contract/answering.js'
+import type { AgentSettings } from '../prompt/settings.js'
+import type { Scope } from '../scope/scope.js'
+import type { Searched } from '../tools/search-tool.js'
+import type { Finished } from './answer-run.js'
+
+/** All that is recorded of an answer. */
+export type Recorded = {
+  answer: string
+  asked: Asked
+  scope: Scope
+  settings: AgentSettings
+  model: LanguageModel
+  readAt: number
+  request: Omit<ChatRequest, 'messages'>
+  searched: readonly Searched[]
+  finished: Finished
+}
+
+/** The last search of each knowledge base. */
+const basesOf = (searched: readonly Searched[]): Searched[] => [
+  ...new Map<StreamId, Searched>(searched.map((one) => [one.knowledge_base, one])).values(),
+]
+
+const eventOf = (payload: string, { answer, asked, scope, model, readAt, searched, finished }: Recorded): AgentAnswered => {
+  const { usage, outcome, problem, firstTextMs, durationMs } = finished
+  return {
+    agent: scope.agent.stream,
+    version: scope.agent.version,
+    answer,
+    purpose: asked.purpose,
+    conversation: asked.conversation ?? null,
+    skills: scope.skills.map(({ stream, version }) => ({ skill: stream, version })),
+    models: scope.models.map(({ found, version }) => ({ model: found.stream, version: version.version })),
+    knowledge_bases: basesOf(searched),
+    provider: model.provider,
+    model: model.model,
+    host: model.host,
+    read_at: readAt,
+    steps: [...finished.steps],
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    outcome,
+    // Only titles: a detail may repeat what was said.
+    error: problem?.title ?? null,
+    first_token_ms: firstTextMs === null ? null : Math.round(firstTextMs * 10) / 10,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    payload,
+  }
+}
+
+const payloadOf = ({ asked, settings, request, finished }: Recorded): AnswerRecord => ({
+  question: asked.turns.at(-1)?.content ?? '',
+  history: asked.turns.slice(0, -1),
+  settings: { ...request, params: settings.params },
+  exchanges: finished.exchanges,
+  tools: finished.tools,
+  answer: finished.content,
+})
+
+const withoutRows = ({ rows, ...use }: ToolUse): ToolUse => (rows ? { ...use, rows: [], cut: true } : use)
+
+/** The bytes of a payload; rows are left out of one that would be too large. */
+const bytesOf = (recorded: Recorded): Buffer => {
+  const record = payloadOf(recorded)
+  const bytes = Buffer.from(JSON.stringify(record))
+  if (bytes.length <= limits.payloadMaxBytes) return bytes
+  const short = Buffer.from(JSON.stringify({ ...record, tools: record.tools.map(withoutRows) } satisfies AnswerRecord))
+  if (short.length <= limits.payloadMaxBytes) return short
+  throw new Problem(
+    'too_large',
+    'Too large',
+    `what was said for the answer has more than ${limits.payloadMaxBytes} bytes (payloadMaxBytes)`,
+  )
+}
+
+/**
+ * Records an answer: the event, and what was said as a payload that can be erased. An answer is given to nobody before this is done.
+ *
+ * @throws Problem storage_failed, disk_full, busy, too_large
+ */
+export const record = async (ledger: Ledger, recorded: Recorded): Promise<Outcome> => {
+  const payload = ledger.vault.seal(bytesOf(recorded))
+  const { origin, idempotency } = recorded.asked
+  return ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, {
+    payloads: [payload],
+    ...(idempotency && { idempotency }),
+  })
+}

@@ -1,0 +1,117 @@
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import type { AnswerStep } from '../../../events/records/answers.js'
+import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
+import type { ToolUse } from '../contract/answer-record.js'
+import type { AnswerRows } from '../contract/answering.js'
+import type { Fence } from '../prompt/fence.js'
+import type { Tool, ToolResult } from '../tools/tool.js'
+
+/** One use of a tool: for the record, the steps, and who watches. */
+export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows }
+
+const readInput = (text: string): JsonObject => {
+  let input: Json
+  try {
+    input = (text.trim() === '' ? {} : JSON.parse(text)) as Json
+  } catch {
+    throw wrong('the arguments of the tool are not well-formed JSON', 'Send one JSON object.')
+  }
+  if (!isObject(input)) throw wrong('the arguments of the tool are not a JSON object', 'Send one JSON object.')
+  return input
+}
+
+const textOf = ({ detail, extras: { hint } }: Problem): string => shortened(hint === undefined ? detail : `${detail}\n${hint}`)
+
+const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
+
+/**
+ * The tools of one answer, and how they were used. A language model is told what went wrong, and may try again within the limits: it may
+ * name tools that are not there, send arguments that are no JSON, or ask the same again and again.
+ *
+ * @example const { use } = await book.use(call, signal); messages.push({ role: 'tool', …, content: use.output })
+ */
+export class ToolBook {
+  readonly #byName: ReadonlyMap<string, Tool>
+  readonly #known = new Map<string, ToolResult>()
+  readonly #calls = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
+  #uses = 0
+  /** How often tools were used that give data, and how often they gave some. */
+  readonly data = { tried: 0, given: 0 }
+
+  constructor(
+    tools: readonly Tool[],
+    private readonly fence: Fence,
+  ) {
+    this.#byName = new Map(tools.map((tool) => [tool.description.name, tool]))
+  }
+
+  get descriptions(): ToolDescription[] {
+    return [...this.#byName.values()].map(({ description }) => description)
+  }
+
+  /** Uses a tool as a language model asks for it. @throws what is no refusal: the signal's reason, or a fault */
+  async use(call: ToolCall, signal: AbortSignal): Promise<Used> {
+    const tool = this.#byName.get(call.tool)
+    const began = performance.now()
+    const step = {
+      kind: tool?.kind ?? 'other',
+      name: tool?.description.name ?? 'unknown',
+      input_tokens: null,
+      output_tokens: null,
+    } as const
+    const time = () => Math.round(performance.now() - began)
+    if (tool?.givesData === true) this.data.tried += 1
+    try {
+      const { output, rows, query } = await this.#result(tool, call, signal)
+      if (tool?.givesData === true) this.data.given += 1
+      if (tool) this.#failures.delete(call.tool)
+      return {
+        use: { call, output: this.#told(call.tool, output), failed: false, ...query },
+        step: { ...step, outcome: 'complete', duration_ms: time(), rows },
+        text: output,
+        ...(query && { query }),
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (!isProblem(error) || error.code === 'internal') throw error
+      if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
+      const text = textOf(error)
+      return {
+        use: { call, output: `It failed.\n${this.#told('error', text)}`, failed: true },
+        step: { ...step, outcome: 'failed', duration_ms: time(), rows: null },
+        text,
+      }
+    }
+  }
+
+  /** What a language model is told: data between marks. */
+  #told(what: string, output: string): string {
+    const name = this.#byName.has(what) || what === 'error' ? what : 'result'
+    return this.fence.around(name, output)
+  }
+
+  async #result(tool: Tool | undefined, call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    this.#uses += 1
+    if (this.#uses > limits.agentToolCallsMax)
+      throw refusal(`tools were used ${limits.agentToolCallsMax} times for this answer (agentToolCallsMax): answer now`)
+    if (!tool) throw wrong('there is no such tool', `There are ${[...this.#byName.keys()].join(', ') || 'none'}.`)
+    const { name } = tool.description
+    const input = readInput(call.input)
+    const key = `${name} ${JSON.stringify(input)}`
+    const known = this.#known.get(key)
+    if (known) return { ...known, output: `You have asked this before; it gave:\n${known.output}` }
+    const failures = this.#failures.get(name) ?? 0
+    if (tool.maxFailures !== undefined && failures >= tool.maxFailures)
+      throw refusal(`it failed ${failures} times in a row and is not run again: say that you have no answer`)
+    const calls = this.#calls.get(name) ?? 0
+    if (tool.maxCalls !== undefined && calls >= tool.maxCalls)
+      throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
+    this.#calls.set(name, calls + 1)
+    const result = await tool.use(input, signal)
+    this.#known.set(key, result)
+    return result
+  }
+}

@@ -1,0 +1,94 @@
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { namesIn } from './names.js'
+
+/** Names as they were written, what not to take of them, and where they are looked up; undefined: in the agent’s own project. */
+export type NamesGranted = { in: string | undefined; names: readonly string[]; except: readonly string[] }
+
+/** What skills and data let an agent use, in the names of whoever wrote them. `about` are their descriptions. */
+export type Grants = { tables: NamesGranted[]; models: NamesGranted[]; knowledgeBases: NamesGranted[]; about: string[] }
+
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+
+/** The names under the first of some keys that has any. */
+const firstOf = (params: JsonObject, ...keys: readonly string[]): string[] | undefined => {
+  const key = keys.find((one) => namesIn(params[one]).length > 0)
+  return key === undefined ? undefined : namesIn(params[key])
+}
+
+const named = (where: string | undefined, names: readonly string[] | undefined, except: readonly string[] = []): NamesGranted[] =>
+  names === undefined ? [] : [{ in: where, names, except }]
+
+const modelsOf = (params: JsonObject): NamesGranted[] => named(undefined, firstOf(params, 'models', 'model'))
+
+const basesOf = (params: JsonObject, ...keys: readonly string[]): NamesGranted[] => {
+  const where = textOf(params['knowledge_base_database']) ?? textOf(params['knowledge_base_project'])
+  return named(
+    where,
+    firstOf(params, 'knowledge_bases', 'knowledge_base', 'include_knowledge_bases', ...keys),
+    namesIn(params['ignore_knowledge_bases']),
+  )
+}
+
+/** A skill of SQL without any table has all of its database; without a database it has nothing but what it names. */
+const tablesOf = (params: JsonObject): NamesGranted[] => {
+  const database = textOf(params['database'])
+  const names = firstOf(params, 'tables', 'include_tables', 'include') ?? (database === undefined ? undefined : ['*'])
+  return named(database, names, [...namesIn(params['ignore_tables']), ...namesIn(params['exclude_tables']), ...namesIn(params['exclude'])])
+}
+
+/** The types of skills: how they are written differs between clients. @example typeOf('Knowledge Base') // 'knowledge_base' */
+const typeOf = (written: string): string =>
+  written
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+
+/** What one skill lets an agent use. Types that nobody knows give nothing. */
+const ofSkill = (type: string, params: JsonObject): Grants => {
+  const about = textOf(params['description'])
+  const none: Grants = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
+  switch (typeOf(type)) {
+    case 'sql':
+    case 'text2sql':
+    case 'text_to_sql':
+      return { ...none, tables: tablesOf(params), models: named(undefined, firstOf(params, 'models')), knowledgeBases: basesOf(params) }
+    case 'knowledge_base':
+    case 'retrieval':
+      return { ...none, knowledgeBases: basesOf(params, 'source', 'name') }
+    case 'model':
+    case 'predict':
+      return { ...none, models: modelsOf(params) }
+    default:
+      return { ...none, about: [] }
+  }
+}
+
+/** What the `data` of an agent lets it use: full names, or names in its own project; `db.*` is all of a database. */
+const ofData = (data: Json | undefined): Grants => {
+  if (!isObject(data)) return { tables: [], models: [], knowledgeBases: [], about: [] }
+  return {
+    tables: named(undefined, firstOf(data, 'tables'), namesIn(data['ignore_tables'])),
+    models: named(undefined, firstOf(data, 'models')),
+    knowledgeBases: named(undefined, firstOf(data, 'knowledge_bases'), namesIn(data['ignore_knowledge_bases'])),
+    about: [],
+  }
+}
+
+/**
+ * What an agent may use by its skills and its data: nothing that they do not name. The agent's own params of a skill count before those of
+ * the skill.
+ *
+ * @example
+ * grantsOf([{ type: 'sql', params: { database: 'files', tables: ['cars'] } }], {}).tables // [{ in: 'files', names: ['cars'], except: [] }]
+ */
+export const grantsOf = (skills: readonly { type: string; params: JsonObject }[], agentParams: JsonObject): Grants => {
+  const own: Grants = { tables: [], models: named(undefined, firstOf(agentParams, 'models')), knowledgeBases: [], about: [] }
+  const all = [...skills.map(({ type, params }) => ofSkill(type, params)), ofData(agentParams['data']), own]
+  return {
+    tables: all.flatMap(({ tables }) => tables),
+    models: all.flatMap(({ models }) => models),
+    knowledgeBases: all.flatMap(({ knowledgeBases }) => knowledgeBases),
+    about: all.flatMap(({ about }) => about),
+  }
+}

@@ -1,0 +1,12 @@
+import type { AnyFound, Found, Resources } from '../../log/contract/log.js'
+import type { SearchKnowledge } from '../../knowledge/contract/search.js'
+
+/** A knowledge base as an agent knows it: by its name, and by what it says of itself. */
+export type NamedBase = { base: Pick<AnyFound, 'stream' | 'version'>; name: string; about?: string }
+
+/** Knowledge bases as agents use them. */
+export type Knowledge = {
+  /** Those of a project at a position of the log. */
+  basesOf: (resources: Resources, project: Found<'project'>) => Promise<NamedBase[]>
+  search: SearchKnowledge
+}

@@ -1,0 +1,34 @@
+import { foldName, type Json } from '../../../events/common.js'
+
+const partOfName = /`((?:[^`]|``)*)`|"((?:[^"]|"")*)"|([^.]+)/g
+
+/** The parts of a name as people write it. @example partsOfName('crm."Open orders"') // ['crm', 'Open orders'] */
+export const partsOfName = (name: string): string[] =>
+  [...name.trim().matchAll(partOfName)].map(([, ticked, quoted, bare]) =>
+    (ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"') ?? bare ?? '').trim(),
+  )
+
+/** A list of names: an array, or one text with commas. Nothing else is one. */
+export const namesIn = (value: Json | undefined): string[] => {
+  const listed = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : []
+  return listed.flatMap((name) => (typeof name === 'string' && name.trim() !== '' ? [name.trim()] : []))
+}
+
+/** Whether a name has a `*` that stands for any characters. */
+export const isPattern = (name: string): boolean => name.includes('*')
+
+/** Whether a name fits a pattern, compared without case. It takes time in proportion to both. @example fits('sales_*', 'Sales_2026') // true */
+export const fits = (pattern: string, name: string): boolean => {
+  const [wanted, given] = [foldName(pattern), foldName(name)]
+  if (!isPattern(wanted)) return wanted === given
+  const parts = wanted.split('*')
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (given.length < first.length + last.length || !given.startsWith(first) || !given.endsWith(last)) return false
+  let from = first.length
+  for (const part of parts.slice(1, -1)) {
+    const at = given.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return from <= given.length - last.length
+}

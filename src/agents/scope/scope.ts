@@ -1,0 +1,160 @@
+import type { ModelVersion } from '../../../events/model.js'
+import { foldName, type JsonObject } from '../../../events/common.js'
+import { isProblem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Found, Resources } from '../../log/contract/log.js'
+import { grantsOf, type NamesGranted } from './grants.js'
+import type { Knowledge, NamedBase } from './knowledge.js'
+import { fits, isPattern, partsOfName } from './names.js'
+import { quoteName } from '../../dialect/strings.js'
+import { isLeftOut, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
+
+/** A model that an agent may ask, and the version that answers. */
+export type ScopeModel = { label: string; project: Found<'project'>; found: Found<'model'>; version: ModelVersion; artefact: string }
+
+/** What an agent may use, at one position of the log. `missing` names what it was given and cannot be used. */
+export type Scope = {
+  agent: Found<'agent'>
+  skills: readonly Found<'skill'>[]
+  tables: readonly ScopeTable[]
+  models: readonly ScopeModel[]
+  bases: readonly NamedBase[]
+  about: readonly string[]
+  missing: readonly string[]
+}
+
+/** Where an agent and what it names are looked up. */
+export type ScopePlace = Catalogue & { knowledge: Knowledge | undefined }
+
+/** A skill with what the agent adds to it; undefined where the skill was deleted. */
+const skillsOf = async (resources: Resources, { state }: Found<'agent'>) => {
+  const found = await Promise.all(
+    state.skills.map(async ({ skill, params }) => ({ params, skill: await resources.byStream('skill', skill) })),
+  )
+  return found.flatMap(({ skill, params }) => (skill ? [{ skill, params: { ...skill.state.params, ...params } }] : []))
+}
+
+/** Collects what names stand for, once each, and notes names that stand for nothing. */
+class Collected<T> {
+  readonly #known = new Map<string, T>()
+  readonly missing: string[] = []
+
+  add(key: string, item: T): void {
+    const folded = foldName(key)
+    if (!this.#known.has(folded)) this.#known.set(folded, item)
+  }
+
+  get items(): T[] {
+    return [...this.#known.values()]
+  }
+}
+
+const whyMissing = (error: unknown): string => {
+  if (!isProblem(error)) throw error
+  return error.title
+}
+
+const tablesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
+  const tables = new Collected<ScopeTable>()
+  const models: string[] = []
+  for (const { in: where, names, except } of granted)
+    for (const name of names) {
+      const label = where === undefined ? name : `${where}: ${name}`
+      const found = await tablesNamed(place, name, where).catch(
+        (error: unknown) => void tables.missing.push(`${label} (${whyMissing(error)})`),
+      )
+      if (!found) continue
+      for (const table of found) if (!isLeftOut(table, except)) tables.add(JSON.stringify(table.path), table)
+      if (found.length > 0) continue
+      // Some clients list models among the tables.
+      const at = await inProject(place, where, name)
+      const isModel = at !== undefined && !isPattern(name) && (await modelsIn(place, at.project, at.name)).length > 0
+      if (isModel) models.push(`${quoteName(at.project.state.name)}.${quoteName(at.name)}`)
+      else tables.missing.push(label)
+    }
+  if (tables.items.length > limits.agentTablesMax)
+    tables.missing.push(`all tables after the first ${limits.agentTablesMax} (agentTablesMax)`)
+  return {
+    tables: tables.items.slice(0, limits.agentTablesMax),
+    missing: tables.missing,
+    models: { in: undefined, names: models, except: [] },
+  }
+}
+
+/** The project that a name of one or two parts is in, and its last part. */
+const inProject = async ({ resources, project }: Catalogue, where: string | undefined, written: string) => {
+  const parts = partsOfName(written)
+  const [first = '', ...rest] = parts
+  const named = rest.length > 0 ? await resources.one('project', first) : undefined
+  if (named) return { project: named, name: rest.join('.') }
+  const inside = where === undefined ? project : await resources.one('project', where)
+  return inside && { project: inside, name: parts.join('.') }
+}
+
+const modelsIn = async ({ resources }: Catalogue, project: Found<'project'>, name: string): Promise<Found<'model'>[]> => {
+  if (isPattern(name)) {
+    const page = await resources.page('model', project, 0, limits.agentModelsMax)
+    return page.filter(({ state }) => fits(name, state.name))
+  }
+  const found = await resources.one('model', name, project)
+  return found && fits(name, found.state.name) ? [found] : []
+}
+
+const modelsOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
+  const models = new Collected<ScopeModel>()
+  for (const { in: where, names } of granted)
+    for (const written of names) {
+      const at = await inProject(place, where, written)
+      const found = at ? await modelsIn(place, at.project, at.name) : []
+      for (const model of found) {
+        const version = model.state.versions.find((one) => one.version === model.state.active)
+        const label = `${at?.project.state.name ?? ''}.${model.state.name}`
+        if (at && version?.result)
+          models.add(label, { label, project: at.project, found: model, version, artefact: version.result.artefact })
+        else models.missing.push(`the model ${label}, which is not ready`)
+      }
+      if (found.length === 0) models.missing.push(`the model ${written}`)
+    }
+  return { models: models.items.slice(0, limits.agentModelsMax), missing: models.missing }
+}
+
+const basesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
+  const bases = new Collected<NamedBase>()
+  for (const { in: where, names, except } of granted)
+    for (const written of names) {
+      const at = await inProject(place, where, written)
+      const there = at && place.knowledge ? await place.knowledge.basesOf(place.resources, at.project) : []
+      const found = there.filter(({ name }) => fits(at?.name ?? '', name))
+      for (const one of found) {
+        const label = `${at?.project.state.name ?? ''}.${one.name}`
+        const isKept = !except.some((name) => fits(partsOfName(name).at(-1) ?? '', one.name))
+        if (isKept) bases.add(label, { ...one, name: label })
+      }
+      if (found.length === 0) bases.missing.push(`the knowledge base ${written}`)
+    }
+  return { bases: bases.items.slice(0, limits.agentKnowledgeBasesMax), missing: bases.missing }
+}
+
+/**
+ * Finds what an agent may use: the tables, models and knowledge bases that its skills and its data name, and nothing else. What is not
+ * there is left out, and named in `missing`.
+ *
+ * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
+ */
+export const scopeOf = async (place: ScopePlace, agent: Found<'agent'>): Promise<Scope> => {
+  const skills = await skillsOf(place.resources, agent)
+  const grants = grantsOf(
+    skills.map(({ skill, params }): { type: string; params: JsonObject } => ({ type: skill.state.type, params })),
+    agent.state.params,
+  )
+  const { tables, missing: noTables, models: amongTables } = await tablesOf(place, grants.tables)
+  const { models, missing: noModels } = await modelsOf(place, [...grants.models, amongTables])
+  const { bases, missing: noBases } = await basesOf(place, grants.knowledgeBases)
+  return {
+    agent,
+    skills: skills.map(({ skill }) => skill),
+    ...{ tables, models, bases },
+    about: grants.about,
+    missing: [...noTables, ...noModels, ...noBases],
+  }
+}

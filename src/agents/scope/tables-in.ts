@@ -1,0 +1,148 @@
+import { driverOf } from '../../catalogue/database-drivers.js'
+import { systemDatabaseOf } from '../../catalogue/system-databases.js'
+import type { Tables } from '../../connections/contract/requests.js'
+import { limits } from '../../basics/limits.js'
+import type { Found, Resources } from '../../log/contract/log.js'
+import type { TablePath } from '../../sql/contract/select.js'
+import { fits, isPattern, partsOfName } from './names.js'
+
+/** A table that an agent may read. `state` says which state of it its description is of. */
+export type ScopeTable = {
+  path: TablePath
+  kind: 'view' | 'file' | 'connected'
+  state: string
+  columns?: readonly { name: string; type: string }[]
+}
+
+/** A database that can be named before a table. */
+type Database = { kind: 'files' } | { kind: 'project'; project: Found<'project'> } | { kind: 'connection'; connection: Found<'database'> }
+
+/** Where names are looked up: resources at one position of the log, and what connections list of their tables. */
+export type Catalogue = {
+  resources: Resources
+  /** Connected databases are read as they are now: in the past they have no tables. */
+  isPast: boolean
+  project: Found<'project'>
+  connectedTables: (connection: Found<'database'>) => Promise<Tables>
+}
+
+/** What a database has under a name, or under a pattern. The files and projects of this service have no schemas. */
+type Wanted = { schema: string | undefined; table: string }
+
+const databaseNamed = async ({ resources }: Catalogue, name: string): Promise<Database | undefined> => {
+  const system = systemDatabaseOf(name)
+  if (system === 'files') return { kind: 'files' }
+  // The tables of this service about itself are no agent's.
+  if (system !== undefined) return undefined
+  const project = await resources.one('project', name)
+  if (project) return { kind: 'project', project }
+  const connection = await resources.one('database', name)
+  return connection && driverOf(connection.state.engine) !== undefined ? { kind: 'connection', connection } : undefined
+}
+
+const viewTable = (project: Found<'project'>, { stream, version, state }: Found<'view'>): ScopeTable => ({
+  path: [project.state.name, state.name],
+  kind: 'view',
+  state: `${stream} ${version}`,
+})
+
+const fileTable = ({ state: { name, content, columns } }: Found<'file'>): ScopeTable => ({
+  path: ['files', name],
+  kind: 'file',
+  state: content,
+  columns,
+})
+
+const listedPage = 1_000
+
+/** The resources of a kind whose names fit a pattern; one look-up where the pattern is a name. */
+const matching = async <K extends 'view' | 'file'>(
+  { resources }: Catalogue,
+  kind: K,
+  pattern: string,
+  project?: Found<'project'>,
+): Promise<Found<K>[]> => {
+  if (!isPattern(pattern)) {
+    const found = await resources.one(kind, pattern, project)
+    // A reference in digits may be an id: only names count here.
+    return found && fits(pattern, found.state.name) ? [found] : []
+  }
+  const all: Found<K>[] = []
+  for (let after = 0; all.length < limits.agentTablesMax;) {
+    const page = await resources.page(kind, project, after, listedPage)
+    all.push(...page.filter(({ state }) => fits(pattern, state.name)))
+    const last = page.at(-1)
+    if (!last || page.length < listedPage) break
+    after = last.id
+  }
+  return all
+}
+
+const connectedTable = ({ stream, version, state }: Found<'database'>, path: readonly string[]): ScopeTable => ({
+  path: [state.name, ...path],
+  kind: 'connected',
+  state: `${stream} ${version}`,
+})
+
+const inConnection = async (
+  { connectedTables, isPast }: Catalogue,
+  connection: Found<'database'>,
+  { schema, table }: Wanted,
+): Promise<ScopeTable[]> => {
+  if (isPast) return []
+  const path = schema === undefined ? [table] : [schema, table]
+  if (!path.some(isPattern)) return [connectedTable(connection, path)]
+  const { tables } = await connectedTables(connection)
+  return tables
+    .filter((one) => fits(table, one.name) && (schema === undefined || fits(schema, one.schema ?? '')))
+    .map((one) => connectedTable(connection, schema === undefined ? [one.name] : [one.schema ?? schema, one.name]))
+}
+
+const inDatabase = async (catalogue: Catalogue, database: Database, parts: readonly string[]): Promise<ScopeTable[]> => {
+  if (database.kind === 'connection') {
+    const [schema, table] = parts.length > 1 ? [parts[0], parts.slice(1).join('.')] : [undefined, parts[0] ?? '']
+    return inConnection(catalogue, database.connection, { schema, table })
+  }
+  const name = parts.join('.')
+  if (database.kind === 'files')
+    return (await matching(catalogue, 'file', name)).filter(({ state }) => state.columns.length > 0).map(fileTable)
+  const { project } = database
+  return (await matching(catalogue, 'view', name, project)).map((view) => viewTable(project, view))
+}
+
+/**
+ * The tables that a name or a pattern stands for. It is looked up in `where`, if that is said, unless its first part is a database itself;
+ * else in the project of the agent.
+ *
+ * @example await tablesNamed(catalogue, 'crm.public.*', undefined) // [{ path: ['crm', 'public', 'orders'], … }]
+ * @throws Problem of a connected database that has to list its tables
+ */
+export const tablesNamed = async (catalogue: Catalogue, written: string, where: string | undefined): Promise<ScopeTable[]> => {
+  const parts = partsOfName(written)
+  const [first = '', ...rest] = parts
+  const inside = where === undefined ? undefined : await databaseNamed(catalogue, where)
+  const isOfInside = where !== undefined && rest.length > 0 && fits(first, where)
+  if (inside && isOfInside) return inDatabase(catalogue, inside, rest)
+  const own = rest.length > 0 && !isPattern(first) ? await databaseNamed(catalogue, first) : undefined
+  if (own) return inDatabase(catalogue, own, rest)
+  // A database that is named and not there is not replaced by another one.
+  if (where !== undefined) return inside ? inDatabase(catalogue, inside, parts) : []
+  return inDatabase(catalogue, { kind: 'project', project: catalogue.project }, parts)
+}
+
+/** Whether a name that is left out means a table: by its own name, wherever it is, or by its full name. */
+export const isLeftOut = ({ path, kind }: Pick<ScopeTable, 'path' | 'kind'>, except: readonly string[]): boolean =>
+  except.some((written) => {
+    const parts = partsOfName(written)
+    const ends = path.slice(-parts.length)
+    const isEnd = parts.length <= path.length && parts.every((part, i) => fits(part, ends[i] ?? ''))
+    // `schema.table` leaves out a table whose schema is not said, since it may be that one.
+    const isMaybe = kind === 'connected' && path.length === 2 && parts.length === 2 && fits(parts[1] ?? '', path[1] ?? '') && !isEnd
+    const isFull =
+      kind === 'connected' &&
+      path.length === 2 &&
+      parts.length === 3 &&
+      fits(parts[0] ?? '', path[0] ?? '') &&
+      fits(parts[2] ?? '', path[1] ?? '')
+    return isEnd || isMaybe || isFull
+  })

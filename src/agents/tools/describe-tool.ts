@@ -1,0 +1,45 @@
+import { foldName } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { nameInSql, type DescribedTable } from '../prompt/describe.js'
+import { tableText } from '../prompt/table-text.js'
+import { cutText } from '../prompt/tokens.js'
+import { namesIn, partsOfName } from '../scope/names.js'
+import type { ScopeTable } from '../scope/tables-in.js'
+import { inputSchema, type Tool } from './tool.js'
+
+const tablesAtOnce = 10
+
+const keyOf = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))
+
+/** The tool that tells the columns of tables which the prompt only names. */
+export const describeTool = (tables: readonly ScopeTable[], db: string, describe: (table: ScopeTable) => Promise<DescribedTable>): Tool => {
+  const byName = new Map(tables.map((table) => [keyOf(table.path), table]))
+  const find = (name: string): ScopeTable | undefined => {
+    const parts = partsOfName(name)
+    return byName.get(keyOf(parts)) ?? byName.get(keyOf([db, ...parts]))
+  }
+  return {
+    kind: 'other',
+    description: {
+      name: 'describe_tables',
+      description: 'Tells the columns, the types, some values and the first rows of tables that you may query.',
+      inputSchema: inputSchema({
+        tables: { type: 'array', items: { type: 'string' }, maxItems: tablesAtOnce, description: 'Full names of tables' },
+      }),
+    },
+    givesData: false,
+    async use({ tables: asked }) {
+      const names = namesIn(asked)
+      if (names.length === 0) throw wrong('tables: must be a list of names of tables')
+      const texts: string[] = []
+      for (const name of names.slice(0, tablesAtOnce)) {
+        const table = find(name)
+        texts.push(table ? tableText(await describe(table)) : `There is no table ${cutText(name, 200)} that you may query.`)
+      }
+      const known = tables.slice(0, tablesAtOnce).map(({ path }) => nameInSql(path))
+      if (!names.some(find)) throw wrong(texts.join('\n'), `There are ${known.join(', ')}${tables.length > known.length ? ', …' : ''}.`)
+      return { output: cutText(texts.join('\n\n'), limits.agentToolOutputMaxChars), rows: null }
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { foldName, isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Origin } from '../../log/contract/log.js'
+import { answerAnyRows } from '../../models/serving/answer.js'
+import type { ModelStore } from '../../models/serving/model-store.js'
+import type { PredictionRecorder } from '../../models/serving/recorder.js'
+import { isRemote } from '../../models/engines/contract/remote.js'
+import { cutText } from '../prompt/tokens.js'
+import type { ScopeModel } from '../scope/scope.js'
+import { inputSchema, type Tool } from './tool.js'
+
+/** What predicts, and what keeps record of it. */
+export type Predicting = { store: ModelStore; recorder: PredictionRecorder }
+
+type PredictParts = Predicting & { models: readonly ScopeModel[]; origin: Origin; readAt: number }
+
+/** The inputs of a model as a language model is told them. */
+const inputsOf = async ({ artefact }: ScopeModel, store: ModelStore): Promise<string> => {
+  const { inputs } = await store.predictor(artefact)
+  return inputs.map(({ name, type }) => `${name} (${type})`).join(', ')
+}
+
+const findModel = (models: readonly ScopeModel[], name: Json | undefined): ScopeModel | undefined => {
+  if (name === undefined && models.length === 1) return models[0]
+  if (typeof name !== 'string') return undefined
+  return models.find(({ label, found }) => foldName(label) === foldName(name) || foldName(found.state.name) === foldName(name))
+}
+
+const rowsIn = (sent: Json | undefined): JsonObject[] => {
+  const listed = isObject(sent) ? [sent] : Array.isArray(sent) ? sent : []
+  const rows = listed.filter((row) => isObject(row))
+  if (rows.length === 0 || rows.length < listed.length) throw wrong('rows: must be a list of objects, each with the inputs of one row')
+  if (rows.length > limits.agentPredictMaxRows)
+    throw wrong(`rows: at most ${limits.agentPredictMaxRows} rows are predicted at once (agentPredictMaxRows)`)
+  return rows
+}
+
+/** The tool that asks the models of an agent, with an explanation where the model has one. Each prediction is recorded as over REST. */
+export const predictTool = async ({ models, store, recorder, origin, readAt }: PredictParts): Promise<Tool> => {
+  const about = await Promise.all(
+    models.map(async (model) => `${model.label} predicts ${model.version.target} from ${await inputsOf(model, store)}`),
+  )
+  return {
+    kind: 'predict',
+    description: {
+      name: 'predict',
+      description: cutText(`Predicts rows with a model, and tells how sure it is. ${about.join('; ')}`, limits.agentToolOutputMaxChars),
+      inputSchema: inputSchema(
+        {
+          model: { type: 'string', enum: models.map(({ label }) => label) },
+          rows: { type: 'array', items: { type: 'object' }, description: 'The inputs of each row, by name' },
+          explain: { type: 'boolean', description: 'Whether to tell what each input contributed' },
+        },
+        ['explain', ...(models.length === 1 ? ['model'] : [])],
+      ),
+    },
+    givesData: true,
+    async use({ model: name, rows: sent, explain }) {
+      const model = findModel(models, name)
+      if (!model) throw wrong('model: there is no such model', `There are ${models.map(({ label }) => label).join(', ')}.`)
+      const rows = rowsIn(sent)
+      const predictor = await store.predictor(model.artefact)
+      const canExplain = explain === true && !isRemote(predictor) && predictor.contributions !== undefined
+      const answers = await answerAnyRows(predictor, rows, canExplain ? { explain: 'contributions' } : {})
+      const target = predictor.target.name
+      const said = answers.map((answer) => ({
+        [target]: answer[target],
+        confidence: answer[`${target}_confidence`],
+        min: answer[`${target}_min`],
+        max: answer[`${target}_max`],
+        explain: answer[`${target}_explain`],
+      }))
+      if (await recorder.records(model.found.stream)) {
+        const served = said.map((output, i) => ({
+          input: rows[i] ?? {},
+          output: { value: output[target], confidence: output['confidence'], min: output['min'], max: output['max'] },
+        }))
+        await recorder.served({ model: model.found.stream, version: model.version.version, rows: served, origin, readAt })
+      }
+      return { output: cutText(said.map((one) => JSON.stringify(one)).join('\n'), limits.agentToolOutputMaxChars), rows: rows.length }
+    },
+  }
+}

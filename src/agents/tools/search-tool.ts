@@ -1,0 +1,60 @@
+import { foldName, type StreamId } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { cutText } from '../prompt/tokens.js'
+import type { Knowledge, NamedBase } from '../scope/knowledge.js'
+import { inputSchema, type Tool } from './tool.js'
+
+/** A search that was made: which knowledge base, and up to which position of the log. */
+export type Searched = { knowledge_base: StreamId; version: number; position: number }
+
+type SearchParts = {
+  bases: readonly NamedBase[]
+  search: Knowledge['search']
+  /** The log position of a past to search. */
+  asOf: number | undefined
+  onSearched: (searched: Searched) => void
+}
+
+const usualChunks = 5
+
+/** The tool that searches the knowledge bases of an agent. */
+export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): Tool => {
+  const names = bases.map(({ name }) => name)
+  const find = (name: unknown) =>
+    bases.find(
+      (base) =>
+        typeof name === 'string' && [base.name, base.name.split('.').at(-1) ?? ''].some((known) => foldName(known) === foldName(name)),
+    )
+  return {
+    kind: 'search',
+    description: {
+      name: 'search_knowledge',
+      description: 'Finds the passages of a knowledge base that fit a question best.',
+      inputSchema: inputSchema(
+        {
+          knowledge_base: { type: 'string', enum: names },
+          query: { type: 'string', description: 'What is searched for, in words' },
+          limit: { type: 'integer', minimum: 1, maximum: limits.agentSearchMaxChunks },
+        },
+        ['limit', ...(bases.length === 1 ? ['knowledge_base'] : [])],
+      ),
+    },
+    givesData: true,
+    async use({ knowledge_base: name, query, limit }, signal) {
+      const found = name === undefined && bases.length === 1 ? bases[0] : find(name)
+      if (!found) throw wrong('knowledge_base: there is no such knowledge base', `There are ${names.join(', ')}.`)
+      if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be a text')
+      const most =
+        typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
+      const { base } = found
+      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal })
+      onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
+      const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))
+      const texts = result.chunks.map(({ id, relevance, metadata, content }) =>
+        cutText(`${JSON.stringify({ id, relevance: Math.round(relevance * 1_000) / 1_000, metadata })}\n${content}`, each),
+      )
+      return { output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Json } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { TablePath } from '../../sql/contract/select.js'
+import { cutText } from '../prompt/tokens.js'
+import type { Queries, QueryRows } from '../queries/queries.js'
+import { inputSchema, type Tool } from './tool.js'
+
+const cellMaxChars = 2_000
+
+const shownCell = (cell: Json): Json => (typeof cell === 'string' ? cutText(cell, cellMaxChars) : cell)
+
+/** Rows as a language model reads them: the names of the columns, then one array a line, as many as fit. */
+export const rowsText = ({ columns, rows, cut }: QueryRows): string => {
+  const lines = [`columns: ${JSON.stringify(columns.map(({ name }) => name))}`]
+  let chars = lines[0]?.length ?? 0
+  let shown = 0
+  for (const row of rows.slice(0, limits.agentShownMaxRows)) {
+    const line = JSON.stringify(row.map(shownCell))
+    if (chars + line.length > limits.agentToolOutputMaxChars && shown > 0) break
+    lines.push(cutText(line, limits.agentToolOutputMaxChars))
+    chars += line.length
+    shown += 1
+  }
+  const all = cut ? `more than ${rows.length} rows` : `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`
+  return [...lines, shown < rows.length || cut ? `${all}; the first ${shown} are shown` : all].join('\n')
+}
+
+/** The tool that runs one SELECT over the tables of an agent. */
+export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): Tool => ({
+  kind: 'sql',
+  description: {
+    name: 'sql',
+    description: `Runs one SELECT in the dialect of DuckDB over the tables that you may query, and gives its rows (at most ${limits.agentQueryMaxRows}). It cannot change anything.`,
+    inputSchema: inputSchema({ query: { type: 'string', description: 'The SELECT statement' } }),
+  },
+  maxCalls: limits.agentSqlMaxCalls,
+  maxFailures: limits.agentRepairsMax + 1,
+  givesData: true,
+  async use({ query }) {
+    if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be the text of a SELECT statement')
+    const answer = await queries.run({ sql: query, db, only, maxRows: limits.agentQueryMaxRows, timeoutMs: limits.agentQueryTimeoutMs })
+    const { columns, rows, cut } = answer
+    return { output: rowsText(answer), rows: rows.length, query: { sql: query, columns: columns.map(({ name }) => name), rows, cut } }
+  },
+})

@@ -1,0 +1,29 @@
+import type { JsonObject } from '../../../events/common.js'
+import type { AnswerStep } from '../../../events/records/answers.js'
+import type { ToolDescription } from '../../llm/contract/language-model.js'
+import type { AnswerRows } from '../contract/answering.js'
+
+/** What a use of a tool gave: the text that the language model is told, how many rows it rests on, and the rows of a query. */
+export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
+
+/** A tool of an agent. */
+export type Tool = {
+  kind: AnswerStep['kind']
+  description: ToolDescription
+  /** How often it may be used for one answer, where that is not how often any tool may. */
+  maxCalls?: number
+  /** How often it may fail in a row. */
+  maxFailures?: number
+  /** Whether what it gives is what an answer can rest on. */
+  givesData: boolean
+  /** @throws Problem that the language model is told */
+  use: (input: JsonObject, signal: AbortSignal) => Promise<ToolResult>
+}
+
+/** The schema of an input: an object with these properties, all of which are required unless they are optional. */
+export const inputSchema = (properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  additionalProperties: false,
+})

@@ -1,0 +1,173 @@
+import * as z from 'zod'
+import type { Agents } from '../../agents/agents.js'
+import type { Answered, Asked } from '../../agents/contract/answering.js'
+import { isProblem, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { Call } from '../protocol/call.js'
+import { oneOf, whole, count } from '../protocol/parameters.js'
+import { json, stream, type Piece, type Reply } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
+import { AnswerEvents, groundsOf, refusalOf } from '../reads/answer-frames.js'
+import { chatBody } from '../reads/chat-body.js'
+import { withBeats } from '../reads/heartbeat.js'
+import { inProject } from '../reads/scope.js'
+
+const path = '/projects/:project/agents/:agent/completions'
+
+const query = {
+  dry_run: oneOf(['true', 'false'], 'dry_run is true or false'),
+  as_of: whole(count.optional().describe('a log position: the agent, its skills and its data are read as they were then'), { least: 1 }),
+}
+
+const answerSchema = z
+  .looseObject({
+    message: z.looseObject({
+      content: z.string(),
+      role: z.literal('assistant'),
+      trace_id: z.string().describe('The id of the answer, which its record has'),
+      context: z.array(z.string()).optional().describe('What tools gave, if the agent has return_context'),
+    }),
+    outcome: z.string().describe('answered or unanswered'),
+    position: z.int().describe('Position of the event that records it'),
+    sql: z.array(z.string()).describe('The queries that the answer rests on'),
+    data: z.array(z.looseObject({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.unknown())), cut: z.boolean() })),
+    usage: z.object({ input_tokens: z.int().nullable(), output_tokens: z.int().nullable() }),
+    note: z.string().optional().describe('Says that the answer rests on no data'),
+  })
+  .meta({ id: 'AgentAnswer' })
+
+type Input = { segments: { project: string; agent: string }; query: { as_of: number | undefined }; body: Asked['turns']; call: Call }
+
+const planned = (agents: Agents, asked: Asked): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
+
+/** Whether the agent wants the context of its answers given, too. */
+const returnsContext = ({ agent }: Asked): boolean => agent.state.params['return_context'] === true
+
+const replyOf = (asked: Asked, answered: Answered, retrieved: readonly string[], call: Call): Reply => {
+  call.positions = [answered.position]
+  call.answerHeaders['Mindledger-Position'] = String(answered.position)
+  const refusal = refusalOf(answered)
+  if (refusal) throw refusal
+  const message = {
+    content: answered.content,
+    role: 'assistant',
+    trace_id: answered.answer,
+    ...(returnsContext(asked) && { context: retrieved }),
+  }
+  return json({ message, ...groundsOf(answered, retrieved) }, { keep: 'never' })
+}
+
+/** The whole answer, with what its tools gave. */
+const wholeAnswer = async (agents: Agents, asked: Asked): Promise<{ answered: Answered; retrieved: string[] }> => {
+  const retrieved: string[] = []
+  const answering = agents.ask(asked)
+  for (;;) {
+    const next = await answering.next()
+    if (next.done === true) return { answered: next.value, retrieved }
+    if (next.value.type === 'result' && !next.value.failed) retrieved.push(next.value.text)
+  }
+}
+
+/** The events of an answer, as they come. What is refused before the first one is thrown. */
+async function* eventsOf(agents: Agents, asked: Asked, call: Call): AsyncGenerator<Piece, void, void> {
+  const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
+  const answering = agents.ask(asked)
+  let hasBegun = false
+  try {
+    for (;;) {
+      const next = await answering.next()
+      if (next.done === true) {
+        call.positions = [next.value.position]
+        yield events.end(next.value, { returnsContext: returnsContext(asked) })
+        return
+      }
+      yield events.of(next.value)
+      hasBegun = true
+    }
+  } catch (error) {
+    if (!hasBegun || !isProblem(error)) throw error
+    yield events.failed(error)
+  } finally {
+    // The answer of a client that has left is recorded all the same.
+    await answering.return(undefined as never)
+  }
+}
+
+async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void, void> {
+  for await (const piece of withBeats(pieces, limits.eventStreamHeartbeatMs)) yield piece === 'beat' ? ': heartbeat\n\n' : piece
+}
+
+const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
+
+/** Routes that ask agents. */
+export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
+  const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<Asked> => {
+    const { project, found: agent } = await inProject(ledger.log, 'agent', segments.project, segments.agent)
+    const { position: head } = await ledger.log.head()
+    if (asOf !== undefined && asOf > head)
+      throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is beyond the head of the log`, {
+        hint: `The log has the positions 1 to ${head}.`,
+      })
+    return {
+      ...{ project, agent, turns, purpose: 'completion', origin: call.origin(), client: call.client, signal: call.gone },
+      ...call.idempotency(),
+      ...(asOf !== undefined && { asOf }),
+    }
+  }
+
+  /** The answer that was recorded for a request with the same key. */
+  const before = async (call: Call): Promise<Answered | undefined> => {
+    const [position] = (await ledger.repeated(call.origin(), call.idempotency()))?.positions ?? []
+    return position === undefined ? undefined : agents.recorded(position)
+  }
+
+  return [
+    route({
+      method: 'post',
+      path,
+      summary: 'Ask an agent: its answer, with the queries that it rests on and their rows, recorded before it is given',
+      commandHeaders: ['Idempotency-Key'],
+      query,
+      body: chatBody,
+      bodySize: 'resource',
+      answers: { 200: answerSchema },
+      async handle(input) {
+        const { call } = input
+        const asked = await askedBy(input)
+        if (input.query.dry_run === 'true') return planned(agents, asked)
+        const known = await before(call)
+        if (known) return replyOf(asked, known, [], call)
+        const { answered, retrieved } = await wholeAnswer(agents, asked)
+        return replyOf(asked, answered, retrieved, call)
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/stream`,
+      summary: 'Ask an agent: its steps and its answer as server-sent events, as they come; the last ones follow once it is recorded',
+      commandHeaders: ['Idempotency-Key'],
+      query,
+      body: chatBody,
+      bodySize: 'resource',
+      gives: ['text/event-stream'],
+      answers: { 200: null },
+      async handle(input) {
+        const { call } = input
+        const asked = await askedBy(input)
+        if (input.query.dry_run === 'true') return planned(agents, asked)
+        const known = await before(call)
+        const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
+        const pieces = known ? repeated(events, asked, known) : withHeartbeats(eventsOf(agents, asked, call))
+        return stream('text/event-stream; charset=utf-8', { pieces, ends: call.gone }, { headers: streamHeaders, keep: 'never' })
+      },
+    }),
+  ]
+}
+
+/** A recorded answer as events: the text at once. */
+async function* repeated(events: AnswerEvents, asked: Asked, known: Answered): AsyncGenerator<Piece, void, void> {
+  yield events.of({ type: 'start', answer: known.answer })
+  yield events.of({ type: 'text', text: known.content })
+  yield events.end(known, { returnsContext: returnsContext(asked) })
+}

@@ -1,0 +1,52 @@
+import type { Agent } from '../events/agent.js'
+import { Agents } from './agents/agents.js'
+import type { Analytics } from './analytics/supervisor.js'
+import { opened } from './basics/undo.js'
+import { egressOf } from './egress/settings.js'
+import { checkModel } from './llm/check.js'
+import { LanguageModels } from './llm/language-models.js'
+import { observedAnalytics } from './observe/observed.js'
+import type { Metrics } from './observe/metrics.js'
+import type { ConnectedParts } from './open-connections.js'
+import type { Models } from './open-models.js'
+import type { Sql } from './open-sql.js'
+import type { Storage } from './open-storage.js'
+import type { Config } from './setup/config.js'
+
+/** The agents that answer, and the language models that they ask. */
+export type AgentParts = Awaited<ReturnType<typeof openAgents>>
+
+type Options = {
+  config: Config
+  metrics: Metrics
+  storage: Storage
+  connected: ConnectedParts
+  analytics: Analytics
+  models: Models
+  sql: Sql
+}
+
+export const openAgents = ({ config, metrics, storage: { ledger, log }, connected, analytics, models, sql }: Options) =>
+  opened((undo) => {
+    const languageModels = new LanguageModels({
+      egress: egressOf(config),
+      environment: config.modelAccess,
+      defaults: async (name) => (await log.resources.one('config', name))?.state.value,
+      payload: (hash) => log.payload(hash),
+    })
+    const agents = new Agents({
+      ...{ ledger, store: models.store, recorder: models.recorder },
+      analytics: observedAnalytics(analytics, metrics),
+      defaultProject: config.defaultProject,
+      modelOf: (agent) => languageModels.forAgent(agent),
+      connectedTables: (connection) => connected.databases.tables(connection),
+      resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
+      tokensPerDay: config.agentTokensPerDay,
+    })
+    undo(() => agents.stop())
+    /** Calls the language model of an agent once, which need not exist yet. @throws Problem llm_failed, egress_refused */
+    const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
+      await checkModel(await languageModels.forAgent(agent), { signal })
+    }
+    return { languageModels, agents, check }
+  })

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { until } from '../../support/analytics.js'
+import { calls, contentOf, queries, resultsOf, ScriptedModel } from '../../support/agents/scripted-model.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+const model = new ScriptedModel()
+let at: Awaited<ReturnType<typeof startTestService>>
+const agents = '/api/projects/shop/agents'
+
+beforeAll(async () => {
+  await model.start()
+  at = await startTestService()
+  await sql(at.url, 'CREATE PROJECT shop')
+  await sql(
+    at.url,
+    `CREATE TABLE files.cars (SELECT i AS id, 'car ' || i AS name, CASE WHEN i % 2 = 0 THEN 'red' ELSE 'blue' END AS colour, i * 1000.5 AS price FROM range(40) AS t(i))`,
+  )
+  await sql(at.url, `CREATE TABLE files.secrets (SELECT 'hunter2' AS word)`)
+  await sql(at.url, `CREATE VIEW shop.red_cars AS (SELECT * FROM files.cars WHERE colour = 'red')`)
+  await send(at.url, 'POST', '/api/projects/shop/skills', {
+    skill: { name: 'cars', type: 'sql', params: { database: 'files', tables: ['cars'], description: 'Cars that we sell.' } },
+  })
+  await send(at.url, 'POST', agents, { agent: { name: 'seller', model: model.model, skills: ['cars'], params: { return_context: true } } })
+  await send(at.url, 'POST', agents, {
+    agent: { name: 'newer', model: model.model, data: { tables: ['shop.*', 'files.cars'] }, prompt_template: 'Be brief.' },
+  })
+})
+afterAll(async () => {
+  await at.stop()
+  await model.stop()
+})
+beforeEach(() => {
+  model.asked.length = 0
+  model.script = () => 'Hello.'
+})
+
+const ask = (agent: string, messages: unknown, more: { query?: string; headers?: Record<string, string> } = {}) =>
+  send(at.url, 'POST', `${agents}/${agent}/completions${more.query ?? ''}`, { messages }, more.headers)
+
+const user = (content: string) => [{ role: 'user', content }]
+
+test('an answer carries the query that it rests on, and exactly its rows', async () => {
+  model.script = queries(() => 'SELECT colour, count(*) AS n FROM cars GROUP BY colour ORDER BY colour', 'Twenty each.')
+  const { status, body, headers } = await ask('seller', user('How many cars of each colour?'))
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    message: {
+      content: 'Twenty each.',
+      role: 'assistant',
+      trace_id: expect.any(String),
+      context: [expect.stringContaining('["blue",20]')],
+    },
+    outcome: 'answered',
+    sql: ['SELECT colour, count(*) AS n FROM cars GROUP BY colour ORDER BY colour'],
+    data: [
+      {
+        columns: ['colour', 'n'],
+        rows: [
+          ['blue', 20],
+          ['red', 20],
+        ],
+        cut: false,
+      },
+    ],
+  })
+  expect(headers.get('mindledger-position')).toBe(String((body as { position: number }).position))
+})
+
+test('the prompt has the schema, values and rows of the tables of the agent, between marks, and nothing of others', async () => {
+  await ask('seller', user('What is there?'))
+  const [system, question] = model.asked[0]?.messages ?? []
+  const prompt = system ? contentOf(system) : ''
+  expect(prompt).toContain('table files.cars')
+  expect(prompt).toContain('"colour" VARCHAR, values: "blue", "red"')
+  expect(prompt).toContain('[0,"car 0","red",0]')
+  expect(prompt).toContain('Cars that we sell.')
+  expect(prompt).not.toMatch(/secrets|hunter2|red_cars|sk-scripted/)
+  expect(prompt).toMatch(/<data-[0-9a-f]{16} tables>/)
+  expect(question).toEqual({ role: 'user', content: 'What is there?' })
+  await ask('newer', [
+    { question: 'Which?', answer: 'The red ones.' },
+    { question: 'How many?', answer: null },
+  ])
+  const newer = model.asked[1]?.messages ?? []
+  expect(newer[0] && contentOf(newer[0])).toMatch(/Be brief\.[^]*table shop\.red_cars[^]*table files\.cars/)
+  expect(newer.slice(1)).toEqual([
+    { role: 'user', content: 'Which?' },
+    { role: 'assistant', content: 'The red ones.' },
+    { role: 'user', content: 'How many?' },
+  ])
+})
+
+test('a query beyond the tables of the agent is refused, and the model may correct it', async () => {
+  const tried = ['SELECT * FROM files.secrets', 'SELECT * FROM nope', 'SELECT colr FROM cars', 'SELECT count(*) AS n FROM cars']
+  model.script = (asked) => {
+    const query = tried[resultsOf(asked).length]
+    return query === undefined ? 'Forty.' : calls(['sql', { query }])
+  }
+  const { body } = await ask('seller', user('How many?'))
+  expect(body).toMatchObject({ message: { content: 'Forty.' }, sql: ['SELECT count(*) AS n FROM cars'], data: [{ rows: [[40]] }] })
+  const results = resultsOf(model.asked.at(-1) as never)
+  expect(results[0]).toContain('not one of those that may be read here')
+  expect(results[2]).toMatch(/colr[^]*colour/)
+  expect(results.join('')).not.toContain('hunter2')
+})
+
+test('after a query and three repairs that fail no further one is run, and the answer says that it rests on nothing', async () => {
+  let tries = 0
+  model.script = () => (tries++ < 6 ? calls(['sql', { query: `SELECT x${tries} FROM cars` }]) : 'There are 7.')
+  const { body } = await ask('seller', user('How many?'))
+  expect(body).toMatchObject({
+    outcome: 'unanswered',
+    sql: [],
+    data: [],
+    message: { content: expect.stringMatching(/^There are 7\.\n\n.*rests on no data/) },
+  })
+  expect(resultsOf(model.asked.at(-1) as never).slice(4)).toEqual(Array(2).fill(expect.stringContaining('is not run again')))
+})
+
+test('a stream has frames for clients of both generations, and its last ones come once the answer is recorded', async () => {
+  model.script = queries(() => 'SELECT max(price) AS most FROM cars', 'The dearest costs 39019.5.')
+  const response = await fetch(`${at.url}${agents}/seller/completions/stream`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: user('What is the highest price?') }),
+  })
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+  const frames = (await response.text())
+    .trim()
+    .split('\n\n')
+    .map((line) => JSON.parse(line.replace(/^data: /, '')) as Record<string, unknown>)
+  expect(frames[0]).toMatchObject({ type: 'start', prompt: 'What is the highest price?', trace_id: expect.any(String) })
+  expect(frames.find(({ type }) => type === 'sql')).toMatchObject({ content: 'SELECT max(price) AS most FROM cars', rows: [[39019.5]] })
+  const text = frames.filter(({ type }) => type === 'data').map((frame) => frame['text'])
+  expect(text.length).toBeGreaterThan(2)
+  expect(text.join('')).toBe('The dearest costs 39019.5.')
+  expect(frames.at(-2)).toMatchObject({ output: 'The dearest costs 39019.5.', outcome: 'answered', data: [{ rows: [[39019.5]] }] })
+  expect(frames.at(-1)).toMatchObject({ type: 'end', outcome: 'answered', position: expect.any(Number) })
+})
+
+test('bad requests are refused as the public service does', async () => {
+  const { status, body } = await send(at.url, 'POST', `${agents}/seller/completions`, {})
+  expect([status, (body as { title: string }).title]).toEqual([400, 'Missing parameter'])
+  expect((await ask('nobody', user('Hi'))).status).toBe(404)
+  expect((await send(at.url, 'POST', '/api/projects/none/agents/seller/completions', { messages: user('Hi') })).status).toBe(404)
+  for (const messages of [
+    [],
+    'x',
+    [1],
+    [{}],
+    [{ role: 'assistant', content: 'Hi' }],
+    [{ role: 'user', content: ' ' }],
+    [{ role: 'user', content: 'x'.repeat(40_000) }],
+  ])
+    expect((await ask('seller', messages)).status).toBe(400)
+  expect(model.asked).toHaveLength(0)
+})
+
+test('a dry run tells prompt, tools and schema, and calls nobody', async () => {
+  const { body } = await ask('seller', user('How many?'), { query: '?dry_run=true' })
+  expect(body).toMatchObject({
+    model: 'scripted',
+    tables: ['files.cars'],
+    tools: [{ name: 'sql' }],
+    messages: [{ role: 'system' }, { role: 'user', content: 'How many?' }],
+    schema: [
+      {
+        name: 'files.cars',
+        columns: [{ name: 'id', type: 'BIGINT' }, { name: 'name' }, { name: 'colour', values: ['blue', 'red'] }, { name: 'price' }],
+      },
+    ],
+  })
+  expect(JSON.stringify(body)).not.toContain('sk-scripted')
+  expect(model.asked).toHaveLength(0)
+})
+
+test('a request that is sent again with its key gets the recorded answer', async () => {
+  model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
+  const headers = { 'Idempotency-Key': 'k-1' }
+  const first = await ask('seller', user('How many?'), { headers })
+  const asked = model.asked.length
+  const second = await ask('seller', user('How many?'), { headers })
+  expect(second.body).toMatchObject({
+    message: { content: 'Forty.' },
+    data: [{ rows: [[40]] }],
+    position: (first.body as { position: number }).position,
+  })
+  expect(model.asked).toHaveLength(asked)
+  expect((await ask('seller', user('Another?'), { headers })).status).toBe(422)
+})
+
+test('what a language model does wrong ends in an error that names the recorded answer', async () => {
+  model.script = () => ({ error: { message: 'no such key', type: 'auth' }, status: 401 })
+  const { status, body } = await ask('seller', user('Hi'))
+  expect([status, body]).toMatchObject([502, { code: 'llm_failed', trace_id: expect.any(String), position: expect.any(Number) }])
+  model.script = () => calls(['nope', {}], ['sql', '{"query":'], ['sql', '[]'], ['sql', { query: 7 }])
+  const looped = await ask('seller', user('Hi'))
+  expect([looped.status, looped.body]).toMatchObject([400, { code: 'answer_limit', title: 'Too many steps' }])
+  const { data } = await sql(
+    at.url,
+    `SELECT type, data->>'outcome', data->>'error' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 2`,
+  )
+  expect(data).toEqual([
+    ['AgentAnswered', 'failed', 'Too many steps'],
+    ['AgentAnswered', 'failed', expect.any(String)],
+  ])
+})
+
+test('the answer of a client that leaves is recorded as aborted', async () => {
+  let asked: () => void = () => undefined
+  const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  model.script = async () => {
+    asked()
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    return 'Too late.'
+  }
+  const left = new AbortController()
+  const response = fetch(`${at.url}${agents}/seller/completions/stream`, {
+    method: 'POST',
+    signal: left.signal,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: user('Talk') }),
+  }).then((reply) => reply.text())
+  await isAsked
+  left.abort()
+  await expect(response).rejects.toThrow()
+  const last = `SELECT data->>'outcome' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 1`
+  await until(async () => (await sql(at.url, last)).data[0]?.[0] === 'aborted', 20_000)
+})
