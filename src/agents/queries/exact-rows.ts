@@ -1,10 +1,15 @@
 import type { Json } from '../../../events/common.js'
 import { NumberText, parseAst, type AstValue } from '../../sql/engine/ast/json.js'
 
+/** Doubles are printed with at most this many digits, and then read as they were. */
+const exactDigits = 17
+
 /** A number that JavaScript does not keep, such as a BIGINT beyond 2^53, stays the text that it is in SQL. */
 const numberOf = (text: string): Json => {
   const value = Number(text)
-  const isKept = Number.isFinite(value) && (Number.isSafeInteger(value) || text.replace(/e.*$/i, '').replaceAll(/[^0-9]/g, '').length <= 17)
+  const isWhole = /^-?\d+$/.test(text)
+  const digits = text.replace(/e.*$/i, '').replaceAll(/\D/g, '').length
+  const isKept = isWhole ? Number.isSafeInteger(value) : Number.isFinite(value) && digits <= exactDigits
   return isKept ? value : text
 }
 

@@ -36,15 +36,36 @@ export class AllowedTables {
     this.#keys = new Set(only.map(keyOf))
   }
 
-  /** What a name means, if it may be read. `parts` is the name as it stands in the statement, `db` where it is looked up. */
-  async meaning(parts: readonly string[], db: string, resolve: () => Promise<TableMeaning>): Promise<TableMeaning> {
-    const found = await resolve().catch((error: unknown) => {
+  /**
+   * What a name means, if it may be read. `parts` is the name as it stands in the statement, `db` where it is looked up. A name without a
+   * database that means nothing there means the only table of that name which may be read.
+   */
+  async meaning(parts: readonly string[], db: string, resolve: (parts: string[]) => Promise<TableMeaning>): Promise<TableMeaning> {
+    const own = this.#only(parts)
+    const found = (await this.#allowed(parts, db, resolve)) ?? (own && (await this.#allowed(own, db, resolve)))
+    if (found) return found
+    throw this.refusal(parts)
+  }
+
+  async #allowed(
+    parts: readonly string[],
+    db: string,
+    resolve: (parts: string[]) => Promise<TableMeaning>,
+  ): Promise<TableMeaning | undefined> {
+    const found = await resolve([...parts]).catch((error: unknown) => {
       const isNamed = this.#keys.has(keyOf(parts)) || this.#keys.has(keyOf([db, ...parts]))
       if (isNamed || !isProblem(error)) throw error
     })
     const path = found && pathOf(found)
-    if (found && path && this.#keys.has(keyOf(path))) return found
-    throw this.refusal(parts)
+    return path && this.#keys.has(keyOf(path)) ? found : undefined
+  }
+
+  /** The full name of the only table that is called so; undefined where there are several, or the name has a database. */
+  #only(parts: readonly string[]): TablePath | undefined {
+    const [name] = parts
+    if (name === undefined || parts.length > 1) return undefined
+    const called = this.only.filter((path) => foldName(path.at(-1) ?? '') === foldName(name))
+    return called.length === 1 ? called[0] : undefined
   }
 
   refusal(parts: readonly string[]): Problem {

@@ -243,8 +243,8 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const resolve = () => resolveTable(placeIn(this.session, { ...scope, position }), parts)
-    const found = allowed ? await allowed.meaning(parts, scope.db, resolve) : await resolve()
+    const resolve = (name: string[]) => resolveTable(placeIn(this.session, { ...scope, position }), name)
+    const found = await (allowed ? allowed.meaning(parts, scope.db, resolve) : resolve(parts))
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))
       return

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { queries } from '../../support/agents/scripted-model.js'
+import { AgentShop, eachOf } from '../../support/agents/shop.js'
+import { sql } from '../../support/service.js'
+
+const shop = new AgentShop()
+
+/** Ten schemas: a fact table and one that it refers to, with types and names that differ, and a view over both. */
+const schemas = Array.from({ length: 10 }, (_, n) => {
+  const [fact, dimension, view] = [`fact_${n}`, n % 2 === 0 ? `kinds_${n}` : `Kinds of ${n}`, `joined_${n}`]
+  const amount = ['i * 1.25', 'CAST(i * 3 AS DECIMAL(12, 2))', 'i * i', 'CAST(i AS HUGEINT) * 1000000007', 'sqrt(i)'][n % 5] ?? 'i'
+  const day = n % 3 === 0 ? `DATE '2026-01-01' + CAST(i AS INTEGER)` : `TIMESTAMP '2026-01-01 10:00:00' + to_hours(i)`
+  return {
+    ...{ n, fact, dimension, view },
+    create: [
+      `CREATE TABLE files.${fact} (SELECT i AS id, i % ${n + 3} AS kind, ${amount} AS amount, ${day} AS "day ${n}", CASE WHEN i % 7 = 0 THEN NULL ELSE 'note ' || i END AS note FROM range(${60 + n * 10}) AS t(i))`,
+      `CREATE TABLE files.\`${dimension}\` (SELECT i AS kind, ['red', 'blue', 'grün', 'it''s', '🙂'][i % 5 + 1] AS label FROM range(${n + 3}) AS t(i))`,
+      `CREATE VIEW shop.${view} AS (SELECT f.*, k.label FROM files.${fact} AS f JOIN files."${dimension}" AS k ON k.kind = f.kind)`,
+    ],
+  }
+})
+type Schema = (typeof schemas)[number]
+
+const asked: readonly ((schema: Schema) => string)[] = [
+  ({ fact }) => `SELECT count(*) AS n FROM files.${fact}`,
+  ({ fact }) => `SELECT kind, sum(amount) AS total FROM ${fact} GROUP BY kind ORDER BY kind`,
+  ({ fact, dimension }) =>
+    `SELECT k.label, max(f.amount) AS most FROM files.${fact} f JOIN files."${dimension}" k USING (kind) GROUP BY ALL ORDER BY ALL`,
+  ({ view }) => `SELECT label, count(*) FROM shop.${view} WHERE note IS NOT NULL GROUP BY label ORDER BY label`,
+  ({ fact, n }) => `SELECT id, "day ${n}", note FROM files.${fact} ORDER BY amount DESC, id LIMIT 12`,
+  ({ fact, n }) =>
+    `WITH d AS (SELECT date_trunc('week', "day ${n}") AS week, amount FROM files.${fact}) SELECT week, avg(amount) FROM d GROUP BY week ORDER BY week`,
+  ({ view }) =>
+    `SELECT id, label, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS place FROM shop.${view} QUALIFY place <= 2 ORDER BY label, place`,
+  ({ fact }) => `SELECT id FROM files.${fact} WHERE amount > (SELECT avg(amount) FROM files.${fact}) ORDER BY id`,
+  ({ fact, dimension }) =>
+    `SELECT label, list(id ORDER BY id)[:3] AS first, {'n': count(*)} AS s FROM files.${fact} NATURAL JOIN files."${dimension}" GROUP BY label ORDER BY label`,
+  ({ fact }) =>
+    `SELECT note FROM files.${fact} WHERE note LIKE '%1' UNION SELECT CAST(id AS VARCHAR) FROM files.${fact} WHERE id < 3 ORDER BY 1`,
+]
+
+beforeAll(async () => {
+  await shop.start()
+  for (const { create } of schemas) for (const statement of create) await shop.run(statement)
+  await shop.agent('analyst', { data: { tables: ['files.*', 'shop.*'] } })
+})
+afterAll(() => shop.stop())
+
+test('for a hundred questions over ten schemas an answer has exactly the rows that the query gives', async () => {
+  const questions = schemas.flatMap((schema) => asked.map((query) => query(schema)))
+  expect(questions).toHaveLength(100)
+  shop.model.script = queries((question) => question)
+  await eachOf(questions, 6, async (query, i) => {
+    const { type, data, column_names: columns, error_message } = await sql(shop.url, query, 'files')
+    expect([query, type, error_message]).toEqual([query, 'table', undefined])
+    const expected = [{ sql: query, columns, rows: data, cut: false }]
+    if (i % 2 === 0) {
+      const { body } = await shop.ask('analyst', query)
+      expect(body).toMatchObject({ outcome: 'answered', sql: [query], data: expected })
+    } else {
+      const frames = await shop.stream('analyst', query)
+      expect(frames.find((frame) => frame.type === 'answer')).toMatchObject({ outcome: 'answered', data: expected })
+    }
+  })
+  expect(await shop.answers(100)).toHaveLength(100)
+})
+
+test('an agent with many tables is told those that fit the question, and may ask for others', async () => {
+  for (let i = 0; i < 60; i++) await shop.run(`CREATE VIEW shop.report_${i} AS (SELECT ${i} AS value_${i})`)
+  await shop.run('CREATE VIEW shop.warehouse_stock AS (SELECT 7 AS pallets)')
+  await shop.agent('reader', { data: { tables: ['shop.*'] } })
+  shop.model.asked.length = 0
+  shop.model.script = (request) => {
+    const results = request.messages.filter(({ role }) => role === 'tool')
+    return results.length === 0
+      ? { toolCalls: [{ name: 'describe_tables', arguments: '{"tables": ["shop.report_59", "shop.nope"]}' }] }
+      : 'Seven.'
+  }
+  await shop.ask('reader', 'How many pallets are in stock at the warehouse?')
+  const [first, second] = shop.model.asked
+  const prompt = JSON.stringify(first?.messages[0])
+  expect(prompt).toMatch(/table shop\.warehouse_stock\\n *\\"pallets\\" INTEGER/)
+  expect(prompt).toContain('shop.report_59')
+  expect(prompt).not.toContain('value_59')
+  expect(first?.tools?.map((tool) => (tool as { function: { name: string } }).function.name)).toEqual(['sql', 'describe_tables'])
+  expect(JSON.stringify(second?.messages.at(-1))).toMatch(/value_59\\" INTEGER[^]*There is no table shop\.nope/)
+})
+
+test('an answer keeps at most a thousand rows of a query and says so, the model sees thirty, and long numbers lose no digit', async () => {
+  shop.model.script = queries((question) => question)
+  const ask = async (query: string) => (await shop.ask('analyst', query)).body as { data: { rows: unknown[][]; cut: boolean }[] }
+  const long = await ask('SELECT a.id FROM files.fact_9 AS a, files.fact_9 AS b ORDER BY a.id')
+  expect([long.data[0]?.rows.length, long.data[0]?.cut]).toEqual([1_000, true])
+  expect(JSON.stringify(shop.model.asked.at(-1)?.messages.at(-1))).toContain('more than 1000 rows; the first 30 are shown')
+  expect(
+    (await ask('SELECT 9007199254740993 AS a, 0.1 AS b, -12345678901234567890 AS c, [9007199254740993] AS d, 5.0 AS e')).data[0]?.rows,
+  ).toEqual([['9007199254740993', 0.1, '-12345678901234567890', ['9007199254740993'], 5]])
+})

@@ -1,0 +1,74 @@
+import { send, sql, startTestService } from '../service.js'
+import { ScriptedModel } from './scripted-model.js'
+
+/** One event of a stream, as its client reads it. */
+export type StreamFrame = Record<string, unknown> & { type: string }
+
+/** The frames of a stream of server-sent events; comments are none. */
+export const framesOf = (text: string): StreamFrame[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as StreamFrame)
+
+/** The service, a scripted model, and agents in the project `shop` that ask it. */
+export class AgentShop {
+  readonly model = new ScriptedModel()
+  #service: Awaited<ReturnType<typeof startTestService>> | undefined
+
+  async start(environment: Record<string, string> = {}): Promise<void> {
+    await this.model.start()
+    this.#service = await startTestService(environment)
+    await this.run('CREATE PROJECT shop')
+  }
+
+  get url(): string {
+    return this.#service?.url ?? ''
+  }
+
+  async run(statement: string): Promise<unknown[][]> {
+    const answer = await sql(this.url, statement)
+    if (answer.type === 'error') throw new Error(answer.error_message)
+    return answer.data
+  }
+
+  /** Makes an agent; `more` is added to what asks the scripted model. */
+  async agent(name: string, more: object): Promise<void> {
+    const { status, body } = await send(this.url, 'POST', '/api/projects/shop/agents', {
+      agent: { name, model: this.model.model, ...more },
+    })
+    if (status !== 201) throw new Error(JSON.stringify(body))
+  }
+
+  path(agent: string): string {
+    return `/api/projects/shop/agents/${agent}/completions`
+  }
+
+  /** Asks an agent over REST. */
+  ask(agent: string, question: string, headers: Record<string, string> = {}) {
+    return send(this.url, 'POST', this.path(agent), { messages: [{ role: 'user', content: question }] }, headers)
+  }
+
+  /** Asks an agent for a stream, and reads it to its end. */
+  async stream(agent: string, question: string): Promise<StreamFrame[]> {
+    const { body } = await send(this.url, 'POST', `${this.path(agent)}/stream`, { messages: [{ role: 'user', content: question }] })
+    return framesOf(String(body))
+  }
+
+  /** The newest events of answers, the last one first. */
+  async answers(limit = 1): Promise<Record<string, unknown>[]> {
+    const rows = await this.run(`SELECT data FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT ${limit}`)
+    return rows.map(([data]) => (typeof data === 'string' ? JSON.parse(data) : data) as Record<string, unknown>)
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop()
+    await this.model.stop()
+  }
+}
+
+/** Does work on items, some at a time. */
+export const eachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T, i: number) => Promise<void>): Promise<void> => {
+  let next = 0
+  const worker = async () => {
+    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
