@@ -58,6 +58,7 @@ module.exports = [
   'sql/engine/read',
   'sql/engine/models',
   'sql/engine/connected',
+  'sql/engine/asked',
   'sql/engine/rewrite',
   'sql/engine/instead-of-rows',
   'sql/engine/run',

@@ -226,6 +226,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',
+  agentQuestionsMax: 'Questions that one SQL statement may put to an agent. Beyond: 400 `query_limit`.',
+  agentRoundsMax:
+    'How often the answers of agents may lead to further questions in one SQL statement, as where views over agents read each other. Beyond: 400 `query_limit`.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',

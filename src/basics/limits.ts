@@ -201,6 +201,9 @@ export const limits = {
   // Answers of agents
   answerListedMaxChars: 2_000,
   answerCommentMaxChars: 10_000,
+  // Agents in SQL
+  agentQuestionsMax: 100,
+  agentRoundsMax: 8,
   // Jobs
   jobsMax: 1_000,
   jobStatementsMax: 100,

@@ -42,6 +42,8 @@ export type SelectRequest = SelectPart & {
   readsOnly?: true
   /** What LAST stands for, where the statement is a job's. */
   last?: readonly LastValue[]
+  /** What agents have answered so far; missing where nobody would ask them. */
+  answers?: readonly AgentReply[]
   /** Who asks. */
   user?: string
   /** The request that it belongs to, for the record of what connected databases were asked. */
@@ -60,12 +62,32 @@ export type PredictedRows = {
 /** Which version of a model scored how many rows of a query. */
 export type ScoreCount = { model: StreamId; version: number; rows: number }
 
+/** Questions to an agent, without whose answers a query cannot run. `at` is the position of the past at which the agent is read. */
+export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
+
+/** What came of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
+export type AgentReply = {
+  agent: StreamId
+  at?: number
+  question: string
+  answer: string | null
+  context: string | null
+  traceId: string
+}
+
 /**
- * What stands before the rows. `last` is what LAST stands for when the job asks again. `scored` is there when the models are done by
- * then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known
- * at the end.
+ * What stands before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what LAST
+ * stands for when the job asks again. `scored` is there when the models are done by then, so that it is recorded before a row is given;
+ * with `scores` models score while the rows are read, and what they scored is known at the end.
  */
-export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[]; scores?: true; last?: LastValue[] }
+export type SelectHead = {
+  columns: readonly Column[]
+  served?: PredictedRows[]
+  scored?: ScoreCount[]
+  scores?: true
+  last?: LastValue[]
+  questions?: AgentQuestions
+}
 
 /** What stands behind the rows: how many they are, and what scored them. */
 export type SelectEnd = { rows: number; scored: ScoreCount[] }

@@ -1,16 +1,32 @@
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import { rowsFrom, type SqlAnswer } from '../contract/answer.js'
 import type { RunningStatement } from '../contract/request.js'
-import type { SelectService, PredictedRows, ScoreCount, SelectPart, SelectAnswer, SelectRequest } from '../contract/select.js'
+import type {
+  AgentQuestions,
+  AgentReply,
+  SelectService,
+  PredictedRows,
+  ScoreCount,
+  SelectPart,
+  SelectAnswer,
+  SelectRequest,
+} from '../contract/select.js'
 
 /** What answers a SELECT, and what records its predictions. */
+/** Asks an agent, and resolves with an answer to each question. @throws Problem when none could be answered */
+export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) => Promise<AgentReply[]>
+
 export type AnswerParts = {
   log: Pick<Log, 'head'>
   analytics: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
+  /** Asks agents; without it a statement that needs one is refused. */
+  askQuestions?: AskQuestions | undefined
 }
 
 /** Records what models did in a SELECT that is part of a statement, at the position that the SELECT was read at. */
@@ -71,6 +87,34 @@ const requestOf = (select: SelectPart, statement: RunningStatement, head: number
   return request
 }
 
+const askedTooOften = (): Problem =>
+  new Problem(
+    'query_limit',
+    'Too many rounds',
+    `The answers of agents led to other questions ${limits.agentRoundsMax} times (agentRoundsMax)`,
+    {
+      hint: 'Ask the same questions each time: without random(), and with an ORDER BY for each LIMIT.',
+    },
+  )
+
+/** Sends a SELECT, as often as it needs further answers of agents. Nothing of it runs while they are asked. */
+const sendSelect = async (
+  request: SelectRequest,
+  statement: RunningStatement,
+  { analytics, askQuestions }: AnswerParts,
+): Promise<SelectAnswer> => {
+  const { signal, client } = statement
+  if (!askQuestions) return analytics.query(request, { signal, client })
+  const answers: AgentReply[] = []
+  for (let round = 0; round <= limits.agentRoundsMax; round++) {
+    const answer = await analytics.query({ ...request, answers }, { signal, client })
+    if (!answer.questions) return answer
+    await answer.rows.return(undefined)
+    answers.push(...(await askQuestions(answer.questions, statement)))
+  }
+  throw askedTooOften()
+}
+
 /**
  * Answers a SELECT that a statement is or became, as the log is now. Resolves with its first rows, so that most failures are still
  * an answer of their own.
@@ -80,9 +124,9 @@ const requestOf = (select: SelectPart, statement: RunningStatement, head: number
 export const answerSelect = async (select: SelectPart, statement: RunningStatement, parts: AnswerParts): Promise<SqlAnswer> => {
   const { position: head } = await parts.log.head()
   const request = requestOf(select, statement, head, parts.defaultProject)
-  const { signal, client, context, position = head } = statement
+  const { context, position = head } = statement
   const receipts = new Receipts(parts.recorder, statement, position)
-  const answer = await parts.analytics.query(request, { signal, client })
+  const answer = await sendSelect(request, statement, parts)
   try {
     const positions = await receipts.served(answer.served ?? [])
     if (answer.scored) positions.push(...(await receipts.scored(answer.scored)))

@@ -60,8 +60,8 @@ export class Reader {
 
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
-    const { recorder, ledger, analytics, defaultProject } = this.options
-    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject })
+    const { recorder, ledger, analytics, defaultProject, askQuestions } = this.options
+    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions })
   }
 
   /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */

@@ -9,6 +9,7 @@ export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
 export type DatabaseEntry = { name: string; engine: string; stream: string }
 export type FileEntry = { name: string; content: string; isTable: boolean }
+export type AgentEntry = { name: string; stream: StreamId }
 export type ModelEntry = { name: string; stream: StreamId; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
 
@@ -108,9 +109,12 @@ export class Directory {
     }))
   }
 
-  async agents(position: number, project: string): Promise<{ name: string }[]> {
-    const rows = await this.rows(`SELECT name FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, { position, project })
-    return rows.map(([name]) => ({ name: text(name) }))
+  async agents(position: number, project: string): Promise<AgentEntry[]> {
+    const rows = await this.rows(`SELECT name, stream FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, {
+      position,
+      project,
+    })
+    return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) as StreamId }))
   }
 
   async versions(position: number, model: string): Promise<ModelVersionEntry[]> {

@@ -2,6 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
 import { connectionProblem, isConnected } from './connections.js'
 import type {
+  AgentEntry,
   DatabaseEntry,
   Directory,
   FileEntry,
@@ -22,6 +23,7 @@ export type TableMeaning =
   | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
   | { kind: 'file'; file: FileEntry }
   | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
+  | { kind: 'agent'; agent: AgentEntry; project: ProjectEntry }
   | ConnectedTable
 
 /** A table of a connected database, which is asked for it when the query runs. */
@@ -184,11 +186,6 @@ const readyVersion = async (place: Lookup, project: ProjectEntry, model: ModelEn
   return { kind: 'model', model, version, project }
 }
 
-const agentUnasked = (label: string): Problem =>
-  new Problem('not_built', 'Agents are not asked here', `${label} is an agent: this service keeps agents and calls no language models`, {
-    hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
-  })
-
 const inProject = async (place: Lookup, project: ProjectEntry, name: string): Promise<TableMeaning> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
@@ -198,14 +195,16 @@ const inProject = async (place: Lookup, project: ProjectEntry, name: string): Pr
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
-  if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
+  const agents = await place.directory.agents(place.position, project.stream)
+  const agent = named(agents, name)
+  if (agent) return { kind: 'agent', agent, project }
   const there = { name, project: project.name }
   const lived = await place.directory.lives({ table: 'views', ...there }, place.head)
   throw await noTable(
     place,
     { table: lived.length > 0 ? 'views' : 'models', ...there },
     project.name,
-    [...catalogue.project, ...views, ...models].map((known) => known.name),
+    [...catalogue.project, ...views, ...models, ...agents].map((known) => known.name),
   )
 }
 

@@ -20,6 +20,7 @@ import {
   walk,
 } from '../ast/nodes.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
+import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
@@ -38,7 +39,7 @@ import type { ReadQuery } from '../read/read-query.js'
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** What a FROM names that is put in its place once all of the FROM is known. */
-type Later = { models: ModelUse[]; connected: { ref: AstNode; found: ConnectedTable }[] }
+type Later = { models: ModelUse[]; agents: AgentUse[]; connected: { ref: AstNode; found: ConnectedTable }[] }
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -108,23 +109,26 @@ export class Rewriter {
 
   /** A table outside of a SELECT's own FROM. */
   private async alone(ref: AstNode, scope: Scope): Promise<void> {
-    const later: Later = { models: [], connected: [] }
+    const later: Later = { models: [], agents: [], connected: [] }
     await this.reference(ref, scope, later)
+    agentsNeedQuestions(later.agents)
     await this.fetch(later, undefined)
   }
 
   private async select(node: AstNode, scope: Scope, reader?: Reader): Promise<void> {
     dropSchemas(node)
     const from = nodeOf(node, 'from_table')
-    const later: Later = { models: [], connected: [] }
+    const later: Later = { models: [], agents: [], connected: [] }
     const last = this.lastIn(node)
     await last?.fillKnown()
     if (from) await this.reference(from, { ...scope, select: node }, later)
     await last?.fillFirst(later, scope)
-    // A model takes its inputs by their names, which the query need not name.
-    await this.fetch(later, later.models.length > 0 ? undefined : { select: node, reader, keepsRows: last !== undefined })
+    // A model takes its inputs by their names, and an agent its question: the query need not name them.
+    const takesByName = later.models.length + later.agents.length > 0
+    await this.fetch(later, takesByName ? undefined : { select: node, reader, keepsRows: last !== undefined })
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
+    if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)
     if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
   }
 
@@ -192,12 +196,13 @@ export class Rewriter {
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
-    const later: Later = { models: [], connected: [] }
+    const later: Later = { models: [], agents: [], connected: [] }
     const fillValues = pivotFiller(this.session, (text, where) => this.valuesOfPivot(text, where))
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, later)
     const [model] = later.models
     if (model) throw pivotedModel(model)
+    agentsNeedQuestions(later.agents)
     await this.fetch(later, undefined)
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
     await fillValues(ref, scope)
@@ -247,6 +252,12 @@ export class Rewriter {
     const found = await (allowed ? allowed.meaning(parts, scope.db, resolve) : resolve(parts))
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))
+      return
+    }
+    if (found.kind === 'agent') {
+      const label = `${found.project.name}.${found.agent.name}`
+      const at = position === this.session.head ? undefined : position
+      later.agents.push({ ref, alias: textOf(ref, 'alias') || found.agent.name, agent: found.agent.stream, label, at })
       return
     }
     if (found.kind === 'connected') {

@@ -6,6 +6,7 @@ import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
 import { AllowedTables } from '../resolve/allowed.js'
+import { NeedsAnswers } from '../asked/agent-answers.js'
 import { Answers } from '../session/answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
@@ -79,6 +80,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     natives: new Map(),
     allowed: request.only && new AllowedTables(request.only),
     last: request.last && { known: request.last, seen: new Map(), marks: 0 },
+    replies: request.answers,
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
     mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && !request.only && request.purpose !== 'training' && request.readsOnly !== true,
@@ -191,6 +193,11 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
       context.clock.run()
     }
   } catch (error) {
+    if (error instanceof NeedsAnswers) {
+      yield { columns: [], questions: error.questions }
+      yield { end: { rows: 0, scored: [] } }
+      return true
+    }
     next = answered ? undefined : nextWay(error, session, way)
     if (!next) throw await explained(error, context, session, way)
   }

@@ -8,7 +8,7 @@ import type { NativeStatement } from '../resolve/connections.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
 import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'
 import type { AstNode } from '../ast/json.js'
-import type { PredictedRows } from '../../contract/select.js'
+import type { AgentReply, PredictedRows } from '../../contract/select.js'
 import type { TablesStatus } from '../../relations/projections.js'
 import type { Sources, Text } from './sources.js'
 
@@ -63,6 +63,8 @@ export type Session = {
   last: LastSession | undefined
   /** The statements in the languages of connected databases, under the names that stand in their places. */
   natives: Map<string, NativeStatement>
+  /** What agents have answered so far; undefined where nobody would ask them. */
+  replies: readonly AgentReply[] | undefined
   /** What connected databases have answered. */
   answers: Answers
   /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
