@@ -4,7 +4,7 @@ import { opened } from './basics/undo.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
 import { Metrics } from './observe/metrics.js'
-import { openAgents } from './open-agents.js'
+import { openAgents, type AgentParts } from './open-agents.js'
 import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
@@ -62,9 +62,12 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     await storage.begin()
     const models = await openModels({ config, logger, storage, analytics })
     undo(models.stop)
-    const sql = await openSql({ config, version, metrics, storage, analytics, models })
+    const sql = await openSql({
+      ...{ config, version, metrics, storage, analytics, models },
+      askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
+    })
     undo(sql.stop)
-    const agents = await openAgents({ config, metrics, storage, connected, analytics, models, sql })
+    const agents: AgentParts = await openAgents({ config, metrics, storage, connected, analytics, models, sql })
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
     undo(housekeeping.stop)

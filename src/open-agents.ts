@@ -1,5 +1,6 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
+import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
 import { egressOf } from './egress/settings.js'
@@ -44,9 +45,14 @@ export const openAgents = ({ config, metrics, storage: { ledger, log }, connecte
       tokensPerDay: config.agentTokensPerDay,
     })
     undo(() => agents.stop())
+    const inSql = new QuestionsInSql({
+      ask: agents.ask,
+      resources: log.resources,
+      resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
+    })
     /** Calls the language model of an agent once, which need not exist yet. @throws Problem llm_failed, egress_refused */
     const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
       await checkModel(await languageModels.forAgent(agent), { signal })
     }
-    return { languageModels, agents, check }
+    return { languageModels, agents, inSql, check }
   })

@@ -7,20 +7,29 @@ import { observedAnalytics } from './observe/observed.js'
 import type { Models } from './open-models.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
+import type { AskQuestions } from './sql/facade/answer-select.js'
 import { SqlEngine } from './sql/facade/execute.js'
 import { TableWriter } from './sql/facade/table-writer.js'
 
 /** The SQL engine, and the checks that run the queries of trainings again. */
 export type Sql = Awaited<ReturnType<typeof openSql>>
 
-type Options = { config: Config; version: string; metrics: Metrics; storage: Storage; analytics: Analytics; models: Models }
+type Options = {
+  config: Config
+  version: string
+  metrics: Metrics
+  storage: Storage
+  analytics: Analytics
+  models: Models
+  askQuestions: AskQuestions
+}
 
-export const openSql = ({ config, version, metrics, storage, analytics, models }: Options) =>
+export const openSql = ({ config, version, metrics, storage, analytics, models, askQuestions }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const { trainings, recorder, trainer, select } = models
     const sql = new SqlEngine({
-      ...{ ledger, trainings, recorder, version },
+      ...{ ledger, trainings, recorder, version, askQuestions },
       analytics: observedAnalytics(analytics, metrics),
       tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
       defaultProject: config.defaultProject,

@@ -227,6 +227,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',
   agentQuestionsMax: 'Questions that one SQL statement may put to an agent. Beyond: 400 `query_limit`.',
+  agentQuestionsAtOnce: 'Questions of one SQL statement that an agent answers at the same time; the others wait.',
   agentRoundsMax:
     'How often the answers of agents may lead to further questions in one SQL statement, as where views over agents read each other. Beyond: 400 `query_limit`.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',

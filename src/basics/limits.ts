@@ -203,6 +203,7 @@ export const limits = {
   answerCommentMaxChars: 10_000,
   // Agents in SQL
   agentQuestionsMax: 100,
+  agentQuestionsAtOnce: 4,
   agentRoundsMax: 8,
   // Jobs
   jobsMax: 1_000,

@@ -1,4 +1,4 @@
-import { driverOf } from '../../catalogue/database-drivers.js'
+import { driverOf } from '../../catalogue/connection-engines.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import type { Tables } from '../../connections/contract/requests.js'
 import { limits } from '../../basics/limits.js'

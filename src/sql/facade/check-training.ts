@@ -48,7 +48,16 @@ type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: SelectService; d
 
 const columnsOf = async ({ query, database }: Learning, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
   const { position: upTo } = await log.head()
-  const asked = { sql: query, db: database, isNative: true, defaultProject, upTo, user, wanted: { kind: 'columns' } } as const
+  const asked = {
+    sql: query,
+    db: database,
+    isNative: true,
+    defaultProject,
+    upTo,
+    user,
+    purpose: 'training',
+    wanted: { kind: 'columns' },
+  } as const
   const { rows } = await analytics.query(asked, { signal: AbortSignal.timeout(limits.trainingCheckTimeoutMs) })
   return (await allRows(rows)).map(([name, type]) => ({ name: String(name), type: String(type) }))
 }

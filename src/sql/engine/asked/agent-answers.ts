@@ -163,8 +163,8 @@ const tableOf = (use: AgentUse, replies: readonly AgentReply[]): AstNode => {
 }
 
 const answersTo = ({ replies, isPlanned }: Session, use: AgentUse, questions: readonly string[]): AgentReply[] => {
-  if (isPlanned) return []
   if (!replies) throw refusedHere(use)
+  if (isPlanned) return []
   const { agent, label, at } = use
   const known = questions.map((asked) => replies.find((reply) => reply.agent === agent && reply.at === at && reply.question === asked))
   const missing = questions.filter((_, i) => known[i] === undefined)

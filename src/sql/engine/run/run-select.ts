@@ -80,10 +80,16 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     natives: new Map(),
     allowed: request.only && new AllowedTables(request.only),
     last: request.last && { known: request.last, seen: new Map(), marks: 0 },
-    replies: request.answers,
+    // A training is repeated, and compared with what it was: no answer of an agent is the same twice.
+    replies: isPlanned(request.wanted) && request.purpose !== 'training' ? [] : request.answers,
     answers,
     isPlanned: unknown !== undefined || isPlanned(request.wanted),
-    mayWrite: !isPlanned(request.wanted) && request.asOf === undefined && !request.only && request.purpose !== 'training' && request.readsOnly !== true,
+    mayWrite:
+      !isPlanned(request.wanted) &&
+      request.asOf === undefined &&
+      !request.only &&
+      request.purpose !== 'training' &&
+      request.readsOnly !== true,
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,

@@ -1,0 +1,93 @@
+import { isProblem, notFound } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import type { Found, Resources } from '../log/contract/log.js'
+import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
+import type { RunningStatement } from '../sql/contract/request.js'
+import type { Answered, AskAgent } from './contract/answering.js'
+
+type Parts = {
+  ask: AskAgent
+  resources: Resources
+  /** Resources as they were at an earlier position. */
+  resourcesAt: (position: number, client?: string) => Resources
+}
+
+/** An agent that is asked, in its project. */
+type Whom = { agent: Found<'agent'>; project: Found<'project'> }
+
+type Result = { answered: Answered } | { error: unknown }
+
+const never = new AbortController().signal
+
+const contextOf = ({ queries, position, outcome, problem }: Answered): string =>
+  JSON.stringify({ outcome, position, queries, ...(problem && { error: problem.detail }) })
+
+const failureOf = (result: Result): unknown => ('error' in result ? result.error : result.answered.problem)
+
+/** Calls a function for each item, a few at a time, in their order. */
+const each = async <T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let i = next++; i < items.length; i = next++) {
+      const item = items[i]
+      if (item !== undefined) results[i] = await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  return results
+}
+
+/**
+ * Asks agents what a statement of SQL asks them. Each question is an answer of its own on record. Of several questions some may fail: these
+ * have no answer, and their context says why.
+ *
+ * @example await new QuestionsInSql(parts).answer({ agent, label: 'shop.helper', questions: ['How many cars?'] }, statement)
+ */
+export class QuestionsInSql {
+  constructor(private readonly parts: Parts) {}
+
+  /** @throws Problem of the first question, when none has an answer */
+  async answer({ agent: stream, label, at, questions }: AgentQuestions, statement: RunningStatement): Promise<AgentReply[]> {
+    const whom = await this.#whom(stream, at, statement)
+    if (!whom) throw notFound('agent', label)
+    const results = await each(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
+    statement.signal?.throwIfAborted()
+    const failures = results.map(failureOf)
+    if (failures[0] !== undefined && failures.every((failure) => failure !== undefined)) throw failures[0]
+    return results.map((result, i) => ({
+      ...{ agent: stream, question: questions[i] ?? '', ...(at !== undefined && { at }) },
+      ...('error' in result
+        ? {
+            answer: null,
+            context: JSON.stringify({ error: isProblem(result.error) ? result.error.detail : 'a fault of this service' }),
+            traceId: '',
+          }
+        : {
+            answer: result.answered.problem ? null : result.answered.content,
+            context: contextOf(result.answered),
+            traceId: result.answered.answer,
+          }),
+    }))
+  }
+
+  async #whom(stream: AgentQuestions['agent'], at: number | undefined, { client }: RunningStatement): Promise<Whom | undefined> {
+    const resources = at === undefined ? this.parts.resources : this.parts.resourcesAt(at, client)
+    const agent = await resources.byStream('agent', stream)
+    const project = agent && (await resources.byStream('project', agent.state.project))
+    return agent && project && { agent, project }
+  }
+
+  async #ask(whom: Whom, question: string, at: number | undefined, { origin, client, signal = never }: RunningStatement): Promise<Result> {
+    try {
+      const turns = [{ role: 'user', content: question }] as const
+      const frames = this.parts.ask({ ...whom, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) })
+      for (;;) {
+        const next = await frames.next()
+        if (next.done === true) return { answered: next.value }
+      }
+    } catch (error) {
+      return { error }
+    }
+  }
+}
