@@ -22,7 +22,10 @@ const never = new AbortController().signal
 const contextOf = ({ queries, position, outcome, problem }: Answered): string =>
   JSON.stringify({ outcome, position, queries, ...(problem && { error: problem.detail }) })
 
-const failureOf = (result: Result): unknown => ('error' in result ? result.error : result.answered.problem)
+const failureOf = (result: Result): Error | undefined => {
+  if (!('error' in result)) return result.answered.problem
+  return result.error instanceof Error ? result.error : new Error(String(result.error))
+}
 
 /** Calls a function for each item, a few at a time, in their order. */
 const each = async <T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> => {
@@ -54,7 +57,8 @@ export class QuestionsInSql {
     const results = await each(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
     statement.signal?.throwIfAborted()
     const failures = results.map(failureOf)
-    if (failures[0] !== undefined && failures.every((failure) => failure !== undefined)) throw failures[0]
+    const [first] = failures
+    if (first && failures.every((failure) => failure !== undefined)) throw first
     return results.map((result, i) => ({
       ...{ agent: stream, question: questions[i] ?? '', ...(at !== undefined && { at }) },
       ...('error' in result
