@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { whenOverdue } from '../basics/overdue.js'
 import { programFile } from '../setup/package.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
 import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
@@ -75,9 +76,9 @@ export class Driver {
     const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs + graceMs
     return new Promise((resolve, reject) => {
       // One that does not even tell that it took too long hears nothing any more.
-      const timer = setTimeout(() => this.end(), timeoutMs)
+      const isHeard = whenOverdue(timeoutMs, () => this.end())
       const settle = () => {
-        clearTimeout(timer)
+        isHeard()
         this.#asking.delete(id)
       }
       this.#asking.set(id, {
@@ -106,7 +107,7 @@ export class Driver {
     let ended: (outcome: Outcome) => void = () => undefined
     const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
     // A process that does not even answer this hears nothing any more.
-    const timer = setTimeout(() => this.end(), graceMs)
+    const isHeard = whenOverdue(graceMs, () => this.end())
     try {
       await this.#listening
       await new Promise<void>((opened, reject) => {
@@ -121,7 +122,7 @@ export class Driver {
       this.#opening.delete(id)
       throw error
     } finally {
-      clearTimeout(timer)
+      isHeard()
     }
     return { id, ended: outcome }
   }

@@ -1,5 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import { Problem } from '../basics/errors.js'
+import { unlessAborted } from '../basics/in-time.js'
 import type { EgressPolicy } from './policy.js'
 import { resolveAllowed, type Allowed, type Lookup } from './resolve.js'
 
@@ -72,7 +73,8 @@ export const connectAllowed = async (
 ): Promise<Connected> => {
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
-  const places = await inTime(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
+  // The system's resolver takes no signal.
+  const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
   let code: unknown
   for (const to of places)
     try {
@@ -83,12 +85,3 @@ export const connectAllowed = async (
     }
   throw failed(places[0].name, places[0].port, code)
 }
-
-/** The system's resolver takes no signal. */
-const inTime = <T>(work: Promise<T>, signal: AbortSignal, late: () => Error): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(late())
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })

@@ -33,6 +33,8 @@ const usual = {
   START_EVENTS: 5_000,
   /** Random faults of connected databases, one after the other. */
   FAULTS: 25,
+  /** Minutes that such faults go on for at least: 30 for a long run. */
+  FAULT_MINUTES: 0,
   /** Random bodies that are sent to each route. */
   FUZZ_RUNS: 300,
   /** The seed of the random choices. */

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { whenOverdue } from '../../basics/overdue.js'
 import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
@@ -52,20 +53,20 @@ class Driver {
 
   /** A reader comes: its first line is its ticket. */
   welcome(socket: Socket): void {
-    const late = setTimeout(() => socket.destroy(), limits.connectionConnectTimeoutMs)
+    const isHeard = whenOverdue(limits.connectionConnectTimeoutMs, () => socket.destroy())
     let line = ''
     const hear = (chunk: Buffer) => {
       line += chunk.toString('latin1')
       if (line.length <= ticketChars) return
       socket.off('data', hear)
-      clearTimeout(late)
+      isHeard()
       // What else a reader says is not listened to; its leave is.
       socket.resume()
       this.#serve(socket, line.slice(0, ticketChars))
     }
     socket.on('data', hear)
     socket.on('error', () => undefined)
-    socket.on('close', () => clearTimeout(late))
+    socket.on('close', isHeard)
   }
 
   #serve(socket: Socket, ticket: string): void {

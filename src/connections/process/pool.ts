@@ -1,4 +1,5 @@
 import { Problem } from '../../basics/errors.js'
+import { unlessAborted } from '../../basics/in-time.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
 
@@ -37,7 +38,7 @@ export class Pool {
     this.usedAt = performance.now()
     const kept = this.#takeIdle()
     if (kept) return kept
-    if (this.#open < limits.connectionPoolMaxConnections) return this.#connect()
+    if (this.#open < limits.connectionPoolMaxConnections) return this.#connect(signal)
     if (this.#waiting.size >= limits.connectionQueueMaxRequests) throw busy(`${this.#waiting.size} statements wait for it already`)
     return this.#wait(signal)
   }
@@ -80,15 +81,23 @@ export class Pool {
     return undefined
   }
 
-  async #connect(): Promise<Session> {
+  /** Opens a session. One that nobody waits for any more once it is open is for the next one. */
+  async #connect(signal: AbortSignal): Promise<Session> {
     this.#open += 1
-    try {
-      return await this.connect()
-    } catch (error) {
+    const opening = this.connect().catch((error: unknown) => {
       this.#open -= 1
       // The next one finds out for itself whether it can connect.
       const [waiting] = this.#waiting
       waiting?.connect()
+      throw error
+    })
+    try {
+      return await unlessAborted(opening, signal)
+    } catch (error) {
+      void opening.then(
+        (session) => this.release(session, true),
+        () => undefined,
+      )
       throw error
     }
   }
@@ -107,7 +116,7 @@ export class Pool {
       const waiting: Waiting = {
         give: (session) => settle(() => resolve(session))(),
         refuse: (reason) => settle(() => reject(reason))(),
-        connect: settle(() => void this.#connect().then(resolve, reject)),
+        connect: settle(() => void this.#connect(signal).then(resolve, reject)),
       }
       const timer = setTimeout(
         () => waiting.refuse(busy(`No connection to it became free within ${limits.connectionQueueWaitMs} ms`)),

@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
-import { password, serverUser, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { makeCertificate } from '../../support/connections/certificate.js'
+import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { proxyTo } from '../../support/connections/proxy.js'
 import { temporaryDirectory } from '../../support/service.js'
 
@@ -17,23 +15,10 @@ let connections: Connections
 let db: DuckDBConnection
 let certificate: string
 
-/** The user that a server started by root runs as reads its key. */
-const giveTo = (file: string): void => {
-  if (serverUser !== undefined) chownSync(file, 0, serverUser)
-  chmodSync(file, process.getuid?.() === 0 ? 0o640 : 0o600)
-}
-
 beforeAll(async () => {
-  const [key, cert] = [join(place.path, 'key.pem'), join(place.path, 'cert.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject], {
-    stdio: 'ignore',
-  })
-  certificate = readFileSync(cert, 'utf8')
+  const { key, cert, pem } = makeCertificate(place.path, 'DNS:localhost')
+  certificate = pem
   plain = await startPostgres()
-  chmodSync(place.path, 0o755)
-  giveTo(key)
-  expect(statSync(key).size).toBeGreaterThan(0)
   postgres = await startPostgres(['-c', 'ssl=on', '-c', `ssl_cert_file=${cert}`, '-c', `ssl_key_file=${key}`])
   connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
   db = await duck()

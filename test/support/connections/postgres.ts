@@ -21,6 +21,10 @@ export type Postgres = {
   rows: (sql: string) => Promise<(string | null)[][]>
   /** A connection to it, as the driver process gets it. */
   connection: (parameters?: Connection['parameters'], engine?: string) => Connection
+  /** Kills the server and all its processes, and starts it again on the same files and port. */
+  crash: () => Promise<void>
+  /** Holds the server and all its processes; what it returns lets them go on. */
+  freeze: () => Promise<() => void>
   stop: () => Promise<void>
 }
 
@@ -93,6 +97,15 @@ const end = async (server: ChildProcess): Promise<void> => {
   await ended
 }
 
+/** Sends a signal to a process that may have ended by itself. */
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It is what was wanted.
+  }
+}
+
 let connections = 0
 
 /** Starts a real PostgreSQL on a port and in a directory of its own. */
@@ -103,14 +116,33 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
   const { postgres, data } = await makeCluster(directory)
   const settings = ['fsync=off', 'max_connections=40', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting]), ...flags]
-  const server = spawn(postgres, args, { ...owner, stdio: ['ignore', 'ignore', 'pipe'] })
-  await ready(server)
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' })
-  client.on('error', () => undefined)
-  await client.connect()
+  const start = async () => {
+    const server = spawn(postgres, args, { ...owner, stdio: ['ignore', 'ignore', 'pipe'] })
+    await ready(server)
+    const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' })
+    client.on('error', () => undefined)
+    await client.connect()
+    return { server, client }
+  }
+  let { server, client } = await start()
+  /** A process that was born while the others were killed ends by itself a little later; until then it holds the memory of the server. */
+  const startAgain = async (tries = 50): ReturnType<typeof start> => {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === 0) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return startAgain(tries - 1)
+    }
+  }
+  const { pid = 0 } = server
+  const processes = async (): Promise<number[]> => {
+    const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity')
+    return [server.pid ?? 0, ...rows.map((row) => row.pid)]
+  }
   return {
     port,
-    pid: server.pid ?? 0,
+    pid,
     run: (sql) => client.query(sql),
     rows: async (text) => {
       const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array', types: { getTypeParser: () => String } })
@@ -122,6 +154,17 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
       engine,
       parameters: { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ...parameters },
     }),
+    crash: async () => {
+      const [killed, pids] = [once(server, 'exit'), await processes()]
+      for (const each of pids) signal(each, 'SIGKILL')
+      await killed
+      ;({ server, client } = await startAgain())
+    },
+    freeze: async () => {
+      const pids = await processes()
+      for (const each of pids) signal(each, 'SIGSTOP')
+      return () => pids.forEach((each) => signal(each, 'SIGCONT'))
+    },
     stop: async () => {
       await client.end().catch(() => undefined)
       await end(server)

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { Pool } from '../../../src/connections/process/pool.js'
@@ -69,6 +71,24 @@ describe('a pool', () => {
     for (const session of held.slice(1, 2)) pool.release(session, false)
     expect(all).toContain(await second)
     expect([order, all.length]).toEqual([[1, 2], limits.connectionPoolMaxConnections + 1])
+  })
+
+  test('who does not wait for a connection to open leaves at once, and the next one has it', async () => {
+    const { all, connect } = sessions()
+    const open = new EventEmitter()
+    const pool = new Pool(async () => {
+      await once(open, 'open')
+      return connect()
+    })
+    const leave = new AbortController()
+    const waiting = pool.acquire(leave.signal)
+    leave.abort(new Error('left'))
+    await expect(waiting).rejects.toThrow('left')
+    expect(pool.isIdle).toBe(false)
+    open.emit('open')
+    await setImmediate()
+    expect(pool.isIdle).toBe(true)
+    expect(await pool.acquire(never)).toBe(all[0])
   })
 
   test('who does not wait any more leaves the queue', async () => {

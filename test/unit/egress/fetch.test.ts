@@ -1,15 +1,14 @@
-import { execFileSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { egressFetch, type CallLimits } from '../../../src/egress/fetch.js'
 import { parseEgress } from '../../../src/egress/policy.js'
 import type { Lookup } from '../../../src/egress/resolve.js'
+import { makeCertificate } from '../../support/connections/certificate.js'
 import { temporaryDirectory } from '../../support/service.js'
 
 const closed = parseEgress('', { loopback: false })
@@ -285,12 +284,8 @@ describe('https', () => {
   let ca: string
 
   beforeAll(async () => {
-    const [key, cert] = [join(place.path, 'key.pem'), join(place.path, 'cert.pem')]
-    const subject = ['-subj', '/CN=llm.example', '-addext', 'subjectAltName=DNS:llm.example,IP:127.0.0.1']
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject], {
-      stdio: 'ignore',
-    })
-    ca = readFileSync(cert, 'utf8')
+    const { key, pem } = makeCertificate(place.path, 'DNS:llm.example', 'IP:127.0.0.1')
+    ca = pem
     port = await listening(createTlsServer({ key: readFileSync(key), cert: ca }, (request, response) => response.end(request.headers.host)))
   })
   afterAll(() => place.remove())
