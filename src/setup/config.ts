@@ -111,7 +111,7 @@ const settings = z.object({
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
-    .describe('which questions to connected databases are recorded as events: all, or those of trainings only'),
+    .describe('which questions to connected databases are recorded as events: all, or those of trainings and skills only'),
   CONNECTION_FILES: z
     .string()
     .min(1)

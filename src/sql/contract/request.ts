@@ -1,4 +1,5 @@
 import type { LastValue } from '../../../events/job.js'
+import type { QueryPurpose } from '../../../events/records/queries.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
@@ -26,6 +27,8 @@ export type SqlRequest = {
   execution?: Execution
   /** Whether a statement that writes is refused, also one in the language of a connected database. */
   readsOnly?: boolean
+  /** Why connected databases are asked, where it is not for whoever sent the statement: for a skill they only read, and it is always on record. */
+  purpose?: QueryPurpose | undefined
   /** Only a job remembers what it has seen. */
   last?: LastValues
   signal?: AbortSignal

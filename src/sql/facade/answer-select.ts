@@ -69,7 +69,7 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 
 /** The SELECT as the process is sent it. */
 const requestOf = (select: SelectPart, statement: RunningStatement, head: number, project: string) => {
-  const { context, origin, params, format, position, last, readsOnly } = statement
+  const { context, origin, params, format, position, last, readsOnly, purpose } = statement
   const request: SelectRequest = {
     ...select,
     db: context.db,
@@ -82,6 +82,7 @@ const requestOf = (select: SelectPart, statement: RunningStatement, head: number
     ...(params && { params }),
     ...(last && { last: last.known }),
     ...(readsOnly === true && { readsOnly }),
+    ...(purpose && { purpose }),
     ...(position !== undefined && position !== head && { asOf: position }),
   }
   return request

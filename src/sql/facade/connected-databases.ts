@@ -19,7 +19,7 @@ import { isConnected } from '../engine/resolve/connections.js'
 type Parts = {
   ledger: Ledger
   connections: Connections
-  /** Whether every question is recorded, and not only those of trainings. */
+  /** Whether every question is recorded, and not only those of trainings and skills. */
   recordsAll: boolean
   logger: Pick<Logger, 'warn'>
 }
@@ -82,7 +82,7 @@ export class ConnectedDatabases {
     { purpose = 'query', origin = systemOrigin, user }: SelectRequest,
   ): Promise<void> {
     const { sent, rows, bytes, durationMs, failed } = await ended
-    if (sent === undefined || (purpose !== 'training' && !this.parts.recordsAll)) return
+    if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
     const data: DatabaseQueried = {
       ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
       statement: await cutSecretsInTurns(sent),

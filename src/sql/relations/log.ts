@@ -92,6 +92,31 @@ const erasures: Relation = {
     FROM ledger.erasures WHERE position <= $position`,
 }
 
+const databaseQueries: Relation = {
+  name: 'database_queries',
+  about: 'What connected databases were asked: one row for each statement that one got.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    column('database', 'VARCHAR', 'Connection that was asked, as it was named then.'),
+    column('database_id', 'VARCHAR', 'Stream of the connection.'),
+    column('version', 'INTEGER', 'Version of the connection: which of its parameters were used.'),
+    column('purpose', 'VARCHAR', 'Why it was asked: query, training or skill.'),
+    column('statement', 'VARCHAR', 'Text that it got; constants were sent beside it, and secrets are cut out.'),
+    column('rows', 'BIGINT', 'Rows that it answered.'),
+    column('bytes', 'BIGINT', 'Bytes of their values.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds from the question to the end of the answer.'),
+    column('outcome', 'VARCHAR', 'complete, or cut when it failed or its reader left.'),
+    column('asked_by', 'VARCHAR', 'Who asked; empty for what the service does by itself.'),
+  ],
+  sql: `
+    SELECT q.position, q.recorded_at, q.actor, q.source, q.request, ${nocase('d.name')} AS database, q.connection AS database_id, q.version,
+      q.purpose, q.statement, q.rows, q.bytes, q.duration_ms, q.outcome, q.asked_by
+    FROM ledger.database_queries AS q
+    LEFT JOIN ledger.databases_history AS d ON d.stream = q.connection AND ${heldAt('d', 'q.position')}
+    WHERE q.position <= $position`,
+}
+
 const ofKind = (kind: Kind) => `
       SELECT '${kind}' AS kind, ${isInProject(kind) ? 'project' : 'CAST(NULL AS VARCHAR) AS project'}, CAST(name AS VARCHAR) AS name, stream, id, created_at
       FROM ${at(pluralOf(kind))} AS t`
@@ -120,5 +145,5 @@ const resources: Relation = {
 export const logRelations: readonly Relation[] = [
   ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
   ...[...answerRelations, usage],
-  ...[erasures, jobRuns, jobsHistory, projections],
+  ...[databaseQueries, erasures, jobRuns, jobsHistory, projections],
 ]

@@ -65,6 +65,11 @@ beforeAll(async () => {
     await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: { token: `t-${name}` } } })
   await send(url, 'PUT', '/api/projects/mindsdb/skills/one', { skill: { params: { note: 'changed' } } })
   await send(url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'm', skills: ['one'] } })
+  const connection = streamId.parse(uuidv7())
+  const told = { purpose: 'query', statement: 'SELECT 1', rows: 1, bytes: 4, duration_ms: 2.5, outcome: 'complete', user: 'ada' } as const
+  await service.log.submit(
+    writes({ stream: `${connection}/queries`, event: { type: 'DatabaseQueried', data: { connection, version: 1, ...told } } }),
+  )
   await sql(url, 'SELECT count(*) FROM log.events')
   await service.close()
 })
@@ -150,6 +155,7 @@ describe('what does not follow from the log is found and shown', () => {
     ],
     ['a NULL that became a text', `UPDATE ledger.events SET request = '' WHERE request IS NULL`, [/^ledger\.events: /m]],
     ['what the model was asked', `UPDATE ledger.predictions SET input = '{"sqft": 501}'`, [/^  \+ .*"sqft": ?501/m, /^  - .*500/m]],
+    ['what a database was asked', `UPDATE ledger.database_queries SET rows = 2`, [/^ledger\.database_queries: 1 row, 1 in the replay/m]],
     ['a table too many', 'CREATE TABLE ledger.more (a INTEGER)', [/^ledger\.more is there, and no projection makes it$/m]],
     ['a view too many', 'CREATE VIEW ledger.seen AS SELECT 1 AS a', [/^ledger\.seen is there/m]],
     ['a table that is missing', 'DROP TABLE ledger.job_runs_started', [/^ledger\.job_runs_started is missing$/m]],

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { allRows } from '../../../src/sql/contract/answer.js'
 import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/connections/answers.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
@@ -296,14 +297,59 @@ test('a statement that wrote is not sent again when the process that answers SQL
   expect(await notes('lost')).toEqual([{ n: 1 }])
 })
 
-test('what the database was asked is on record, without constants', async () => {
-  await ask("SELECT id FROM pg.homes WHERE place = 'good' LIMIT 1")
-  const recorded = await ask(
-    `SELECT data->>'$.statement', data->>'$.rows', data->>'$.purpose', data->>'$.user' FROM log.events WHERE type = 'DatabaseQueried' ORDER BY position DESC LIMIT 1`,
-  )
-  expect(recorded).toEqual([['SELECT "id", "place" FROM "homes" WHERE "place" = $1::text LIMIT 1', '1', 'query', 'anonymous']])
-  const trainings = await ask(`SELECT count(*) FROM log.events WHERE type = 'DatabaseQueried' AND (data->>'$.purpose') = 'training'`)
-  expect(trainings).toEqual([[2]])
+/** The newest question to a database; its record is written a little after its answer. */
+const asked = async (columns: string, like: string): Promise<unknown[]> => {
+  const newest = () => ask(`SELECT ${columns} FROM log.database_queries WHERE statement LIKE '${like}' ORDER BY position DESC LIMIT 1`)
+  await until(async () => (await newest()).length > 0, 10_000)
+  return (await newest())[0] ?? []
+}
+
+describe('what the database was asked', () => {
+  test('is on record, without constants', async () => {
+    await ask("SELECT id FROM pg.homes WHERE place = 'good' LIMIT 1")
+    const statement = 'SELECT "id", "place" FROM "homes" WHERE "place" = $1::text LIMIT 1'
+    const recorded = await asked(
+      'database, version, statement, rows, bytes > 0, duration_ms > 0, purpose, outcome, asked_by, source',
+      statement,
+    )
+    expect(recorded).toEqual(['pg', 1, statement, 1, true, true, 'query', 'complete', 'anonymous', 'sql'])
+    // Each is asked for its columns before it is asked for its rows.
+    const trainings = await ask("SELECT DISTINCT statement FROM log.database_queries WHERE purpose = 'training' ORDER BY 1")
+    expect(trainings).toEqual([['SELECT size, place, rent FROM homes'], ['SELECT size, place, rent FROM homes WHERE id > 0']])
+  })
+
+  test('is read as of a position, under the name that the connection had', async () => {
+    await ask(`CREATE DATABASE other WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(postgres.connection().parameters)}`)
+    await ask('SELECT * FROM other (SELECT 41 AS as_of_then)')
+    const [position] = await asked('position', '%as_of_then%')
+    await ask('DROP DATABASE other')
+    const then = (at: number) =>
+      ask(`SELECT database, rows FROM log.database_queries AT (VERSION => ${at}) WHERE statement LIKE '%as_of_then%'`)
+    expect(await then(Number(position))).toEqual([['other', 1]])
+    expect(await then(Number(position) - 1)).toEqual([])
+    expect(await asked('database', '%as_of_then%')).toEqual(['other'])
+  })
+
+  test('for a skill is told as such, always recorded, and may not write', async () => {
+    const quiet = await startTestService({ RECORD_QUERIES: 'trainings' })
+    try {
+      const parameters = { ...postgres.connection().parameters, writable: true }
+      await send(quiet.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters } })
+      const origin = { actor: 'helper', source: 'rest' as const, request: null, correlation: null, causation: null }
+      const run = (query: string, purpose?: 'skill') => quiet.service.sql.execute({ query, origin, purpose })
+      for (const purpose of [undefined, 'skill'] as const) {
+        const answer = await run('SELECT count(*) FROM pg.homes', purpose)
+        expect(answer.type === 'table' && (await allRows(answer.rows))).toEqual([[200]])
+      }
+      const refused = await run('SELECT * FROM pg (DELETE FROM homes)', 'skill')
+      expect(refused).toMatchObject({ type: 'error', error_message: expect.stringMatching(/read/) as unknown })
+      const recorded = async () => (await sql(quiet.url, 'SELECT purpose, asked_by, outcome FROM log.database_queries')).data
+      await until(async () => (await recorded()).length > 0, 10_000)
+      expect(await recorded()).toEqual([['skill', 'helper', 'complete']])
+    } finally {
+      await quiet.stop()
+    }
+  })
 })
 
 test('a table that changed is read as it is now, once a statement has failed', async () => {

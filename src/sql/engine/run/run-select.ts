@@ -88,7 +88,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
       !isPlanned(request.wanted) &&
       request.asOf === undefined &&
       !request.only &&
-      request.purpose !== 'training' &&
+      (request.purpose ?? 'query') === 'query' &&
       request.readsOnly !== true,
     knowsAll: unknown !== undefined,
     nondeterminism: [],

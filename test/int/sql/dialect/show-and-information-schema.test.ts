@@ -57,6 +57,7 @@ const shows: Case[] = [
       ['evaluations'],
       ['evaluation_cases'],
       ['usage'],
+      ['database_queries'],
       ['erasures'],
       ['job_runs'],
       ['jobs_history'],
