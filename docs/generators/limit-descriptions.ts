@@ -217,8 +217,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionMetadataTimeoutMs: 'Asking a connected database for its tables or columns. Beyond: `query_limit`.',
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
-  connectionTablesDescribedMax:
-    'Tables of one connected database whose columns information_schema.columns lists at once. Beyond: name the table in WHERE.',
+  connectionColumnsMax:
+    'Columns of all tables of one connected database that are listed together. Beyond: the rest is left out; name the table in WHERE.',
   connectionListedWaitMs:
     'Time that each connected database has to answer a query over information_schema that names none. Beyond: its tables are missing.',
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',

@@ -193,7 +193,7 @@ export const limits = {
   connectionMetadataTimeoutMs: 15_000,
   connectionMetadataMaxAgeMs: 60_000,
   connectionTablesMax: 50_000,
-  connectionTablesDescribedMax: 200,
+  connectionColumnsMax: 200_000,
   connectionListedWaitMs: 2_000,
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,

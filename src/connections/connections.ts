@@ -5,7 +5,7 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 import { driverOf, isOfFiles } from '../catalogue/connection-engines.js'
-import type { Connection, Outcome, Query, QueryLimits, TableColumn, Tables } from './contract/requests.js'
+import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, Tables } from './contract/requests.js'
 import type { Answered, Metadata } from './contract/messages.js'
 import { Driver, type DriverSettings } from './driver.js'
 
@@ -50,6 +50,8 @@ export class Connections {
   #idle: NodeJS.Timeout | undefined
   #asked = 0
   readonly #known = new LRUCache<string, Promise<Answered>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
+  /** The long lists: few are kept. */
+  readonly #lists = new LRUCache<string, Promise<Answered>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
 
   constructor(private readonly settings: DriverSettings) {}
 
@@ -68,6 +70,13 @@ export class Connections {
   async tables(connection: Connection): Promise<Tables> {
     const answer = await this.#remembered(connection, { tables: true })
     if ('tables' in answer) return answer
+    throw new TypeError('the driver answered something else')
+  }
+
+  /** The columns of all tables, remembered for a while. @throws Problem */
+  async everyColumn(connection: Connection): Promise<ListedColumns> {
+    const answer = await this.#remembered(connection, { everyColumn: true })
+    if ('listed' in answer) return answer
     throw new TypeError('the driver answered something else')
   }
 
@@ -106,7 +115,7 @@ export class Connections {
   }
 
   #forgetTables(id: string): void {
-    for (const key of [...this.#known.keys()]) if (key.startsWith(`${id}\0`)) this.#known.delete(key)
+    for (const cache of [this.#known, this.#lists]) for (const key of [...cache.keys()]) if (key.startsWith(`${id}\0`)) cache.delete(key)
   }
 
   /** The processes that run. */
@@ -152,12 +161,13 @@ export class Connections {
 
   #remembered(connection: Connection, of: Metadata): Promise<Answered> {
     const key = `${connection.id}\0${connection.version}\0${JSON.stringify(of)}`
-    const known = this.#known.get(key)
+    const cache = 'everyColumn' in of ? this.#lists : this.#known
+    const known = cache.get(key)
     if (known) return known
     const asked = this.#ask(connection, of)
-    this.#known.set(key, asked)
+    cache.set(key, asked)
     // A failure is told to all who wait for it, and not remembered.
-    asked.catch(() => this.#known.delete(key))
+    asked.catch(() => cache.delete(key))
     return asked
   }
 

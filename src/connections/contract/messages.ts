@@ -1,7 +1,7 @@
 import type { ProblemFields } from '../../basics/errors.js'
-import type { Connection, Outcome, Query, QueryLimits, TableColumn, Tables } from './requests.js'
+import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, Tables } from './requests.js'
 
-export type Metadata = { check: true } | { tables: true } | { columns: { schema?: string; table: string } }
+export type Metadata = { check: true } | { tables: true } | { everyColumn: true } | { columns: { schema?: string; table: string } }
 
 /** What the server says to the driver process. */
 export type ToDriver =
@@ -11,7 +11,7 @@ export type ToDriver =
   | { cancel: number }
   | { forget: string }
 
-export type Answered = { checked: true } | Tables | { columns: readonly TableColumn[] }
+export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] }
 
 /** What the driver process says. `opened` is the answer to `open`: the ticket is valid. `ended` tells how its answer ended. */
 export type FromDriver =

@@ -68,5 +68,11 @@ export type TableColumn = {
   exactText: boolean
 }
 
+/** A column in a list of all. */
+export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote'> & { schema: string | null; table: string }
+
+/** The columns of all tables of a connection, each table's in their order. */
+export type ListedColumns = { listed: readonly ListedColumn[]; isCut: boolean }
+
 /** How an answer ended: what it had, the text that was sent, and whether something there may have changed for good. */
 export type Outcome = { rows: number; bytes: number; durationMs: number; sent: string | undefined; failed: boolean; changed: boolean }

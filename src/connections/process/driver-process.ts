@@ -29,6 +29,7 @@ const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefi
 
 const ask = async (session: Session, of: Metadata): Promise<Answered> => {
   if ('tables' in of) return session.tables()
+  if ('everyColumn' in of) return session.everyColumn()
   if ('columns' in of) return { columns: await session.columns(of.columns.table, of.columns.schema) }
   await session.check()
   return { checked: true }

@@ -37,6 +37,7 @@ export class ConnectedDatabases {
     const { connections } = this.parts
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }
+    if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
     const { socket, ticket, ended } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { compare, duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { compare, duck, listedAndAlone, problemOf, readAll, until } from '../../support/connections/answers.js'
 import { temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
@@ -66,6 +66,20 @@ describe('files of SQLite', () => {
   test('a value of another kind names its column', async () => {
     const problem = await problemOf(readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT a FROM odd'))
     expect(problem).toMatchObject({ code: 'query_failed', detail: expect.stringContaining('"a"') as unknown })
+  })
+
+  test('have their columns listed together as they are told alone', async () => {
+    const { listed, alone } = await listedAndAlone(connections, connection('sqlite', 'shop.db'), ['items', 'odd', 'cheap'])
+    expect(listed.map((columns) => columns.length)).toEqual([6, 1, 1])
+    expect(listed).toEqual(alone)
+    for (const [engine, path] of [
+      ['duckdb', 'lake.duckdb'],
+      ['parquet', 'lake'],
+    ] as const) {
+      const facts = await listedAndAlone(connections, connection(engine, path), ['facts'])
+      expect(facts.listed[0]).toHaveLength(8)
+      expect(facts.listed).toEqual(facts.alone)
+    }
   })
 
   test.each(['DELETE FROM items', "ATTACH 'x.db' AS y", 'SELECT 1; SELECT 2', "SELECT load_extension('x')", 'SELECT * FROM itms'])(

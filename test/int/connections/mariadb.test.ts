@@ -5,7 +5,7 @@ import type { Connection, Filter, TableColumn } from '../../../src/connections/c
 import { mysqlDialect } from '../../../src/connections/pushdown/mysql.js'
 import { canPush } from '../../../src/connections/pushdown/plan.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { compare, duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { compare, duck, listedAndAlone, problemOf, readAll, until } from '../../support/connections/answers.js'
 import { password } from '../../support/connections/postgres.js'
 
 /**
@@ -98,6 +98,12 @@ where('MariaDB', () => {
     expect(Object.values(types)).toEqual(values.map(([, , ours]) => ours))
     const [texts] = (await db.runAndReadAll(`SELECT ${names.map((name) => `${name}::VARCHAR`).join(', ')} FROM ${table}`)).getRowsJson()
     expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([type, , , text]) => [type, text]))
+  })
+
+  test('the list of all columns has the same types', async () => {
+    const { listed, alone } = await listedAndAlone(connections, connection, ['typed', 'odd'])
+    expect(listed[0]).toHaveLength(values.length)
+    expect(listed).toEqual(alone)
   })
 
   test('a sum of large numbers stays a number', async () => {

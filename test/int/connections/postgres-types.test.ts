@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
-import { duck, problemOf, readAll, type Read } from '../../support/connections/answers.js'
+import { duck, listedAndAlone, problemOf, readAll, type Read } from '../../support/connections/answers.js'
 import { startPostgres, type Postgres } from '../../support/connections/postgres.js'
 
 let postgres: Postgres
@@ -114,6 +114,18 @@ describe('types of PostgreSQL', () => {
     const casts = values.map((_, index) => `c${index}::VARCHAR`).join(', ')
     const [texts] = (await db.runAndReadAll(`SELECT ${casts} FROM ${table}`)).getRowsJson()
     expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([sql, , text]) => [sql, text]))
+  })
+
+  test('the list of all columns has the same types', async () => {
+    const list = values.map(([sql], index) => `${sql} AS c${index}`).join(', ')
+    await postgres.run(`
+      CREATE SCHEMA "Other ""one""";
+      CREATE DOMAIN dear AS price CHECK (value > 100);
+      CREATE TABLE "Other ""one""".declared (a numeric(7,3), b dear, c int[][], d varchar(3)[], e char(3), f mood, g positive[], "H h" bit(3));
+      CREATE VIEW every AS SELECT ${list}`)
+    const { listed, alone } = await listedAndAlone(connections, postgres.connection(), ['every', 'declared'])
+    expect(listed.map((columns) => columns.length)).toEqual([values.length, 8])
+    expect(listed).toEqual(alone)
   })
 
   test('a NULL stands wherever one stood', async () => {

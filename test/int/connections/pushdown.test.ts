@@ -223,6 +223,8 @@ describe('what is pushed down', () => {
     const fresh = postgres.connection()
     const { tables, isCut } = await connections.tables(fresh)
     expect([tables.length >= 10_000, isCut]).toEqual([true, false])
+    const { listed } = await connections.everyColumn(fresh)
+    expect(listed.filter(({ table }) => table.startsWith('many_'))).toHaveLength(10_000)
     expect((await readAll(db, connections, fresh, { scan: { table: 'many_9999', columns: ['a'] } })).rows).toEqual([])
     const missing = await problemOf(readAll(db, connections, fresh, { scan: { table: 'meny_9999', columns: ['a'] } }))
     expect(missing).toMatchObject({ code: 'not_found', extras: { hint: 'Did you mean "many_9999"?' } })

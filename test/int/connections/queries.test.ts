@@ -177,6 +177,13 @@ test('what is in it is listed and described, over SQL and REST', async () => {
     ['listed', 'date'],
   ])
   expect(await ask("SELECT count(*) FROM information_schema.columns WHERE table_schema = 'pg' AND table_name = 'homes'")).toEqual([[5]])
+  await postgres.run(
+    "DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE format('CREATE TABLE shop.part_%s (a int, b numeric(5,2))', i); IF i % 200 = 0 THEN COMMIT; END IF; END LOOP; END $$",
+  )
+  const all = "FROM information_schema.columns WHERE table_schema = 'pg'"
+  expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5, 1_000 + 3]])
+  const second = await ask(`SELECT ordinal_position, data_type ${all} AND table_name LIKE 'part_77%' AND column_name = 'b' LIMIT 1`)
+  expect(second).toEqual([[2, 'decimal(5,2)']])
   const tables = await send(service.url, 'GET', '/api/databases/pg/tables')
   expect(tables.body).toEqual(
     expect.arrayContaining([

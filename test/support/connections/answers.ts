@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection, type Json } from '@duckdb/node-api'
 import type { Connections } from '../../../src/connections/connections.js'
-import type { Connection, Filter, Outcome, Query, QueryLimits } from '../../../src/connections/contract/requests.js'
+import type { Connection, Filter, ListedColumn, Outcome, Query, QueryLimits } from '../../../src/connections/contract/requests.js'
 import { sqlType } from '../../../src/connections/contract/types.js'
 import { readIntoTable } from '../../../src/connections/reader/read-answer.js'
 
@@ -30,6 +30,17 @@ export const readAll = async (
     sent,
     outcome: await opened.ended,
   }
+}
+
+/** What the list of all columns says of some tables, and what each of these says when it is asked alone. */
+export const listedAndAlone = async (connections: Connections, connection: Connection, tables: readonly string[]) => {
+  const { listed } = await connections.everyColumn(connection)
+  const of = (table: string) => listed.filter((column) => column.table === table)
+  const short = ({ name, type, remote }: Pick<ListedColumn, 'name' | 'type' | 'remote'>) => [name, sqlType(type), remote]
+  const alone: unknown[] = []
+  // Each file has a process of its own, of which there are not many at a time.
+  for (const table of tables) alone.push((await connections.columns(connection, table, of(table)[0]?.schema ?? undefined)).map(short))
+  return { listed: tables.map((table) => of(table).map(short)), alone }
 }
 
 /** The problem that a work ends with. */

@@ -19,7 +19,12 @@ const sessions = () => {
         check: () => Promise.resolve(),
         tables: () => Promise.reject(new Error()),
       },
-      ...{ columns: () => Promise.reject(new Error()), open: () => Promise.reject(new Error()), cancel: () => Promise.resolve() },
+      ...{
+        columns: () => Promise.reject(new Error()),
+        everyColumn: () => Promise.reject(new Error()),
+        open: () => Promise.reject(new Error()),
+        cancel: () => Promise.resolve(),
+      },
       destroy: () => {
         session.destroyed = true
       },

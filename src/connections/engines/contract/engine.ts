@@ -1,5 +1,5 @@
 import type { EgressPolicy } from '../../../egress/policy.js'
-import type { Connection, Query, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, TableColumn, Tables } from '../../contract/requests.js'
 import type { AnswerColumn } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
 
@@ -37,6 +37,8 @@ export type Session = {
   check: () => Promise<void>
   tables: () => Promise<Tables>
   columns: (table: string, schema: string | undefined) => Promise<readonly TableColumn[]>
+  /** The columns of all tables, without asking for each. */
+  everyColumn: () => Promise<ListedColumns>
   open: (query: Query) => Promise<Cursor>
   /** Asks the database, on another way, to stop what it does for this session. Resolves when it has been told. */
   cancel: () => Promise<void>

@@ -1,4 +1,4 @@
-import { DuckDBInstance, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api'
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
@@ -6,7 +6,7 @@ import * as numbers from '../../batch/numbers.js'
 import * as times from '../../batch/times.js'
 import { Unfit } from '../../batch/unfit.js'
 import type { Vector } from '../../batch/vector.js'
-import type { Connection, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { mayWrite } from '../../pushdown/native.js'
@@ -47,8 +47,8 @@ const floats: Readonly<Record<string, Reading['put']>> = { FLOAT: numbers.putFlo
 const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
 const special: Readonly<Record<string, string>> = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
-const readingOf = (type: DuckDBType): Reading => {
-  const name = type.toString()
+/** By the name of the type. */
+const readingOf = (name: string): Reading => {
   const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(name) ?? []
   if (width !== undefined && scale !== undefined) {
     const shape = { type: 'DECIMAL', width: Number(width), scale: Number(scale) } as const
@@ -104,6 +104,21 @@ class DuckSession implements Session {
 
   columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
     return this.#explained(() => this.#columns(table, schema))
+  }
+
+  everyColumn(): Promise<ListedColumns> {
+    return this.#explained(async () => {
+      const most = limits.connectionColumnsMax
+      const found = await this.#rows(
+        `SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal
+         ORDER BY schema_name, table_name, column_index LIMIT ${most + 1}`,
+      )
+      const listed = found.slice(0, most).map(([schema = '', table = '', name = '', remote = '']) => ({
+        ...{ schema, table, name, remote },
+        type: readingOf(remote).type,
+      }))
+      return { listed, isCut: found.length > most }
+    })
   }
 
   open(query: Query): Promise<Cursor> {
@@ -162,7 +177,7 @@ class DuckSession implements Session {
       const type = prepared.columnType(index)
       return {
         name: prepared.columnName(index),
-        type: readingOf(type).type,
+        type: readingOf(type.toString()).type,
         remote: type.toString(),
         nullable: true,
         exactText: type.toString() === 'VARCHAR',
@@ -178,7 +193,7 @@ class DuckSession implements Session {
     if (extracted.count !== 1) throw refusedThere('one statement is expected', [])
     const prepared = await extracted.prepare(0)
     const names = uniqueNames(Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index)))
-    const readings = names.map((_, index) => readingOf(prepared.columnType(index)))
+    const readings = names.map((_, index) => readingOf(prepared.columnType(index).toString()))
     const list = readings.map(({ ask }, index) => `${ask(`c${index}`)} AS c${index}`).join(', ')
     const body = sql.replace(/;\s*$/, '')
     const result = await this.connection.stream(

@@ -3,7 +3,7 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { putMicros } from '../../batch/numbers.js'
-import type { Connection, Query, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
 import { mayWrite } from '../../pushdown/native.js'
@@ -84,6 +84,19 @@ class SqliteSession implements Session {
 
   columns(table: string): Promise<readonly TableColumn[]> {
     return this.#explained(() => this.#columns(table))
+  }
+
+  everyColumn(): Promise<ListedColumns> {
+    return this.#explained(() => {
+      const most = limits.connectionColumnsMax
+      const sql = `SELECT t.name AS "table", c.name, c.type FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c
+        WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid LIMIT ${most + 1}`
+      const found = this.file.prepare<[], { table: string; name: string; type: string }>(sql).all()
+      const listed = found
+        .slice(0, most)
+        .map(({ table, name, type }) => ({ schema: null, table, name, type: plain(typeOf(type, [])), remote: type }))
+      return { listed, isCut: found.length > most }
+    })
   }
 
   open(query: Query): Promise<Cursor> {

@@ -1,7 +1,7 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
-import type { Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import type { ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
@@ -14,6 +14,7 @@ import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { openClient, run, type Opened } from './connect.js'
 import { Reader, rowsOf } from './cursor.js'
+import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
 import { floatReading, readingOf, type Reading, type Unsettled } from './types.js'
 
@@ -63,6 +64,10 @@ export class MysqlSession extends SocketSession implements Session {
     return this.explained(() => this.#columns(table, schema))
   }
 
+  everyColumn(): Promise<ListedColumns> {
+    return this.explained(() => listColumns(this.#client, this.#ofUsers))
+  }
+
   async open(query: Query): Promise<Cursor> {
     try {
       return await this.#open(query)
@@ -88,17 +93,20 @@ export class MysqlSession extends SocketSession implements Session {
     return this.opened.client
   }
 
-  async #tables(): Promise<Tables> {
+  /** The condition for the database that the connection names, or for all but the server's own. */
+  get #ofUsers(): string {
     const { database } = this.parameters
-    const where =
-      database === undefined
-        ? "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')"
-        : `table_schema = ${hex(database)}`
+    return database === undefined
+      ? "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')"
+      : `table_schema = ${hex(database)}`
+  }
+
+  async #tables(): Promise<Tables> {
     const most = limits.connectionTablesMax
     const found = texts(
       await run(
         this.#client,
-        `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${where} ORDER BY 1, 2 LIMIT ${most + 1}`,
+        `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${this.#ofUsers} ORDER BY 1, 2 LIMIT ${most + 1}`,
       ),
     )
     const tables = found

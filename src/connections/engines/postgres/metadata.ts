@@ -3,12 +3,15 @@ import { limits } from '../../../basics/limits.js'
 import type { Table, Tables } from '../../contract/requests.js'
 import type { OwnType } from './types.js'
 
+/** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
+export const userTables = `c.relkind IN ('r', 'v', 'm', 'f', 'p')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension') AND n.nspname NOT LIKE 'pg\\_%'
+  AND ($1::text IS NULL OR n.nspname = $1)`
+
 const tablesSql = `
 SELECT n.nspname, c.relname, CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p')
-  AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension') AND n.nspname NOT LIKE 'pg\\_%'
-  AND ($1::text IS NULL OR n.nspname = $1)
+WHERE ${userTables}
 ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
 
 /** The rows of a query of our own, as texts. */

@@ -41,12 +41,16 @@ const columnRowsOf = async ({ answers }: Session, { name: schema, stream }: Data
   return columns.map(({ name, type, remote }, i) => ({ schema, table, place: i + 1, name, type: sqlType(type), about: `${remote} there.` }))
 }
 
+/** The columns of all tables come in one list, however many tables there are. */
 const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined): Promise<ColumnRow[]> => {
   if (table !== undefined) return columnRowsOf(session, database, table)
-  const { tables } = await session.answers.tablesOf(database.stream)
-  const rows: ColumnRow[] = []
-  for (const { name } of tables.slice(0, limits.connectionTablesDescribedMax)) rows.push(...(await columnRowsOf(session, database, name)))
-  return rows
+  const { listed } = await session.answers.everyColumn(database.stream)
+  let place = 0
+  return listed.map(({ schema, table, name, type, remote }, i) => {
+    const before = listed[i - 1]
+    place = before?.table === table && before.schema === schema ? place + 1 : 1
+    return { schema: database.name, table, place, name, type: sqlType(type), about: `${remote} there.` }
+  })
 }
 
 /** What one of many databases says soon; nothing when it fails or says nothing, so that it does not delay the others. */

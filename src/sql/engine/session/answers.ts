@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import type { Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
+import type { ListedColumns, Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
 import { runOwn } from '../ast/duckdb.js'
@@ -50,6 +50,13 @@ export class Answers {
     const told = await this.ask({ connection, tables: true })
     if ('tables' in told) return told.tables
     throw new TypeError('the server told something else than tables')
+  }
+
+  /** The columns of all tables of a connected database. @throws Problem of the connection */
+  async everyColumn(connection: string): Promise<ListedColumns> {
+    const told = await this.ask({ connection, everyColumn: true })
+    if ('everyColumn' in told) return told.everyColumn
+    throw new TypeError('the server told something else than columns')
   }
 
   /**
