@@ -224,6 +224,18 @@ where('MariaDB', () => {
     },
   )
 
+  test.each([
+    ['before the first row', 'SELECT sleep(60) AS endless', 0],
+    ['in mid-answer', "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000", 300],
+  ])('a session that is ended there %s is told at once', async (_, sql, afterMs) => {
+    const broken = problemOf(readAll(await duck(), connections, connectionOf(`broken ${afterMs}`), sql))
+    await until(async () => (await active()) === '1', 5_000)
+    await new Promise((resolve) => setTimeout(resolve, afterMs))
+    const ids = "SELECT id FROM information_schema.processlist WHERE info LIKE '%endless%' AND info NOT LIKE '%processlist%'"
+    for (const [id] of (await readAll(db, connections, writer, ids)).rows) await write(`KILL CONNECTION ${Number(id)}`)
+    expect((await broken).code).toBe('connection_failed')
+  })
+
   test('a reader that does not read holds the database back', async () => {
     const opened = await connections.open(
       connection,

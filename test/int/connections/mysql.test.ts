@@ -18,7 +18,7 @@ type ServerSide = {
   writeEof: () => void
   writeColumns: (columns: readonly object[]) => void
   writeTextRow: (row: readonly (string | null)[]) => void
-  stream: { write: (bytes: Buffer) => void; once: (event: string, hear: (bytes: Buffer) => void) => void }
+  stream: { destroy: () => void; write: (bytes: Buffer) => void; once: (event: string, hear: (bytes: Buffer) => void) => void }
   sequenceId: number
   on: (event: string, hear: (sql: string) => void) => void
   close: () => void
@@ -60,6 +60,10 @@ const answer = (side: ServerSide, sql: string): void => {
     return
   }
   if (sql.includes('hang')) return
+  if (sql.includes('break off')) {
+    side.stream.destroy()
+    return
+  }
   if (sql.includes('refuse')) {
     side.writeError({ code: 1064, message: `You have an error near 'password=${password}'` })
     return
@@ -162,6 +166,13 @@ describe('a server that speaks as MySQL', () => {
     leave.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
     await until(() => killed === 1, 1_000)
+  })
+
+  test('breaks off the connection: its statement is told at once, and the next one has another', async () => {
+    const own = connection()
+    const broken = await problemOf(readAll(db, connections, own, 'SELECT break off'))
+    expect(broken).toMatchObject({ code: 'connection_failed', detail: 'The database broke off the connection' })
+    expect((await readAll(db, connections, own, 'SELECT id FROM t')).rows).toHaveLength(2)
   })
 
   test('refuses a login: the answer says so', async () => {

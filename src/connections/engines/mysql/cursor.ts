@@ -23,9 +23,18 @@ export class Reader {
     private readonly client: Client,
     sql: string,
   ) {
-    const query = client.query({ sql, rowsAsArray: true, typeCast: false })
     let isFirst = true
     this.#ended = new Promise((resolve) => {
+      const end = (error?: Error) => {
+        client.off('error', end)
+        if (error) this.#failure = { reason: error }
+        else this.isOver = true
+        this.#wake()
+        resolve()
+      }
+      // The driver tells the loss of a connection to the connection, and not to its statement.
+      client.on('error', end)
+      const query = client.query({ sql, rowsAsArray: true, typeCast: false })
       query.on('fields', (fields: unknown) => {
         // A procedure has several answers; the first is the answer.
         if (isFirst && Array.isArray(fields)) this.fields = fields as Field[]
@@ -34,16 +43,8 @@ export class Reader {
       query.on('result', (row: unknown, index: unknown) => {
         if (Array.isArray(row) && (index === 0 || index === undefined)) this.#take(row as ByteRow)
       })
-      query.on('error', (error: Error) => {
-        this.#failure = { reason: error }
-        this.#wake()
-        resolve()
-      })
-      query.on('end', () => {
-        this.isOver = true
-        this.#wake()
-        resolve()
-      })
+      query.on('error', end)
+      query.on('end', () => end())
     })
   }
 
