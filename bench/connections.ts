@@ -2,12 +2,16 @@ import { DuckDBInstance, DuckDBTimestampValue, type DuckDBConnection } from '@du
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import { Connections } from '../src/connections/connections.js'
-import { readIntoTable } from '../src/connections/reader/read-answer.js'
+import { AnswerReader, readIntoTable } from '../src/connections/reader/read-answer.js'
+import { residentBytes } from '../src/basics/resident-memory.js'
 import { startPostgres, type Postgres } from '../test/support/connections/postgres.js'
+import { send, sql, startTestService } from '../test/support/service.js'
 import { median } from './harness.js'
 
 const rows = 1_000_000
 const rounds = 3
+const largeRows = 10_000_000
+const lookEveryMs = 20
 const columns = 'id BIGINT, price DOUBLE, qty INTEGER, name VARCHAR, "at" TIMESTAMP'
 const names = ['id', 'price', 'qty', 'name', 'at']
 
@@ -46,6 +50,45 @@ const ours = async (postgres: Postgres, db: DuckDBConnection, connections: Conne
   return (await db.runAndReadAll(aggregate('ours'))).getRowsJson()
 }
 
+/** Megabytes that the process of the drivers holds at most while rows pass through it and are left. */
+const peakOf = async (postgres: Postgres, connections: Connections, most: number): Promise<number> => {
+  let peak = 0
+  const look = setInterval(() => {
+    for (const pid of connections.pids) void residentBytes(pid).then((bytes) => (peak = Math.max(peak, bytes / 1024 / 1024)))
+  }, lookEveryMs)
+  const place = await connections.open(postgres.connection(), { native: `SELECT * FROM wide LIMIT ${most}` })
+  for await (const chunk of (await AnswerReader.open(place)).chunks(true)) if (chunk.rowCount === 0) break
+  clearInterval(look)
+  return peak
+}
+
+/** The first rows of a large table: over HTTP from the whole service, and by a client of PostgreSQL that connects as psql does. */
+const first = async (postgres: Postgres): Promise<{ own: number; bare: number }> => {
+  const service = await startTestService()
+  try {
+    const database = { name: 'pg', engine: 'postgres', parameters: postgres.connection().parameters }
+    await send(service.url, 'POST', '/api/databases', { database })
+    const asked = async () => (await sql(service.url, 'SELECT * FROM pg.wide LIMIT 10')).data.length
+    const alone = async () => {
+      const client = new pg.Client({ ...(postgres.connection().parameters as object) })
+      await client.connect()
+      const { rows: found } = await client.query('SELECT * FROM wide LIMIT 10')
+      await client.end()
+      return found.length
+    }
+    const [own, bare]: [number[], number[]] = [[], []]
+    for (let round = 0; round < 20; round++) {
+      const [one, other] = [await timed(asked), await timed(alone)]
+      if (one.answer !== '10' || other.answer !== '10') throw new Error(`ten rows are expected: ${one.answer} and ${other.answer}`)
+      own.push(one.ms)
+      bare.push(other.ms)
+    }
+    return { own: median(own), bare: median(bare) }
+  } finally {
+    await service.stop()
+  }
+}
+
 const timed = async (work: () => Promise<unknown>): Promise<{ ms: number; answer: string }> => {
   const from = performance.now()
   const answer = JSON.stringify(await work())
@@ -77,6 +120,19 @@ export const connected = async (): Promise<void> => {
       `connections: ${rows} rows × 5 columns: ${median(own).toFixed(0)} ms, bare loop ${median(loop).toFixed(0)} ms, ${ratio} of its speed`,
     )
     db.disconnectSync()
+    await postgres.run(
+      `CREATE TABLE wide AS SELECT i::bigint AS id, i * 1.25::float8 AS price, 'name ' || i AS name FROM generate_series(1, ${largeRows}) i`,
+    )
+    const peaks: number[] = []
+    for (const most of [rows, largeRows]) peaks.push(await peakOf(postgres, connections, most))
+    const [little = 0, much = 0] = peaks
+    console.log(
+      `connections: memory of the process of the drivers with ${rows} rows ${little.toFixed(0)} MB, with ${largeRows} rows ${much.toFixed(0)} MB`,
+    )
+    const { own: asked, bare: alone } = await first(postgres)
+    console.log(
+      `connections: LIMIT 10 of ${largeRows} rows: ${asked.toFixed(1)} ms over HTTP, ${alone.toFixed(1)} ms by a client that connects`,
+    )
   } finally {
     connections.stop()
     await postgres.stop()
