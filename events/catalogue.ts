@@ -4,6 +4,7 @@ import { answersPayloads, answersSchemas, type AnswersEvent } from './records/an
 import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import { configKind } from './config.js'
+import { conversationKind } from './conversation.js'
 import { databaseKind } from './database.js'
 import { engineKind } from './engine.js'
 import { fileKind } from './file.js'
@@ -23,6 +24,7 @@ export const resourceKinds = {
   skill: skillKind,
   agent: agentKind,
   chatbot: chatbotKind,
+  conversation: conversationKind,
   model: modelKind,
   view: viewKind,
   database: databaseKind,

@@ -25,10 +25,14 @@ export type Chatbot = {
   params: JsonObject
 }
 
+/** `renewals` counts the tokens of its webhook that were replaced. */
+export type ChatbotState = Chatbot & { renewals?: number }
+
 export type ChatbotEvent =
   | Event<'ChatbotCreated', Chatbot>
   | Event<'ChatbotUpdated', Partial<Pick<Chatbot, 'agent' | 'model_name' | 'database' | 'is_running' | 'params'>>>
   | Event<'ChatbotRenamed', { name: string }>
+  | Event<'ChatbotTokenRenewed', Record<string, never>>
   | Event<'ChatbotDeleted', Record<string, never>>
 
 const fields = { agent: streamId.nullable(), model_name: text.nullable(), database: streamId, is_running: z.boolean(), params: jsonObject }
@@ -45,6 +49,7 @@ const schemas: SchemasOf<ChatbotEvent> = {
     })
     .describe('A chatbot got other settings; each value is the one that results.'),
   ChatbotRenamed: z.strictObject({ name: resourceName }).describe('A chatbot got another name.'),
+  ChatbotTokenRenewed: nothing.describe('The webhook of a chatbot got another token; the one before is not taken any more.'),
   ChatbotDeleted: nothing.describe('A chatbot was deleted.'),
 }
 
@@ -53,13 +58,15 @@ const upcasters: UpcastersOf<ChatbotEvent> = {
   ChatbotCreated: [(data) => ({ ...data, is_running: false })],
 }
 
-const evolve = (chatbot: Chatbot | undefined, event: ChatbotEvent): Chatbot | undefined => {
+const evolve = (chatbot: ChatbotState | undefined, event: ChatbotEvent): ChatbotState | undefined => {
   switch (event.type) {
     case 'ChatbotCreated':
       return event.data
     case 'ChatbotUpdated':
     case 'ChatbotRenamed':
       return chatbot && { ...chatbot, ...event.data }
+    case 'ChatbotTokenRenewed':
+      return chatbot && { ...chatbot, renewals: (chatbot.renewals ?? 0) + 1 }
     case 'ChatbotDeleted':
       return undefined
     default:
@@ -70,7 +77,7 @@ const evolve = (chatbot: Chatbot | undefined, event: ChatbotEvent): Chatbot | un
 /** The streams a chatbot refers to. */
 const links = (chatbot: Chatbot): StreamId[] => (chatbot.agent === null ? [chatbot.database] : [chatbot.agent, chatbot.database])
 
-export const chatbotKind: ResourceKind<Chatbot, ChatbotEvent> = {
+export const chatbotKind: ResourceKind<ChatbotState, ChatbotEvent> = {
   plural: 'chatbots',
   inProject: true,
   schemas,

@@ -1,6 +1,7 @@
 import { answersFrom, keepAnswers } from './answers.js'
 import { evaluatedFrom, keepEvaluations } from './evaluations.js'
 import { judgedFrom, keepJudgements } from './judgements.js'
+import { keepMessages, messagesFrom } from './conversations.js'
 import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './predictions.js'
 import type { Projection } from './projection.js'
 
@@ -49,5 +50,8 @@ export const erasures: Projection = {
     remove('evaluations', 'agents_evaluated'),
     remove('evaluation_cases', 'agents_evaluated'),
     ...keepEvaluations,
+    messagesFrom(erasedFrom('messages')),
+    remove('messages', 'messages_said'),
+    keepMessages,
   ],
 }

@@ -1,5 +1,6 @@
 import type { Kind } from '../events/catalogue.js'
 import { historyOf, jsonColumn, nameColumn, textColumn } from './history.js'
+import { conversations, messages } from './conversations.js'
 import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
 import type { Projection } from './projection.js'
@@ -78,6 +79,7 @@ export const resourceProjections: Readonly<Record<Kind, readonly Projection[]>> 
   skill: [skills],
   agent: [agents],
   chatbot: [chatbots],
+  conversation: [conversations, messages],
   database: [databases],
   view: [views],
   file: [files],

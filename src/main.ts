@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
+import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
 import { Metrics } from './observe/metrics.js'
 import { openAgents, type AgentParts } from './open-agents.js'
+import { openChatbots } from './open-chatbots.js'
 import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
@@ -37,7 +39,7 @@ export type Service = {
  */
 export const startService = async (config: Config, logger: Logger): Promise<Service> => {
   // An entry that says nothing stops the start, before anything is opened.
-  egressOf(config)
+  const egress = egressOf(config)
   const { stop, ...service } = await opened(async (undo) => {
     const version = readVersion()
     const metrics = new Metrics()
@@ -71,11 +73,15 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
     undo(housekeeping.stop)
-    const http = await openHttp({ config, logger, version, metrics, storage, connected, analytics, models, sql, agents, housekeeping })
+    const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
+    undo(chatbots.stop)
+    const parts = { connected, analytics, models, sql, agents, housekeeping, chatbots }
+    const http = await openHttp({ config, logger, version, metrics, storage, ...parts })
     // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
-    undo(() => Promise.all([http.stop(), agents.stop(), housekeeping.stop()]))
+    undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
     await models.trainings.resume()
     await housekeeping.begin()
+    await chatbots.begin()
     return { url: http.url, head: () => log.head(), sql: sql.sql, log, analyticsPid: () => analytics.pid }
   })
   return { ...service, close: stop }

@@ -3,6 +3,7 @@ import type { Express } from 'express'
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
 import type { AgentParts } from './open-agents.js'
+import type { Chatbots } from './open-chatbots.js'
 import type { Housekeeping } from './open-housekeeping.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { Models } from './open-models.js'
@@ -15,6 +16,9 @@ import { AnswerRecords } from './agents/record/answer-records.js'
 import { AnswerJudge } from './agents/record/judge-answer.js'
 import { agentRoutes } from './http/routes/resources/agents.js'
 import { answerRoutes } from './http/routes/answers.js'
+import { conversationRoutes } from './http/routes/conversations/conversations.js'
+import { messageRoutes } from './http/routes/conversations/messages.js'
+import { webhookRoutes } from './http/routes/conversations/webhooks.js'
 import { createApp } from './http/server/app.js'
 import { authRoutes } from './http/routes/auth.js'
 import { chatbotRoutes } from './http/routes/resources/chatbots.js'
@@ -78,6 +82,7 @@ export type Parts = {
   sql: Sql
   agents: AgentParts
   housekeeping: Housekeeping
+  chatbots: Chatbots
   feed: EventFeed
   streams: EventStreams
 }
@@ -136,6 +141,9 @@ export const appOf = (parts: Parts): Express => {
     ...agentRoutes({ ledger, records, reading, checkModel: (agent, signal) => parts.agents.check(agent, signal) }),
     ...completionRoutes(ledger, parts.agents.agents),
     ...chatbotRoutes(ledger, records, reading),
+    ...conversationRoutes(ledger),
+    ...messageRoutes(ledger, parts.chatbots.desk),
+    ...webhookRoutes({ ledger, ...parts.chatbots }),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),
     ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside: (work) => erasures.beside(work) })),

@@ -253,6 +253,32 @@ export const limitDescriptions: Record<LimitName, string> = {
   mcpChunksMax: 'Chunks of one search in a knowledge base over MCP. Beyond: the tool refuses the number.',
   mcpFiltersMax: 'Conditions of such a search. Beyond: the tool refuses them.',
   mcpRelayMaxRequests: 'Messages that `mindledger mcp` relays at once. Beyond: an error is the answer.',
+  messageMaxChars: 'Characters of a message to a chatbot. Beyond: 413 `too_large`; a message from Slack or Telegram is cut.',
+  messageMaxAgeMs:
+    'How long a message waits for an answer, for example while the chatbot is stopped. Beyond: it is marked as failed, with the reason expired.',
+  messageAnswerTimeoutMs: 'How long an agent may take for the answer to a message. Beyond: the message is marked as failed.',
+  messageReplyWaitMs: 'How long a request waits for the answer to its message. Beyond: 202; the message is answered all the same.',
+  messageFramesMaxChars:
+    'What is kept of an answer for a client that reads it as a stream too slowly. Beyond: the stream ends with an error; the message has the answer.',
+  conversationMaxWaiting: 'Messages of one conversation that wait for an answer. Beyond: 503 `busy` with Retry-After.',
+  conversationHistoryMaxTurns:
+    'Earlier turns that an agent is told of a conversation: the most that the param `history` of a chatbot can ask for.',
+  conversationHistoryMaxChars: 'Characters of these turns. Beyond: the oldest are left out.',
+  conversationPageMaxMessages: 'Messages of one page of a conversation. Beyond: the page ends, with a `next`.',
+  chatbotMaxAnswers: 'Conversations of one chatbot that are answered at once. Beyond: they wait in turn.',
+  chatbotsMaxAnswers: 'Conversations that are answered at once. Beyond: they wait, and chatbots take turns.',
+  chatbotsMaxWaiting: 'Conversations that wait for an answer. Beyond: 503 `busy` with Retry-After.',
+  webhookBodyMaxBytes: 'The body of a request to a webhook. Beyond: 413 `too_large`.',
+  webhookBodyTimeoutMs: 'How long such a body may take to arrive. Beyond: 400 `wrong_arguments`.',
+  webhookRequestsMax: 'Requests to webhooks that are read at once. Beyond: 503 `busy` with Retry-After.',
+  webhookClockSkewMaxMs: 'How far the time in a signed request may be from that of this machine. Beyond: 401 `bad_signature`.',
+  deliveryTimeoutMs:
+    'How long a chat service may take to answer when an answer is sent to it. Beyond: nobody knows whether it arrived; the message is marked as failed.',
+  deliveryMaxAttempts:
+    'How often an answer is sent to a chat service that takes it later. Beyond: the message is marked as failed, with the reason unreachable.',
+  deliveryRetryMaxWaitMs: 'How long the service waits between two tries, at most, whatever Retry-After says.',
+  slackMessageMaxChars: 'Characters of an answer to Slack. Beyond: it is cut; the record has the whole.',
+  telegramMessageMaxChars: 'Characters of an answer to Telegram. Beyond: it is cut; the record has the whole.',
   eventProjectsMaxStreams: 'Streams whose project is remembered. Beyond: the one used longest ago is looked up again.',
   eventFilterMaxTypes: 'Types of events in one filter. Beyond: 400 `wrong_arguments`.',
   eventCursorMaxChars: 'A cursor of `GET /events`. Beyond: 400 `wrong_arguments`.',

@@ -4,6 +4,7 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
     slack: 'Slack',
     discord: 'Discord',
     telegram: 'Telegram',
+    webhook: 'Webhook',
     microsoft_teams: 'Microsoft Teams',
     twilio: 'Twilio',
     whatsapp: 'WhatsApp',

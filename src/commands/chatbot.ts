@@ -26,9 +26,11 @@ export type ChatbotCommand =
   | Command<'CreateChatbot', Target & Settings & { unlessExists?: boolean }>
   | Command<'UpdateChatbot', Target & Settings>
   | Command<'PutChatbot', Target & Settings>
+  | Command<'RenewChatbotToken', Target>
   | Command<'DeleteChatbot', Target & { ifExists?: boolean }>
 
-const settingsOf = (command: ChatbotCommand): Settings => (command.type === 'DeleteChatbot' ? {} : command.data)
+const settingsOf = (command: ChatbotCommand): Settings =>
+  command.type === 'DeleteChatbot' || command.type === 'RenewChatbotToken' ? {} : command.data
 
 const reads = (command: ChatbotCommand) => {
   const { project, chatbot } = command.data
@@ -60,6 +62,9 @@ const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent
       return chatbot ? update(command.data, facts) : create(command.data, facts)
     case 'UpdateChatbot':
       return update(command.data, facts)
+    case 'RenewChatbotToken':
+      if (!chatbot) throw notFound('chatbot', data.chatbot)
+      return [{ type: 'ChatbotTokenRenewed', data: {} }]
     case 'DeleteChatbot':
       if (!chatbot && command.data.ifExists) return []
       if (!chatbot) throw notFound('chatbot', data.chatbot)
@@ -140,7 +145,7 @@ const wayBack: WayBack<'chatbot'> = {
 
 /** Decides the commands of chatbots. */
 export const chatbotDecider = decider('chatbot', {
-  commands: { CreateChatbot: true, UpdateChatbot: true, PutChatbot: true, DeleteChatbot: true },
+  commands: { CreateChatbot: true, UpdateChatbot: true, PutChatbot: true, RenewChatbotToken: true, DeleteChatbot: true },
   secrets: ['params', 'parameters'],
   rollback: wayBack,
   reads,

@@ -4,6 +4,7 @@ import { agentDecider } from './agent.js'
 import { answersDecisions } from './answers.js'
 import { chatbotDecider } from './chatbot.js'
 import { configDecider } from './config.js'
+import { conversationDecider } from './conversation.js'
 import { databaseDecider } from './database.js'
 import type { Decisions } from './decider.js'
 import { engineDecider } from './engine.js'
@@ -23,6 +24,7 @@ export const deciders = {
   skill: skillDecider,
   agent: agentDecider,
   chatbot: chatbotDecider,
+  conversation: conversationDecider,
   model: modelDecider,
   view: viewDecider,
   database: databaseDecider,

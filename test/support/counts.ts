@@ -23,6 +23,8 @@ const usual = {
   /** Rounds of writes, kill and restart: of the log alone, and of the whole service. */
   LOG_ROUNDS: 3,
   SERVICE_ROUNDS: 3,
+  /** Kills of the service while clients converse with its chatbots. */
+  CHATBOT_KILLS: 3,
   /** Rotations of the master key that are killed. */
   ROTATIONS: 2,
   /** Backups under write load. */

@@ -35,6 +35,9 @@ export const parseRowsText = (text: string): Promise<unknown> => {
   return parseJson(bytes)
 }
 
+/** Parses the bytes of a signed body, with the limits of a resource's. @throws Problem when it is not JSON */
+export const parseJsonBody = (bytes: Buffer): Promise<unknown> => parsed(inUtf8(bytes, 'utf-8'), bounds.resource)
+
 const charsetOf = (req: Request): string =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
 

@@ -8,8 +8,8 @@ import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { loginOf, type Sessions } from '../protocol/sessions.js'
 
-/** Paths that need no login: the login itself, health checks, and clients' probes for other deployments. */
-const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+/** Paths that need no login: the login itself, health checks, webhooks, which check signatures, and probes for other deployments. */
+const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|webhooks\/chatbots\/[^/]+|cloud\/.*)?\/?$/
 const metrics = /^\/metrics\/?$/
 
 /** The session's token: the cookie `session`, or `Authorization: Bearer`. */

@@ -43,6 +43,9 @@ const withoutPrefix = (url: string): string => {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** A path as it is logged: without the token of a webhook. */
+const shownPath = (path: string): string => path.replace(/(\/webhooks\/chatbots\/)[^/]+/i, '$1…')
+
 /** Logs a request when it has ended. */
 const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): void => {
   const began = performance.now()
@@ -56,7 +59,7 @@ const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): v
       streamed: String(res.getHeader('content-type')).startsWith('text/event-stream'),
     })
     const ms = Math.round(taken * 100) / 100
-    const line = { request: call.id, method, path, status: res.statusCode, ms, positions: call.positions }
+    const line = { request: call.id, method, path: shownPath(path), status: res.statusCode, ms, positions: call.positions }
     logger.info(isWhole ? line : { ...line, aborted: true }, 'request')
   })
 }

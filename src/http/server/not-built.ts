@@ -46,12 +46,6 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
     instead: 'Write :name in the statement, and send the values as "params" beside it to POST /api/sql/query.',
   },
   {
-    path: /^\/webhooks(\/|$)/,
-    listed: ['webhooks'],
-    what: 'webhooks of chatbots',
-    instead: 'Chatbots are records here; the process that talks reads them over REST.',
-  },
-  {
     path: /^\/(tabs|integrations|auth)(\/|$)/,
     listed: ['`/api/tabs`', '`/api/integrations`', '`/api/auth`'],
     what: 'paths of the graphical interface',

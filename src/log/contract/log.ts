@@ -86,6 +86,8 @@ export interface Resources {
   page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]>
   /** The resources of a kind that refer to this stream. */
   linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]>
+  /** One page of them: at most `limit` after an id, in order of creation. */
+  linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Found<K>[]>
 }
 
 /** Proves that an event is in the log: its leaf hash, and the hashes from its sibling up to the root's child. */

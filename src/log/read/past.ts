@@ -194,6 +194,10 @@ class Then implements Resources {
     return (links.get(to) ?? []) as Found<K>[]
   }
 
+  async linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Found<K>[]> {
+    return (await this.linked(kind, to)).filter(({ id }) => id > after).slice(0, limit)
+  }
+
   /** The project of a resource, and of all that refers to it; undefined when it is in none. */
   async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
     const kind = await this.finder.kindOf(stream)

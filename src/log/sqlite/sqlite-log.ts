@@ -58,6 +58,7 @@ export class SqliteLog implements KeyedLog {
       list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
       page: async (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
       linked: async (kind, to) => table((resources) => resources.linked(kind, to)),
+      linkedPage: async (kind, to, after, limit) => table((resources) => resources.linkedPage(kind, to, after, limit)),
     }
   }
 

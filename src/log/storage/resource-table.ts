@@ -30,6 +30,7 @@ export class ResourceTable {
   readonly #firstNames
   readonly #count
   readonly #linked
+  readonly #linkedPage
   readonly #version
   readonly #history
   readonly #readable
@@ -53,6 +54,9 @@ export class ResourceTable {
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
+    )
+    this.#linkedPage = db.prepare<[string, string, number, number], Row>(
+      `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`,
     )
     this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
     this.#history = db
@@ -161,6 +165,11 @@ export class ResourceTable {
       found.map(({ stream }) => stream),
     )
     return found
+  }
+
+  /** One page of the same; a long list leaves the cache unchanged. */
+  linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Found<K>[] {
+    return this.#linkedPage.all(target, kind, after, limit).map((row) => this.#found<K>(row))
   }
 
   /** The number of events in a stream. */

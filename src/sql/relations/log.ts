@@ -1,5 +1,6 @@
 import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
 import { answerRelations, place, recorded, whence } from './answers.js'
+import { conversations, messages } from './conversations.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
 import { accuracy, coverage, outcomes } from './outcomes.js'
 import { projections } from './projections.js'
@@ -146,4 +147,5 @@ export const logRelations: readonly Relation[] = [
   ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
   ...[...answerRelations, usage],
   ...[databaseQueries, erasures, jobRuns, jobsHistory, projections],
+  ...[conversations, messages],
 ]

@@ -91,7 +91,7 @@ const chatbots: Resource = {
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
     column('IS_RUNNING', 'BOOLEAN', 'Whether it answers.'),
     column('LAST_ERROR', 'VARCHAR', 'Why it stopped, if it failed.'),
-    column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: this service has no webhooks.'),
+    column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: the token is a secret, which the answer to the creation shows.'),
   ],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", ${nocase('d.name')} AS "DATABASE",

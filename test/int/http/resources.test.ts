@@ -266,7 +266,7 @@ test('chatbots have one record for writes and one for reads, and the read one ho
   const created = await call('POST', `${project}/chatbots`, {
     chatbot: { name: 'cb', agent_name: 'ca', database_name: 'slack_db', params: { a: 1, b: 2 } },
   })
-  expect(created).toEqual({ status: 201, body: written })
+  expect(created).toEqual({ status: 201, body: { ...written, webhook_token: expect.stringMatching(/^[\w-]{43}$/) } })
   const agentRecord = (await call('GET', `${project}/agents/ca`)).body
   const detail = {
     id: created.body['id'],
@@ -286,7 +286,7 @@ test('chatbots have one record for writes and one for reads, and the read one ho
   expect(await call('GET', `${project}/chatbots`)).toEqual({ status: 200, body: [detail] })
   expect(await call('PUT', `${project}/chatbots/cb`, { chatbot: { params: { a: 9, b: null, c: 3 }, is_running: true } })).toEqual({
     status: 200,
-    body: { ...created.body, params: { a: 9, c: 3 } },
+    body: { ...created.body, params: { a: 9, c: 3 }, webhook_token: null },
   })
   expect(await call('GET', `${project}/chatbots/cb`)).toMatchObject({ body: { is_running: true } })
   const inline = await call('POST', `${project}/agents`, { agent: { name: 'inl', model: { model_name: 'm' } } })

@@ -4,6 +4,7 @@ import { jobOutcomes, jobUnits } from '../../../events/job.js'
 import type { Kind } from '../../../events/catalogue.js'
 import type { Json, JsonObject } from '../../../events/common.js'
 import { configNames } from '../../../events/config.js'
+import { conversationChannels, messageFailures } from '../../../events/conversation.js'
 import { MemoryLog, streamOf, type Written } from './memory-log.js'
 
 const word = fc.constantFrom('sales', 'Größe', 'a "quoted" name', 'back\\slash', 'null', '', '猫', 'x'.repeat(40))
@@ -38,6 +39,8 @@ const file = {
   columns: fc.array(fc.record({ name: word, type: word }), { maxLength: 2 }),
   original_name: orNull(word),
 }
+const uuid = fc.integer({ min: 1, max: 3 }).map((n) => `00000000-0000-4000-8000-00000000000${n}`)
+const delivery = { message: uuid, reply: uuid, answer: uuid, answered_at: fc.integer({ min: 1, max: 99 }), payload: hash }
 const nothing = fc.constant({})
 
 type Data = fc.Arbitrary<object>
@@ -73,6 +76,26 @@ const lives: Record<Exclude<Kind, 'model' | 'job'>, Life> = {
       ['ChatbotRenamed', fc.record({ name: word })],
     ],
     ends: 'ChatbotDeleted',
+  },
+  conversation: {
+    begins: ['ConversationStarted', fc.record({ chatbot: stream, name: word, channel: fc.constantFrom(...conversationChannels) })],
+    changes: [
+      [
+        'MessageReceived',
+        fc.record({
+          message: uuid,
+          origins: fc.array(
+            word.filter((text) => text !== ''),
+            { maxLength: 2 },
+          ),
+          payload: hash,
+        }),
+      ],
+      ['DeliveryBegun', fc.record(delivery)],
+      ['MessageSent', fc.record(delivery)],
+      ['MessageFailed', fc.record({ message: uuid, reason: fc.constantFrom(...messageFailures), error: word })],
+    ],
+    ends: 'ConversationEnded',
   },
   database: {
     begins: ['DatabaseCreated', fc.record({ name: word, engine: word, parameters: json })],

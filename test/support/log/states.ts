@@ -2,6 +2,7 @@ import { expect } from '@jest/globals'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { evolve, catalogue, kinds, type Kind, type States } from '../../../events/catalogue.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
+import type { Conversation } from '../../../events/conversation.js'
 import type { Job } from '../../../events/job.js'
 import type { Model } from '../../../events/model.js'
 
@@ -75,6 +76,8 @@ const jobRow = ({ project, name, query, if_query, start_at, end_at, schedule, ne
   schedule: schedule?.said ?? null,
 })
 
+const conversationRow = ({ chatbot, name, channel }: Conversation): Row => ({ chatbot, name, channel })
+
 /** The runs of all jobs up to a position, according to the events. */
 const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
   const seen = envelopes.slice(0, position)
@@ -102,6 +105,7 @@ const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: numb
   [...folded(kind, envelopes, position)]
     .map(([stream, state]) => {
       if (kind === 'job') return { stream, ...jobRow(state as Job) }
+      if (kind === 'conversation') return { stream, ...conversationRow(state as Conversation) }
       if (kind !== 'model') return { stream, ...state }
       const { project, name, active, recording } = state as Model
       return { stream, project, name, active, recording }

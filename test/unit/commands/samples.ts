@@ -20,7 +20,7 @@ export const hash = 'ab'.repeat(32)
 export const otherHash = 'cd'.repeat(32)
 export const secret = { $secret: hash }
 
-const at = (where: StreamId, event: LedgerEvent): NewEvent => ({ stream: where, event })
+export const at = (where: StreamId, event: LedgerEvent): NewEvent => ({ stream: where, event })
 
 export const shopCreated = at(shop, { type: 'ProjectCreated', data: { name: 'Shop' } })
 export const officeCreated = at(office, { type: 'ProjectCreated', data: { name: 'office' } })

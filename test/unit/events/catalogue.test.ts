@@ -59,6 +59,8 @@ const answered = {
 }
 const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'openai', skills: [{ skill: s, params: {} }], params: { k: 1 } }
 const chatbot = { project: p, name: 'bot', agent: s, model_name: null, database: p, is_running: false, params: {} }
+const conversation = { chatbot: s, name: 'c0ffee', channel: 'slack' }
+const delivery = { message: p, reply: s, answer: p, answered_at: 3, payload: hash }
 const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
 const database = { name: 'slack', engine: 'slack', parameters: { token: { $secret: hash } } }
 const job = {
@@ -108,7 +110,16 @@ const samples: Record<string, object> = {
   ChatbotCreated: chatbot,
   ChatbotUpdated: { is_running: true },
   ChatbotRenamed: { name: 'robot' },
+  ChatbotTokenRenewed: {},
   ChatbotDeleted: {},
+  ConversationStarted: conversation,
+  MessageReceived: { message: p, origins: ['ab12'], payload: hash },
+  DeliveryBegun: delivery,
+  DeliveryDeferred: { message: p, reply: s, error: 'it answered 429' },
+  MessageSent: delivery,
+  DeliveryFailed: { ...delivery, reason: 'unknown', error: 'the call broke off' },
+  MessageFailed: { message: p, reason: 'agent', error: 'the agent failed' },
+  ConversationEnded: {},
   ModelCreated: { project: p, name: 'm' },
   ModelTrainingRequested: request,
   ModelTrainingStarted: { version: 1 },
@@ -159,6 +170,14 @@ const samples: Record<string, object> = {
 }
 const event = (type: string) => ({ type, data: samples[type] })
 
+/** The events of a kind: what begins a resource, what ends it, and all of them. */
+const boundsOf = (kind: Kind) => {
+  const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
+  const begins = own.find((type) => /^[A-Z][a-z]+(?:Created|Started)$/.test(type)) ?? ''
+  const ends = own.find((type) => /^[A-Z][a-z]+(?:Deleted|Ended)$/.test(type)) ?? ''
+  return { own, begins, ends }
+}
+
 describe('catalogue', () => {
   test('every event has a sample here, and every sample is an event', () => {
     expect(Object.keys(samples).sort()).toEqual([...catalogue.keys()].sort())
@@ -183,10 +202,10 @@ describe('catalogue', () => {
           )
   })
 
-  test('every kind has at least a creation and a deletion', () => {
+  test('every kind has an event that begins it, and one that ends it', () => {
     for (const kind of kinds) {
-      const types = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
-      expect(types.filter((type) => /(Created|Deleted)$/.test(type)).length).toBeGreaterThanOrEqual(2)
+      const { begins, ends } = boundsOf(kind)
+      expect([begins, ends]).not.toContain('')
     }
   })
 })
@@ -237,6 +256,16 @@ describe('evolve', () => {
       ],
     ],
     [
+      'conversation',
+      { ...conversation, waiting: [{ message: s, payload: hash }], delivering: null, recent: ['ab12', 'cd34'] },
+      [
+        ['MessageReceived', { message: p, origins: ['ab12'], payload: hash }],
+        ['MessageReceived', { message: s, origins: ['cd34'], payload: hash }],
+        ['DeliveryBegun', delivery],
+        ['MessageSent', delivery],
+      ],
+    ],
+    [
       'view',
       { ...view, query: 'SELECT 2', name: 'w' },
       [
@@ -255,22 +284,19 @@ describe('evolve', () => {
     ['file', { name: 'sales', ...content, bytes: 11 }, [['FileReplaced', { ...content, bytes: 11 }]]],
     ['config', { name: 'default_llm', value: {} }, [['ConfigUpdated', { value: {} }]]],
   ])('%s: changes are plain assignments', (kind, expected, changes) => {
-    const creation = event(`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Created`)
-    expect(fold(kind, creation, ...changes.map(([type, data]) => ({ type, data })))).toEqual(expected)
+    expect(fold(kind, event(boundsOf(kind).begins), ...changes.map(([type, data]) => ({ type, data })))).toEqual(expected)
   })
 
   test.each(kinds)('%s: a deletion ends it, and nothing before the creation makes one', (kind) => {
-    const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
-    const created = own.find((type) => type.endsWith('Created')) ?? ''
-    const deleted = own.find((type) => type.endsWith('Deleted') && !type.includes('Version')) ?? ''
-    expect(fold(kind, event(created), event(deleted))).toBeUndefined()
-    for (const type of own) if (type !== created) expect(fold(kind, event(type))).toBeUndefined()
+    const { begins, ends, own } = boundsOf(kind)
+    expect(fold(kind, event(begins), event(ends))).toBeUndefined()
+    for (const type of own) if (type !== begins) expect(fold(kind, event(type))).toBeUndefined()
   })
 
   test('evolve never changes the state it was given', () => {
     for (const kind of kinds) {
-      const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
-      const first = evolve(kind, undefined, event(own.find((type) => type.endsWith('Created')) ?? ''))
+      const { begins, own } = boundsOf(kind)
+      const first = evolve(kind, undefined, event(begins))
       const before = JSON.stringify(first)
       for (const type of own) evolve(kind, first, event(type))
       expect(JSON.stringify(first)).toBe(before)

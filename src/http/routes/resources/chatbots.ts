@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod'
 import { jsonObject, resourceName, streamId, text } from '../../../../events/common.js'
+import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
+import type { Found, Outcome } from '../../../log/contract/log.js'
 import { agentRecord } from './agents.js'
 import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
@@ -20,7 +22,7 @@ const written = z
     agent_id: z.int().nullable(),
     model_name: z.string().nullable(),
     params: jsonObject,
-    webhook_token: z.string().nullable(),
+    webhook_token: z.string().nullable().describe('Shown once, when the chatbot is created'),
     created_at: z.string(),
     database_id: z.int().nullable(),
   })
@@ -85,6 +87,13 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
 }
 
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
+  /** The record that a write answers. Only that of the creation has the token of the webhook. */
+  const shown = async (chatbot: Found<'chatbot'>, { positions, repeated }: Outcome) => {
+    const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
+    const isNew = positions.includes(chatbot.id) && !repeated
+    return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record
+  }
+
   return [
     reading({
       path,
@@ -109,7 +118,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
         const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(name, body) }
         const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
         const chatbot = resultOf('chatbot', outcome.resource)
-        return json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)), { status: 201 })
+        return json(await shown(chatbot, outcome), { status: 201 })
       },
     }),
     reading({
@@ -133,7 +142,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
-        return json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)), { status })
+        return json(await shown(chatbot, outcome), { status })
       },
     }),
     deletion(ledger, {

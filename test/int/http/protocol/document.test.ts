@@ -192,7 +192,6 @@ const absent = [
   'GET /api/projects/mindsdb/knowledge_bases',
   'PUT /api/projects/mindsdb/knowledge_bases/k',
   'GET /api/projects/mindsdb/triggers',
-  'POST /api/webhooks/chatbots/token',
   'GET /api/config/integrations',
   'GET /api/handlers/slack/icon',
   'GET /api/handlers/slack/readme',

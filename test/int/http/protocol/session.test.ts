@@ -26,6 +26,8 @@ const open = [
   '/api/util/readiness',
   '/api/openapi.json',
 ]
+/** Each of its requests is signed instead. */
+const signed = '/api/webhooks/chatbots/{token}'
 
 test('every served address but the open ones answers 401 without a session', async () => {
   const document = (await send(at.url, 'GET', '/api/openapi.json')).body as Document
@@ -35,7 +37,7 @@ test('every served address but the open ones answers 401 without a session', asy
   expect(served.length).toBeGreaterThan(30)
   const { position } = await at.service.head()
   for (const [method, path] of served) {
-    if (open.includes(path)) continue
+    if (open.includes(path) || path === signed) continue
     for (const address of [
       path,
       path.replace('/api', ''),
@@ -59,6 +61,7 @@ test('every served address but the open ones answers 401 without a session', asy
 test('the open addresses answer without a session', async () => {
   for (const path of open.filter((path) => !/log(in|out)$/.test(path)))
     expect({ path, status: (await send(at.url, 'GET', path)).status }).toEqual({ path, status: 200 })
+  expect(await send(at.url, 'POST', signed, {})).toMatchObject({ status: 404, body: { title: 'Webhook not found' } })
   expect(await send(at.url, 'GET', '/api/status')).toMatchObject({
     body: { auth: { confirmed: false, http_auth_enabled: true, provider: 'local' } },
   })

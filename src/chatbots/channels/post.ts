@@ -1,0 +1,67 @@
+import { isProblem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Attempt, Fetch } from './channel.js'
+
+/** What a chat service said to a call: its status, what it told to wait, and its body if that was JSON. */
+export type Said = { status: number; afterMs: number | undefined; body: unknown }
+
+/** `Retry-After` in milliseconds: seconds, or a date. */
+const retryAfter = (value: string | null): number | undefined => {
+  if (value === null) return undefined
+  const ms = /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+const jsonOf = async (answer: Response): Promise<unknown> => {
+  try {
+    return JSON.parse(await answer.text())
+  } catch {
+    return undefined
+  }
+}
+
+/** The titles of failures before a connection was made: nothing was sent. */
+const neverConnected: ReadonlySet<string> = new Set(['Unknown host', 'Connection refused', 'No connection', 'TLS failed'])
+
+/** How a call that gave no answer ended. Its error never repeats an address: that of Telegram holds the token. */
+const failed = (error: unknown): Attempt => {
+  if (!isProblem(error)) return { end: 'unknown', error: 'the call broke off' }
+  const said = `${error.title}: ${error.detail}`
+  if (error.code === 'egress_refused') return { end: 'refused', error: said }
+  return { end: neverConnected.has(error.title) ? 'later' : 'unknown', error: said }
+}
+
+/**
+ * Posts once, and says how that ended. A status tells whether the chat service took it; without a status only a connection that was
+ * never made is certain.
+ *
+ * @example await post(call, url, { method: 'POST', body }, signal, ({ status }) => …)
+ */
+export const post = async (
+  call: Fetch,
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal,
+  judge: (said: Said) => Attempt,
+): Promise<Attempt> => {
+  try {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(limits.deliveryTimeoutMs)])
+    const answer = await call(url, { ...init, signal: within })
+    const afterMs = retryAfter(answer.headers.get('retry-after'))
+    return judge({ status: answer.status, afterMs, body: await jsonOf(answer) })
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** What a status alone says: a server that is too busy, or failed, did not take it. */
+export const judgedByStatus = ({ status, afterMs }: Said): Attempt => {
+  if (status >= 200 && status < 300) return { end: 'sent' }
+  const error = `it answered ${status}`
+  const passing = status === 408 || status === 425 || status === 429 || status >= 500
+  return passing ? { end: 'later', error, ...(afterMs !== undefined && { afterMs }) } : { end: 'refused', error }
+}
+
+/** A text that fits, cut at its end if it must be. */
+export const fitting = (text: string, maxChars: number): string =>
+  text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`

@@ -1,0 +1,57 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+
+/** Reads a header of a request; undefined when it is missing or stands there twice. */
+export type ReadHeader = (name: string) => string | undefined
+
+/** A refusal of what is not signed as it must be. It never says what would have been right. */
+export const badSignature = (detail: string, hint?: string): Problem =>
+  new Problem('bad_signature', 'Wrong signature', detail, hint === undefined ? {} : { hint })
+
+/** HMAC-SHA256 over texts and bytes, one after the other. */
+export const hmac = (key: string | Buffer, ...parts: readonly (string | Buffer)[]): Buffer => {
+  const mac = createHmac('sha256', key)
+  for (const part of parts) mac.update(part)
+  return mac.digest()
+}
+
+/**
+ * Whether two texts are equal, in a time that tells nothing of where they differ.
+ *
+ * @example sameText('v0=ab', 'v0=ab') // true
+ */
+export const sameText = (given: string, expected: string): boolean => {
+  // Digests have one length, so the length of the expected text is not told either.
+  const key = 'compared'
+  return timingSafeEqual(hmac(key, given), hmac(key, expected))
+}
+
+/** The least characters of a secret with which a webhook is signed. */
+const secretMinChars = 16
+
+/** The secret of a connection, if it is one that nobody guesses. @throws Problem 409 */
+export const strongSecret = (secret: unknown, name: string): string => {
+  if (typeof secret === 'string' && secret.length >= secretMinChars) return secret
+  throw new Problem(
+    'not_ready',
+    'No secret',
+    `the connection has no ${name} of at least ${secretMinChars} characters, so nothing can be checked`,
+    {
+      hint: `Set it: PUT /api/databases/<connection> {"database": {"parameters": {"${name}": "…"}}}.`,
+    },
+  )
+}
+
+/**
+ * The time of a signed request, in whole seconds, as its header says it.
+ *
+ * @throws Problem 401 when it is missing, no time, or further from now than `webhookClockSkewMaxMs`
+ */
+export const freshTimestamp = (header: ReadHeader, name: string, now: number): string => {
+  const text = header(name) ?? ''
+  if (!/^\d{1,12}$/.test(text)) throw badSignature(`the header ${name} is missing or no time in seconds`)
+  if (Math.abs(now - Number(text) * 1_000) > limits.webhookClockSkewMaxMs)
+    throw badSignature(`the request is too old, or the clocks differ by more than ${limits.webhookClockSkewMaxMs / 1_000} seconds`)
+  return text
+}

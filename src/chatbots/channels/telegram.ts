@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { badSignature, sameText, strongSecret, type ReadHeader } from './signatures.js'
+import { apiUrl, textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type Outgoing } from './channel.js'
+import { fitting, judgedByStatus, post, type Said } from './post.js'
+
+const update = z.looseObject({
+  update_id: z.int(),
+  message: z
+    .looseObject({
+      message_id: z.int(),
+      message_thread_id: z.int().optional(),
+      is_topic_message: z.boolean().optional(),
+      from: z.looseObject({ id: z.int(), is_bot: z.boolean().optional() }).optional(),
+      chat: z.looseObject({ id: z.int() }),
+      text: z.string().optional(),
+    })
+    .optional(),
+})
+
+const read = (body: unknown): Arrival => {
+  const parsed = update.safeParse(body)
+  if (!parsed.success) throw wrong('the body is no update of Telegram')
+  const { update_id, message } = parsed.data
+  if (message?.text === undefined) return { ignored: 'an update without a text' }
+  const { message_id, from, chat, text, message_thread_id: thread } = message
+  if (!from || from.is_bot === true) return { ignored: 'a message that nobody wrote' }
+  const topic = message.is_topic_message === true && thread !== undefined ? { message_thread_id: thread } : {}
+  return {
+    message: {
+      place: [chat.id, topic.message_thread_id ?? ''].join(' '),
+      ids: [`update ${update_id}`, `message ${chat.id} ${message_id}`],
+      text: text.trim(),
+      sender: String(from.id),
+      address: { chat_id: chat.id, message_id, ...topic },
+      onlyIfStarted: false,
+    },
+  }
+}
+
+const verifier =
+  (secret: unknown) =>
+  (header: ReadHeader): void => {
+    const expected = strongSecret(secret, 'secret_token')
+    if (!sameText(header('x-telegram-bot-api-secret-token') ?? '', expected))
+      throw badSignature('the header X-Telegram-Bot-Api-Secret-Token is missing or is not the secret_token of the connection')
+  }
+
+const saidOk = z.looseObject({
+  ok: z.boolean(),
+  description: z.string().optional(),
+  parameters: z.looseObject({ retry_after: z.number().nonnegative().optional() }).optional(),
+})
+
+const judge = (said: Said): Attempt => {
+  const answer = saidOk.safeParse(said.body)
+  const { ok, description, parameters } = answer.success ? answer.data : {}
+  const told = parameters?.retry_after
+  const byStatus = judgedByStatus({ ...said, afterMs: told === undefined ? said.afterMs : told * 1_000 })
+  if (byStatus.end === 'sent' && ok !== true) return { end: 'unknown', error: 'Telegram answered something else than JSON' }
+  return 'error' in byStatus && description !== undefined
+    ? { ...byStatus, error: `${byStatus.error}: ${description.slice(0, 200)}` }
+    : byStatus
+}
+
+/** Telegram: updates come with the secret token that was given to `setWebhook`, answers go out by `sendMessage`. */
+export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => {
+  const base = apiUrl(params, 'https://api.telegram.org')
+  const send = ({ text, address }: Outgoing, signal: AbortSignal): Promise<Attempt> => {
+    const { message_id, ...to } = address
+    const body = {
+      ...to,
+      text: fitting(text, limits.telegramMessageMaxChars),
+      reply_parameters: { message_id, allow_sending_without_reply: true },
+      link_preview_options: { is_disabled: true },
+    }
+    const url = `${base}/bot${encodeURIComponent(textParam(params, 'token')).replaceAll('%3A', ':')}/sendMessage`
+    return post(call, url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }, signal, judge)
+  }
+  return { name: 'telegram', verify: verifier(params['secret_token']), read, post: send, answersInReply: false }
+}

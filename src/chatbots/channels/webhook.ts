@@ -1,0 +1,84 @@
+import * as z from 'zod'
+import { missingField, wrong } from '../../basics/errors.js'
+import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signatures.js'
+import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type Outgoing } from './channel.js'
+import { judgedByStatus, post } from './post.js'
+
+const fields = z.strictObject({
+  conversation: z.string().min(1).max(200),
+  text: z.string(),
+  user: z.string().min(1).max(200).optional(),
+})
+
+/** The key in a secret of Standard Webhooks: `whsec_` and base64, or any other text as it is. */
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
+
+/**
+ * The signature of Standard Webhooks: over the id, the time and the body.
+ *
+ * @example signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_1', '1614265330', Buffer.from('{}')) // 'v1,…'
+ */
+export const signature = (secret: string, id: string, time: string, body: Buffer): string =>
+  `v1,${hmac(keyOf(secret), `${id}.${time}.`, body).toString('base64')}`
+
+const idOf = (header: ReadHeader): string => {
+  const id = header('webhook-id') ?? ''
+  if (!/^[\x21-\x7e]{1,200}$/.test(id)) throw badSignature('the header webhook-id is missing, or not 1 to 200 printable characters')
+  return id
+}
+
+const verifier =
+  (secret: unknown) =>
+  (header: ReadHeader, body: Buffer, now: number): void => {
+    const key = strongSecret(secret, 'secret')
+    const id = idOf(header)
+    const time = freshTimestamp(header, 'webhook-timestamp', now)
+    const expected = signature(key, id, time, body)
+    // While a secret is replaced, a request has several signatures.
+    const given = (header('webhook-signature') ?? '').split(' ').slice(0, 10)
+    if (given.filter((one) => sameText(one, expected)).length === 0)
+      throw badSignature(
+        'the header webhook-signature is missing or does not fit the body',
+        'It is that of Standard Webhooks: v1, and base64 of HMAC-SHA256.',
+      )
+  }
+
+const read = (body: unknown, header: ReadHeader): Arrival => {
+  const parsed = fields.safeParse(body)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const field = issue?.path.join('.') ?? ''
+    if (issue?.code === 'invalid_type' && field !== '') throw missingField(field, 'message')
+    throw wrong(
+      `message${field === '' ? '' : `.${field}`}: ${issue?.message ?? 'does not fit'}`,
+      'Send {"conversation": "…", "text": "…"}.',
+    )
+  }
+  const { conversation, text, user = null } = parsed.data
+  return {
+    message: { place: conversation, ids: [idOf(header)], text: text.trim(), sender: user, address: { conversation }, onlyIfStarted: false },
+  }
+}
+
+/**
+ * A program of one's own, with requests signed as Standard Webhooks are. Without a `reply_url` the answer stands in the reply; with one
+ * it is posted there, signed in the same way. The address is that of the connection, never one that a request names.
+ */
+export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
+  const url = textParam(params, 'reply_url')
+  const secret = params['secret']
+  const send = async ({ reply, text, address }: Outgoing, signal: AbortSignal): Promise<Attempt> => {
+    const body = Buffer.from(JSON.stringify({ ...address, reply, text }))
+    const time = String(Math.floor(Date.now() / 1_000))
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': reply,
+      'webhook-timestamp': time,
+      'webhook-signature': signature(strongSecret(secret, 'secret'), reply, time, body),
+    }
+    return post(call, url, { method: 'POST', headers, body }, signal, judgedByStatus)
+  }
+  const posts = url !== ''
+  return { name: 'webhook', verify: verifier(secret), read, post: posts ? send : undefined, answersInReply: !posts }
+}

@@ -1,0 +1,66 @@
+import { Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import type { MessageNews, Watchers } from './watchers.js'
+
+const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.type === 'text' ? news.frame.text.length : 200)
+
+/**
+ * Follows a message until it is answered or failed. What happens is kept until it is read, up to a limit: a reader that is too slow for it
+ * is refused, and reads the answer later.
+ *
+ * @example
+ * const following = new Following(conversations.watchers, message)
+ * for await (const news of following.news(call.gone)) …
+ */
+export class Following {
+  readonly #kept: MessageNews[] = []
+  #chars = 0
+  #isOver = false
+  #wake: () => void = () => undefined
+  readonly #leave: () => void
+
+  constructor(watchers: Watchers, message: string) {
+    this.#leave = watchers.watch(message, (news) => this.add(news))
+  }
+
+  /** Adds what was found in the log. */
+  add(news: MessageNews): void {
+    if (this.#isOver) return
+    this.#kept.push(news)
+    this.#chars += charsOf(news)
+    if ('end' in news) this.close()
+    this.#wake()
+  }
+
+  /** Keeps nothing more. */
+  close(): void {
+    this.#isOver = true
+    this.#leave()
+  }
+
+  /**
+   * What happens, as it happens. It ends with the end of the message, or when the signal aborts.
+   * @throws Problem when the reader is too slow
+   */
+  async *news(signal: AbortSignal): AsyncGenerator<MessageNews, void, void> {
+    const wake = () => this.#wake()
+    signal.addEventListener('abort', wake, { once: true })
+    try {
+      while (!signal.aborted) {
+        const news = this.#kept.shift()
+        if (news) {
+          if (this.#chars > limits.messageFramesMaxChars)
+            throw new Problem('busy', 'Too slow', 'the answer came faster than it was read (messageFramesMaxChars)', {
+              hint: 'Read the message at its own address.',
+            })
+          this.#chars -= charsOf(news)
+          yield news
+          if ('end' in news) return
+        } else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      this.close()
+    }
+  }
+}

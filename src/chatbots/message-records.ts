@@ -1,0 +1,112 @@
+import type { StreamId } from '../../events/common.js'
+import type { Envelope } from '../../events/stored/envelope.js'
+import { limits } from '../basics/limits.js'
+import type { Log } from '../log/contract/log.js'
+import { streamEventsWith } from '../log/read/slices.js'
+import { messageText, readMessage } from './payloads.js'
+import { readAnswer } from './transcript.js'
+import type { MessageEnd } from './watchers.js'
+
+type Reading = Pick<Log, 'readStream' | 'readAll' | 'payload' | 'erasedAt'>
+
+/** A message as it stands in the log, and what became of it. Texts that were erased are null. */
+export type MessageRecord = {
+  id: string
+  position: number
+  received_at: string
+  text: string | null
+  sender: string | null
+  status: 'waiting' | 'answered' | 'failed'
+  answer: { id: string; position: number; at: string; text: string | null } | null
+  reason: string | null
+  error: string | null
+  erased: boolean
+}
+
+/** The events by which a message comes and ends. */
+const telling = (text: string): boolean => /"type":"(?:MessageReceived|MessageSent|MessageFailed|DeliveryFailed)"/.test(text)
+
+const payloadOf = ({ data }: Envelope): string | undefined => (typeof data['payload'] === 'string' ? data['payload'] : undefined)
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+const messageIdOf = ({ data: { message } }: Envelope): string => (typeof message === 'string' ? message : '')
+
+/** A message that came, and the event by which it ended. */
+type Pair = { received: Envelope; ended: Envelope | undefined }
+
+const recordOf = async (log: Reading, { received, ended }: Pair): Promise<MessageRecord> => {
+  const said = readMessage(await log.payload(payloadOf(received) ?? ''))
+  const replied = ended && payloadOf(ended)
+  const reply = replied === undefined ? undefined : messageText(await log.payload(replied))
+  const { answer, answered_at } = ended?.data ?? {}
+  return {
+    id: messageIdOf(received),
+    position: received.position,
+    received_at: received.recorded_at,
+    text: said?.text ?? null,
+    sender: said?.sender ?? null,
+    status: ended ? (ended.type === 'MessageSent' ? 'answered' : 'failed') : 'waiting',
+    answer:
+      ended && typeof answer === 'string'
+        ? { id: answer, position: Number(answered_at), at: ended.recorded_at, text: reply ?? null }
+        : null,
+    reason: textOf(ended?.data['reason']),
+    error: textOf(ended?.data['error']),
+    erased: !said || (replied !== undefined && reply === undefined),
+  }
+}
+
+/** A page of messages, and the place after which the next page begins; null after the last. */
+export type MessagePage = { messages: MessageRecord[]; next: number | null }
+
+/**
+ * Messages of a conversation in the order in which they came: at most `limit`, from those after a version of its stream.
+ *
+ * @example const { messages, next } = await messagesOf(log, conversation, 0, 50)
+ */
+export const messagesOf = async (
+  log: Reading,
+  conversation: StreamId,
+  after = 0,
+  limit: number = limits.conversationPageMaxMessages,
+): Promise<MessagePage> => {
+  const pairs = new Map<string, Pair>()
+  let next: number | null = null
+  let open = 0
+  for await (const event of streamEventsWith(log, conversation, after, telling)) {
+    const message = messageIdOf(event)
+    const pair = pairs.get(message)
+    if (event.type !== 'MessageReceived') {
+      if (!pair || pair.ended) continue
+      pair.ended = event
+      open--
+    } else if (pairs.size < limit) {
+      pairs.set(message, { received: event, ended: undefined })
+      open++
+    } else next ??= event.version - 1
+    if (next !== null && open === 0) break
+  }
+  const messages: MessageRecord[] = []
+  for (const pair of pairs.values()) messages.push(await recordOf(log, pair))
+  return { messages, next }
+}
+
+/** One message of a conversation; undefined when it has none with this id. */
+export const messageOf = async (log: Reading, conversation: StreamId, message: string): Promise<MessageRecord | undefined> => {
+  let pair: Pair | undefined
+  for await (const event of streamEventsWith(log, conversation, 0, (text) => telling(text) && text.includes(message))) {
+    if (event.data['message'] !== message) continue
+    if (event.type === 'MessageReceived') pair = { received: event, ended: undefined }
+    else if (pair) return recordOf(log, { ...pair, ended: event })
+  }
+  return pair && recordOf(log, pair)
+}
+
+/** What became of a message, as it was told when it happened; undefined while it waits. */
+export const endOf = async (log: Reading, { status, answer, reason, error }: MessageRecord): Promise<MessageEnd | undefined> => {
+  if (status === 'waiting') return undefined
+  if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '' }
+  const given = await readAnswer(log, answer.position)
+  return { status: 'answered', answer: answer.id, text: answer.text ?? '', queries: given?.queries ?? [] }
+}

@@ -1,0 +1,22 @@
+import * as z from 'zod'
+import { jsonObject, type JsonObject } from '../../events/common.js'
+
+/** What is kept of a message: its text, who wrote it, and where an answer belongs. It may have to be erased. */
+export type MessagePayload = { text: string; sender: string | null; address: JsonObject }
+
+/** What is kept of an answer. */
+export type ReplyPayload = { text: string }
+
+/** A text as the tables can hold it: without NUL and without half characters. */
+const fit = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value)
+
+export const bytesOf = (payload: MessagePayload | ReplyPayload): Buffer => Buffer.from(JSON.stringify(payload, fit))
+
+const textOnly = z.looseObject({ text: z.string() })
+const message = z.object({ text: z.string(), sender: z.string().nullable(), address: jsonObject })
+
+/** The text in a payload; undefined when it was erased. */
+export const messageText = (bytes: Buffer | undefined): string | undefined => bytes && textOnly.parse(JSON.parse(bytes.toString())).text
+
+/** A message as it was received; undefined when it was erased. */
+export const readMessage = (bytes: Buffer | undefined): MessagePayload | undefined => bytes && message.parse(JSON.parse(bytes.toString()))

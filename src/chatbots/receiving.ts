@@ -1,0 +1,100 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { ConversationChannel } from '../../events/conversation.js'
+import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
+import { Problem, wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Found, Origin, Outcome } from '../log/contract/log.js'
+import { bytesOf } from './payloads.js'
+
+/**
+ * A message to a chatbot. `place` names its conversation within the chatbot and the channel, or is one that has begun; `ids` tell the
+ * message from others.
+ */
+export type Arrived = {
+  chatbot: Found<'chatbot'>
+  channel: ConversationChannel
+  place: string | Found<'conversation'>
+  ids: readonly string[]
+  text: string
+  sender: string | null
+  address: JsonObject
+  onlyIfStarted: boolean
+  origin: Origin
+}
+
+/** A message in the log; `isNew` says whether it is recorded for the first time. */
+export type Receipt = { conversation: StreamId; message: string; isNew: boolean }
+
+const nameChars = 32
+const originChars = 16
+/** How many events of a conversation are looked through for a message that came before. */
+const lookBackEvents = 500
+
+/** A name of a conversation that says nothing of the place it stands for. */
+const nameOf = ({ vault }: Ledger, { chatbot, channel, place }: Arrived): string =>
+  typeof place === 'string' ? vault.fingerprint(`conversation ${chatbot.stream} ${channel} ${place}`).slice(0, nameChars) : place.state.name
+
+/** @throws Problem when a text is empty or too long */
+export const checkText = (text: string): string => {
+  if (text.trim() === '') throw wrong('the text of the message is empty')
+  if (text.length > limits.messageMaxChars)
+    throw new Problem(
+      'too_large',
+      'Message too long',
+      `the message has ${text.length} characters; at most ${limits.messageMaxChars} are taken`,
+    )
+  return text
+}
+
+/**
+ * Records that a message came, once: the same id in the same chatbot, or the same idempotency key, is the same message. It is answered by
+ * whoever reacts to the event.
+ *
+ * @example const receipt = await receiveMessage(ledger, arrived, uuidv7())
+ * @throws Problem when the chatbot does not run, or too many messages wait
+ */
+export const receiveMessage = async (ledger: Ledger, arrived: Arrived, message: string = uuidv7()): Promise<Receipt | undefined> => {
+  const { chatbot, channel, ids, text, sender, address, onlyIfStarted, origin } = arrived
+  const name = nameOf(ledger, arrived)
+  const origins = ids.map((id) => ledger.vault.fingerprint(`message ${chatbot.stream} ${channel} ${id}`).slice(0, originChars))
+  const sealed = ledger.vault.seal(bytesOf({ text, sender, address }))
+  const data = { chatbot: chatbot.stream, channel, name, onlyIfStarted, message, origins, payload: sealed.hash }
+  const [first] = origins
+  const idempotency =
+    first === undefined ? {} : { idempotency: { key: `message:${chatbot.stream}:${first}`, request: JSON.stringify([first, name, text]) } }
+  const outcome = await ledger.execute({ type: 'ReceiveMessage', data }, origin, { payloads: [sealed], ...idempotency })
+  if (!outcome.repeated && outcome.positions.length > 0) return { conversation: streamId.parse(outcome.stream), message, isNew: true }
+  const before = (await atPosition(ledger, outcome)) ?? (await amongLast(ledger, name, origins))
+  return before && { ...before, isNew: false }
+}
+
+type Before = Omit<Receipt, 'isNew'>
+
+/** The message that an earlier request recorded. */
+const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Before | undefined> => {
+  const last = positions.at(-1)
+  const [stored] = last === undefined ? [] : await log.readAll(last - 1, 1)
+  const event = stored && parseEnvelope(stored.text)
+  const message = event?.data['message']
+  return event && typeof message === 'string' ? { conversation: streamId.parse(event.stream), message } : undefined
+}
+
+/** The message with one of these origins, among the last of a conversation. */
+const amongLast = async ({ log }: Ledger, name: string, origins: readonly string[]): Promise<Before | undefined> => {
+  const conversation = await log.resources.one('conversation', name)
+  if (!conversation) return undefined
+  const { stream, version } = conversation
+  const stored = await log.readStream(stream, Math.max(0, version - lookBackEvents), lookBackEvents)
+  for (const { data } of stored.map(({ text }) => parseEnvelope(text)).reverse()) {
+    const { origins: known, message } = data
+    if (
+      Array.isArray(known) &&
+      typeof message === 'string' &&
+      known.some((origin) => typeof origin === 'string' && origins.includes(origin))
+    )
+      return { conversation: stream, message }
+  }
+  return undefined
+}

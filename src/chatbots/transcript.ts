@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { answersStream } from '../../events/records/answers.js'
+import type { StreamId } from '../../events/common.js'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
+import type { Answered, Turn } from '../agents/contract/answering.js'
+import { recordedAnswer } from '../agents/run/recorded-answer.js'
+import { isProblem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { causeAt } from '../log/contract/origins.js'
+import type { Found, Log } from '../log/contract/log.js'
+import { streamEventsWith } from '../log/read/slices.js'
+import { messageText } from './payloads.js'
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
+
+const chunkEvents = 100
+
+/** The message that an event of a conversation is about. */
+const messageOf = ({ data }: Envelope): unknown => data['message']
+
+/** The end of a conversation's stream, from the event in which a message came, or earlier: with at least so many answers before it. */
+const tailFrom = async (log: Reading, { stream, version }: Found<'conversation'>, message: string, turns: number): Promise<Envelope[]> => {
+  const tail: Envelope[] = []
+  for (let before = version; before > 0; before -= chunkEvents) {
+    const after = Math.max(0, before - chunkEvents)
+    const chunk = await log.readStream(stream, after, before - after)
+    tail.unshift(...chunk.map(({ text }) => parseEnvelope(text)))
+    const hasMessage = tail.some((event) => event.type === 'MessageReceived' && messageOf(event) === message)
+    if (hasMessage && tail.filter(({ type }) => type === 'MessageSent').length > turns) break
+  }
+  return tail
+}
+
+/** A message with what was said before it. */
+export type Transcript = { received: Envelope; turns: Turn[] }
+
+const textIn = async (log: Reading, event: Envelope | undefined): Promise<string | undefined> => {
+  const hash = event?.data['payload']
+  return typeof hash === 'string' ? messageText(await log.payload(hash)) : undefined
+}
+
+/**
+ * The event in which a message came, and the turns before it: at most so many, the last ones, each with its answer. What was erased is
+ * left out.
+ *
+ * @example await transcriptOf(log, conversation, message, 10) // { received, turns: [{ role: 'user', content: 'Hi' }, …] }
+ */
+export const transcriptOf = async (
+  log: Reading,
+  conversation: Found<'conversation'>,
+  message: string,
+  max: number,
+): Promise<Transcript | undefined> => {
+  const tail = await tailFrom(log, conversation, message, max)
+  const receipts = new Map(tail.filter(({ type }) => type === 'MessageReceived').map((event) => [messageOf(event), event]))
+  const received = receipts.get(message)
+  if (!received) return undefined
+  const turns: Turn[] = []
+  let chars = 0
+  for (const sent of max === 0
+    ? []
+    : tail
+        .filter(({ type }) => type === 'MessageSent')
+        .slice(-max)
+        .reverse()) {
+    const [asked, answered] = [await textIn(log, receipts.get(messageOf(sent))), await textIn(log, sent)]
+    if (asked === undefined || answered === undefined) continue
+    chars += asked.length + answered.length
+    if (chars > limits.conversationHistoryMaxChars) break
+    turns.unshift({ role: 'user', content: asked }, { role: 'assistant', content: answered })
+  }
+  return { received, turns }
+}
+
+const answerData = z.looseObject({ conversation: z.string().nullable(), outcome: z.string() })
+
+/** The recorded answer at a position of the log; undefined when it was erased. */
+export const readAnswer = async (log: Pick<Log, 'readAll' | 'payload' | 'erasedAt'>, position: number): Promise<Answered | undefined> => {
+  try {
+    return await recordedAnswer(log, position)
+  } catch (error) {
+    if (isProblem(error) && error.code === 'erased') return undefined
+    throw error
+  }
+}
+
+/**
+ * The answer that an agent has given to a message already, in this run of the service or before; undefined when it has given none that
+ * can be read. The answer's event names the message's event as its cause.
+ */
+export const givenAnswer = async (
+  log: Reading,
+  agent: StreamId,
+  conversation: StreamId,
+  received: Envelope,
+): Promise<Answered | undefined> => {
+  const stream = answersStream(agent)
+  const after = await log.versionAt(stream, received.position)
+  for await (const event of streamEventsWith(log, stream, after, (text) => text.includes(conversation))) {
+    const data = answerData.safeParse(event.data)
+    if (!data.success || data.data.conversation !== conversation || event.causation !== causeAt(received.position)) continue
+    if (data.data.outcome === 'answered' || data.data.outcome === 'unanswered') return readAnswer(log, event.position)
+  }
+  return undefined
+}

@@ -1,0 +1,34 @@
+import type { Answered, AnswerFrame } from '../agents/contract/answering.js'
+
+/** What became of a message. `queries` are those that the answer rests on. */
+export type MessageEnd =
+  { status: 'answered'; answer: string; text: string; queries: Answered['queries'] } | { status: 'failed'; reason: string; error: string }
+
+/** What happens to a message until it is answered or failed. */
+export type MessageNews = { frame: AnswerFrame } | { end: MessageEnd }
+
+type Listener = (news: MessageNews) => void
+
+/**
+ * Those who wait for the answer to a message. What happens is told to them at once, and kept for nobody.
+ *
+ * @example const leave = watchers.watch(message, (news) => …)
+ */
+export class Watchers {
+  readonly #listeners = new Map<string, Set<Listener>>()
+
+  /** Returns a function that ends it. */
+  watch(message: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(message) ?? new Set()
+    this.#listeners.set(message, listeners)
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(message) === listeners) this.#listeners.delete(message)
+    }
+  }
+
+  tell(message: string, news: MessageNews): void {
+    for (const listener of [...(this.#listeners.get(message) ?? [])]) listener(news)
+  }
+}

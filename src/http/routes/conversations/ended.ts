@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import { Problem } from '../../../basics/errors.js'
+import type { MessageEnd } from '../../../chatbots/watchers.js'
+import { json, type Reply } from '../../protocol/reply.js'
+
+/** A message, and what became of it. */
+export const endedMessage = z
+  .object({
+    conversation: z.string(),
+    message: z.string(),
+    status: z.enum(['waiting', 'answered', 'failed']),
+    answer: z
+      .object({
+        id: z.string().describe('That of the answer in log.answers'),
+        text: z.string(),
+        queries: z
+          .array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.json())), cut: z.boolean() }))
+          .describe('What the answer rests on'),
+      })
+      .optional(),
+    reason: z.string().optional(),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'AnsweredMessage' })
+
+type Named = { conversation: string; message: string }
+
+/** The fields of a message that ended. */
+export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
+  end.status === 'answered'
+    ? { status: 'answered', answer: { id: end.answer, text: end.text, queries: end.queries } }
+    : { status: 'failed', reason: end.reason, error: end.error }
+
+/** The answer to a message: 200 when it ended, 202 while it waits. */
+export const ended = ({ conversation, message }: Named, end: MessageEnd | undefined): Reply =>
+  end
+    ? json({ conversation, message, ...endFields(end) }, { keep: 'never' })
+    : json({ conversation, message, status: 'waiting' }, { status: 202, keep: 'never' })
+
+/** The refusal that a message without an answer is to whoever asked over REST. */
+export const notAnswered = ({ conversation, message }: Named, { reason, error }: MessageEnd & { status: 'failed' }): Problem =>
+  new Problem('not_answered', 'Not answered', error, { conversation, message, reason })

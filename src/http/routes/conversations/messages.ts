@@ -1,0 +1,135 @@
+import { v7 as uuidv7 } from 'uuid'
+import * as z from 'zod'
+import { text as anyText } from '../../../../events/common.js'
+import { isProblem, notFound, wrong } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import type { Desk, Taken } from '../../../chatbots/desk.js'
+import { checkText } from '../../../chatbots/receiving.js'
+import type { MessageNews } from '../../../chatbots/watchers.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import type { Found } from '../../../log/contract/log.js'
+import { object } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
+import { stream, type Piece } from '../../protocol/reply.js'
+import { route, type Route } from '../../protocol/route.js'
+import { withBeats } from '../../reads/heartbeat.js'
+import { inProject } from '../../reads/scope.js'
+import { conversationIn } from './conversation-in.js'
+import { ended, endedMessage, endFields, notAnswered } from './ended.js'
+
+const body = z.object({
+  text: anyText.describe('What is asked'),
+  conversation: anyText.nullish().describe('The conversation to go on with; a new one begins without it'),
+  user: anyText.min(1).max(200).nullish().describe('Who asks, as your page knows them; it is erased with the message'),
+})
+type Body = z.infer<typeof body>
+
+const path = '/projects/:project/chatbots/:chatbot/messages'
+
+const frame = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`
+
+/** What happens to a message, as an event stream tells it. */
+const framesOf = (news: MessageNews, { conversation, message }: Taken): string => {
+  if ('end' in news) {
+    const fields = endFields(news.end)
+    const { end } = news
+    const last = end.status === 'answered' ? { type: 'answer', content: end.text } : { type: 'error', content: end.error }
+    return frame({ ...last, conversation, message, ...fields }) + frame({ type: 'end' })
+  }
+  switch (news.frame.type) {
+    case 'start':
+      return frame({ type: 'context', trace_id: news.frame.answer })
+    case 'step':
+      return frame(news.frame)
+    case 'result': {
+      const { rows, text, ...rest } = news.frame
+      return frame({ ...rest, content: text, ...(rows && { sql: rows.sql }) })
+    }
+    case 'text':
+      return frame({ type: 'data', text: news.frame.text, content: news.frame.text })
+  }
+}
+
+async function* piecesOf(desk: Desk, taken: Taken, call: Call): AsyncGenerator<Piece, void, void> {
+  const { conversation, message } = taken
+  yield frame({ type: 'start', conversation, message })
+  try {
+    for await (const news of withBeats(desk.news(taken, call.gone), limits.eventStreamHeartbeatMs))
+      yield news === 'beat' ? ': \n\n' : framesOf(news, taken)
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    yield frame({ type: 'error', content: error.detail, error: error.detail }) + frame({ type: 'end' })
+  }
+}
+
+/** Only conversations that began here go on here: the answers of others belong elsewhere. @throws Problem 400 */
+const ownConversation = (conversation: Found<'conversation'>): Found<'conversation'> => {
+  if (conversation.state.channel === 'api') return conversation
+  throw wrong(`the conversation is one of ${conversation.state.channel}; it goes on there`, 'Leave "conversation" out to begin one here.')
+}
+
+const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
+
+/** Messages of a page of one's own: the same login as everything else. */
+export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
+  /** The conversation that a message goes on with, or a name for a new one: the same for a request that is sent again. */
+  const placeOf = async (chatbot: Found<'chatbot'>, { conversation }: Body, call: Call) => {
+    if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(ledger, chatbot, conversation))
+    const key = call.header('idempotency-key')
+    return key === undefined ? `new ${uuidv7()}` : `new ${call.origin().actor} ${key}`
+  }
+
+  const take = async ({ project, chatbot: name }: { project: string; chatbot: string }, sent: Body, call: Call): Promise<Taken> => {
+    const { found: chatbot } = await inProject(ledger.log, 'chatbot', project, name)
+    const { idempotency } = call.idempotency()
+    const origin = call.origin()
+    const place = await placeOf(chatbot, sent, call)
+    const taken = await desk.take({
+      chatbot,
+      channel: 'api',
+      place,
+      ids: idempotency ? [`key ${origin.actor} ${idempotency.key}`] : [],
+      text: checkText(sent.text),
+      sender: sent.user ?? null,
+      address: {},
+      onlyIfStarted: typeof place !== 'string',
+      origin,
+    })
+    if (!taken) throw notFound('conversation', sent.conversation ?? '')
+    return taken
+  }
+
+  return [
+    route({
+      method: 'post',
+      path,
+      summary: 'Send a message to a chatbot, and get the answer',
+      commandHeaders: ['Idempotency-Key'],
+      body: object(body, 'message'),
+      answers: { 200: endedMessage, 202: endedMessage },
+      async handle({ segments, body: sent, call }) {
+        const taken = await take(segments, sent, call)
+        const end = await desk.end(taken, limits.messageReplyWaitMs, call.gone)
+        if (end?.status === 'failed') throw notAnswered(taken, end)
+        return ended(taken, end)
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/stream`,
+      summary: 'Send a message to a chatbot, and read the answer while it is made, as server-sent events',
+      commandHeaders: ['Idempotency-Key'],
+      body: object(body, 'message'),
+      gives: ['text/event-stream'],
+      answers: { 200: null },
+      async handle({ segments, body: sent, call }) {
+        const taken = await take(segments, sent, call)
+        return stream(
+          'text/event-stream',
+          { pieces: piecesOf(desk, taken, call), close: () => taken.following.close() },
+          { headers: streamHeaders, keep: 'never' },
+        )
+      },
+    }),
+  ]
+}

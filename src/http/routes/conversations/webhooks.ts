@@ -1,0 +1,102 @@
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { channelOf } from '../../../chatbots/channels/channel-of.js'
+import type { Channel, Fetch, Incoming } from '../../../chatbots/channels/channel.js'
+import type { Desk } from '../../../chatbots/desk.js'
+import { checkText } from '../../../chatbots/receiving.js'
+import { bearerOf, isTokenOf } from '../../../chatbots/webhook-token.js'
+import { chatbotStopped } from '../../../commands/conversation.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import type { Found } from '../../../log/contract/log.js'
+import type { Call } from '../../protocol/call.js'
+import { parseJsonBody } from '../../protocol/json-body.js'
+import { readRawBody } from '../../protocol/raw-body.js'
+import { json, text, type Reply } from '../../protocol/reply.js'
+import { route, type Route } from '../../protocol/route.js'
+import { ended, endedMessage } from './ended.js'
+
+/** Limits how many requests of webhooks are read at once. */
+class Places {
+  #taken = 0
+
+  async within<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#taken >= limits.webhookRequestsMax)
+      throw new Problem('busy', 'Too many requests', `${this.#taken} requests of webhooks are read already (webhookRequestsMax)`, {
+        retryAfterSeconds: 1,
+      })
+    this.#taken++
+    try {
+      return await work()
+    } finally {
+      this.#taken--
+    }
+  }
+}
+
+/** What a chat service is told of a message that is nothing for the chatbot: all is well, and no second try. */
+const nothingToDo = (channel: Channel): Reply =>
+  json({ ok: true }, channel.name === 'slack' ? { headers: { 'X-Slack-No-Retry': '1' } } : {})
+
+const noWebhook = () => new Problem('not_found', 'Webhook not found', 'no chatbot has a webhook with this token')
+
+type Parts = { ledger: Ledger; desk: Desk; fetch: Fetch }
+
+/** The webhook that chat services call, one for each chatbot: signed requests, without a login. */
+export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
+  const places = new Places()
+
+  const chatbotOf = async (token: string): Promise<Found<'chatbot'>> => {
+    const stream = bearerOf(token)
+    const chatbot = stream && (await ledger.log.resources.byStream('chatbot', stream))
+    if (!chatbot || !isTokenOf(ledger.vault, token, chatbot)) throw noWebhook()
+    return chatbot
+  }
+
+  const take = async (chatbot: Found<'chatbot'>, channel: Channel, incoming: Incoming, call: Call) => {
+    const project = await ledger.log.resources.byStream('project', chatbot.state.project)
+    const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
+    // A person in a chat sees no refusal, and a program does.
+    const said = channel.name === 'webhook' ? checkText(incoming.text) : incoming.text.slice(0, limits.messageMaxChars)
+    return desk.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
+  }
+
+  const answer = async (chatbot: Found<'chatbot'>, channel: Channel, incoming: Incoming, call: Call): Promise<Reply> => {
+    if (incoming.text === '' && channel.name !== 'webhook') return nothingToDo(channel)
+    if (!chatbot.state.is_running) {
+      // Chat services would send it again for hours, and give up the webhook in the end.
+      if (channel.name !== 'webhook') return nothingToDo(channel)
+      throw chatbotStopped(chatbot.state.name)
+    }
+    const taken = await take(chatbot, channel, incoming, call)
+    if (!taken) return nothingToDo(channel)
+    const { conversation, message } = taken
+    if (channel.answersInReply) return ended(taken, await desk.end(taken, limits.messageReplyWaitMs, call.gone))
+    taken.following.close()
+    return json(channel.name === 'webhook' ? { conversation, message, status: 'waiting' } : { ok: true }, {
+      status: channel.name === 'webhook' ? 202 : 200,
+    })
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/webhooks/chatbots/:token',
+      summary: 'Receive a message for a chatbot from Slack, Telegram or a program of one’s own; needs a signature, and no login',
+      takes: { 'application/json': null },
+      answers: { 200: endedMessage, 202: endedMessage },
+      async handle({ segments: { token }, call }) {
+        const { chatbot, channel, arrival } = await places.within(async () => {
+          const chatbot = await chatbotOf(token)
+          const channel = await channelOf(ledger.log, chatbot, fetch)
+          const body = await readRawBody(call.incoming, { maxBytes: limits.webhookBodyMaxBytes, timeoutMs: limits.webhookBodyTimeoutMs })
+          const header = (name: string) => call.header(name)
+          channel.verify(header, body, Date.now())
+          return { chatbot, channel, arrival: channel.read(await parseJsonBody(body), header) }
+        })
+        if ('challenge' in arrival) return text('text/plain', arrival.challenge)
+        if ('ignored' in arrival) return nothingToDo(channel)
+        return answer(chatbot, channel, arrival.message, call)
+      },
+    }),
+  ]
+}

@@ -1,0 +1,19 @@
+import type { Logger } from 'pino'
+import type { AskAgent } from './agents/contract/answering.js'
+import { opened } from './basics/undo.js'
+import type { Fetch } from './chatbots/channels/channel.js'
+import { Conversations } from './chatbots/conversations.js'
+import { Desk } from './chatbots/desk.js'
+import type { Storage } from './open-storage.js'
+
+/** The parts through which chatbots converse. */
+export type Chatbots = Awaited<ReturnType<typeof openChatbots>>
+
+type Options = { logger: Logger; storage: Storage; ask: AskAgent; fetch: Fetch }
+
+export const openChatbots = ({ logger, storage: { ledger }, ask, fetch }: Options) =>
+  opened((undo) => {
+    const conversations = new Conversations({ ledger, ask, fetch, logger })
+    undo(() => conversations.stop())
+    return { conversations, desk: new Desk(ledger, conversations), fetch, begin: () => conversations.start() }
+  })

@@ -1,0 +1,81 @@
+import { column, heldAt, nocase, type Relation } from './relation.js'
+
+const ofChatbot = [
+  column('project', 'VARCHAR', 'Project of the chatbot, as it was named then.'),
+  column('chatbot', 'VARCHAR', 'Name of the chatbot, as it was then.'),
+  column('chatbot_id', 'VARCHAR', 'Stream of the chatbot.'),
+]
+
+/** Joins a conversation `c` with its chatbot and project, as they were when it began. */
+const joinNames = `
+    LEFT JOIN ledger.chatbots_history AS b ON b.stream = c.chatbot AND ${heldAt('b', 'c.id')}
+    LEFT JOIN ledger.projects_history AS p ON p.stream = b.project AND ${heldAt('p', 'c.id')}`
+
+const named = `${nocase('p.name')} AS project, ${nocase('b.name')} AS chatbot, c.chatbot AS chatbot_id`
+
+/** How each message ended, up to the position that is looked at. */
+const ends = `(SELECT * FROM ledger.messages WHERE position <= $position AND status <> 'received')`
+
+export const conversations: Relation = {
+  name: 'conversations',
+  about: 'Conversations with chatbots, also those that ended.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('conversation', 'VARCHAR', 'Stream of the conversation; REST shows it as its id.'),
+    ...ofChatbot,
+    column('channel', 'VARCHAR', 'How it is held: api, webhook, slack or telegram.'),
+    column('started_at', 'TIMESTAMP', 'When it began (UTC).'),
+    column('ended_at', 'BIGINT', 'Position of the event that ended it; empty while it goes on.'),
+    column('messages', 'BIGINT', 'How many messages came.'),
+    column('answered', 'BIGINT', 'How many of them were answered.'),
+    column('failed', 'BIGINT', 'How many of them have failed.'),
+    column('last_message_at', 'TIMESTAMP', 'When the last message came (UTC).'),
+  ],
+  sql: `
+    SELECT c.stream AS conversation, ${named}, c.channel, c.created_at AS started_at,
+      CASE WHEN c.valid_to <= $position THEN c.valid_to END AS ended_at, coalesce(m.messages, 0) AS messages, coalesce(m.answered, 0) AS answered,
+      coalesce(m.failed, 0) AS failed, m.last_message_at
+    FROM ledger.conversations_history AS c${joinNames}
+    LEFT JOIN (
+      SELECT conversation, count(*) FILTER (status = 'received') AS messages, count(*) FILTER (status = 'answered') AS answered,
+        count(*) FILTER (status = 'failed') AS failed, max(recorded_at) FILTER (status = 'received') AS last_message_at
+      FROM ledger.messages WHERE position <= $position GROUP BY conversation
+    ) AS m ON m.conversation = c.stream
+    WHERE c.valid_from <= $position
+    ORDER BY c.id`,
+}
+
+export const messages: Relation = {
+  name: 'messages',
+  about: 'Messages to chatbots, one row for each, with what became of it.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('position', 'BIGINT', 'Place in the log of the event in which it came.'),
+    column('received_at', 'TIMESTAMP', 'When it came (UTC).'),
+    column('actor', 'VARCHAR', 'Who sent it: a login, or the chatbot for a message from a chat service.'),
+    column('request', 'VARCHAR', 'Request that brought it.'),
+    ...ofChatbot,
+    column('conversation', 'VARCHAR', 'Stream of its conversation.'),
+    column('channel', 'VARCHAR', 'How it came: api, webhook, slack or telegram.'),
+    column('message', 'VARCHAR', 'Id of the message.'),
+    column('sender', 'VARCHAR', 'Who wrote it, as the chat service names them.'),
+    column('text', 'VARCHAR', 'What was written.'),
+    column('status', 'VARCHAR', 'waiting, answered or failed.'),
+    column('ended', 'BIGINT', 'Position of the event that says so; empty while it waits.'),
+    column('ended_at', 'TIMESTAMP', 'When that was (UTC).'),
+    column('answer_id', 'VARCHAR', 'Id of the answer of the agent, if it gave one.'),
+    column('answer', 'VARCHAR', 'What was answered.'),
+    column('reason', 'VARCHAR', 'Why it failed, in a word.'),
+    column('error', 'VARCHAR', 'Why it failed.'),
+    column('readable', 'BOOLEAN', 'False when its text, or that of its answer, was erased.'),
+  ],
+  sql: `
+    SELECT m.position, m.recorded_at AS received_at, m.actor, m.request, ${named}, m.conversation, c.channel, m.message, m.sender, m.text,
+      coalesce(e.status, 'waiting') AS status, e.position AS ended, e.recorded_at AS ended_at, e.answer AS answer_id, e.text AS answer, e.reason,
+      e.error, m.readable AND coalesce(e.readable, true) AS readable
+    FROM ledger.messages AS m
+    JOIN ledger.conversations_history AS c ON c.stream = m.conversation
+    LEFT JOIN ${ends} AS e ON e.conversation = m.conversation AND e.message = m.message${joinNames}
+    WHERE m.position <= $position AND m.status = 'received'
+    ORDER BY m.position`,
+}

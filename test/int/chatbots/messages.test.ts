@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { send, sql } from '../../support/service.js'
+import { startChatting } from '../../support/chatbots/chatting.js'
+
+let at: Awaited<ReturnType<typeof startChatting>>
+const path = '/api/projects/mindsdb/chatbots/desk'
+type Answer = { conversation: string; message: string; status: string; answer?: { id: string; text: string } }
+
+beforeAll(async () => {
+  at = await startChatting((question, earlier) => `${question}! (${earlier.length} before)`)
+  await at.chatbot('desk', 'webhook', { secret: 'a secret that nobody guesses' })
+})
+afterAll(() => at.stop())
+
+const say = async (body: object, headers: Record<string, string> = {}) => {
+  const reply = await send(at.url, 'POST', `${path}/messages`, body, headers)
+  return { ...reply, body: reply.body as Answer & { detail?: string } }
+}
+
+test('a message is answered with what was said before it, and everything of it is in the log', async () => {
+  const first = await say({ text: 'Hello', user: 'ann' })
+  expect(first).toMatchObject({ status: 200, body: { status: 'answered', answer: { text: 'Hello! (0 before)', queries: [] } } })
+  const { conversation } = first.body
+  const second = await say({ text: 'Again', conversation })
+  expect(second.body).toMatchObject({ conversation, answer: { text: 'Again! (2 before)' } })
+  const { body } = await send(at.url, 'GET', `${path}/conversations/${conversation}`)
+  expect(body).toMatchObject({
+    id: conversation,
+    channel: 'api',
+    waiting: 0,
+    messages: [
+      { id: first.body.message, text: 'Hello', sender: 'ann', status: 'answered', answer: { text: 'Hello! (0 before)' }, erased: false },
+      { text: 'Again', sender: null, answer: { text: 'Again! (2 before)' } },
+    ],
+    next: null,
+  })
+  expect((await send(at.url, 'GET', `${path}/conversations`)).body).toMatchObject([{ id: conversation, chatbot: 'desk' }])
+  const types = await sql(at.url, `SELECT type FROM log.events WHERE stream = '${conversation}' ORDER BY position`)
+  expect(types.error_message).toBeUndefined()
+  expect(types.data.flat()).toEqual(['ConversationStarted', 'MessageReceived', 'MessageSent', 'MessageReceived', 'MessageSent'])
+})
+
+test('a request that is sent again with its key is one message with one answer', async () => {
+  const key = { 'idempotency-key': 'k-1' }
+  const [one, two] = await Promise.all([say({ text: 'Once' }, key), say({ text: 'Once' }, key)])
+  const three = await say({ text: 'Once' }, key)
+  expect(one.body).toMatchObject({ answer: { text: 'Once! (0 before)' } })
+  expect(two.body).toEqual(one.body)
+  expect(three.body).toEqual(one.body)
+  expect(at.agent.asked.filter((question) => question === 'Once')).toHaveLength(1)
+  expect((await say({ text: 'Other' }, key)).status).toBe(422)
+})
+
+test('what an agent cannot answer is refused, recorded, and does not stop the conversation', async () => {
+  at.agent.says((question) => {
+    if (question === 'break') return { error: { message: 'no such model' }, status: 400 }
+    return 'fine'
+  })
+  const { conversation } = (await say({ text: 'go' })).body
+  const failed = await say({ text: 'break', conversation })
+  expect(failed).toMatchObject({ status: 502, body: { type: expect.stringContaining('not_answered'), conversation, reason: 'agent' } })
+  expect((await say({ text: 'go on', conversation })).body).toMatchObject({ answer: { text: 'fine' } })
+})
+
+test('SQL shows conversations and messages with what became of each, also as it was before', async () => {
+  at.agent.says((question) => question.toUpperCase())
+  const { conversation, message } = (await say({ text: 'loud', user: 'bea' })).body
+  const of = `WHERE conversation = '${conversation}'`
+  expect(
+    (await sql(at.url, `SELECT project, chatbot, channel, messages, answered, failed, ended_at FROM log.conversations ${of}`)).data,
+  ).toEqual([['mindsdb', 'desk', 'api', 1, 1, 0, null]])
+  const columns = 'message, sender, text, status, answer, error, readable'
+  const all = await sql(at.url, `SELECT ${columns}, position FROM log.messages ${of}`)
+  expect(all.data).toEqual([[message, 'bea', 'loud', 'answered', 'LOUD', null, true, expect.any(Number)]])
+  const before = await sql(at.url, `SELECT ${columns} FROM log.messages AT (VERSION => ${String(all.data[0]?.[7])}) ${of}`)
+  expect(before.data).toEqual([[message, 'bea', 'loud', 'waiting', null, null, true]])
+  expect((await sql(at.url, `SELECT kind, project FROM log.resources WHERE stream = '${conversation}'`)).data).toEqual([
+    ['conversation', null],
+  ])
+})

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
+import { startChatting, until } from '../../support/chatbots/chatting.js'
+import { seconds, slackHeaders } from '../../support/chatbots/signed.js'
+import { send } from '../../support/service.js'
+
+const secret = '8f742231b10e8888abcd99yyyzzz85a5'
+let at: Awaited<ReturnType<typeof startChatting>>
+let slack: ChatService
+let hook: string
+let count = 0
+
+beforeAll(async () => {
+  slack = await startChatService()
+  at = await startChatting((question) => `<!channel> ${question} & more`)
+  hook = await at.chatbot('bot', 'slack', { token: 'xoxb-1', signing_secret: secret, api_url: slack.url })
+})
+afterAll(async () => {
+  await at.stop()
+  await slack.stop()
+})
+
+const deliver = (fields: object, headers?: Record<string, string>) => {
+  const body = JSON.stringify(fields)
+  return send(at.url, 'POST', hook, body, headers ?? slackHeaders(secret, body))
+}
+const event = (fields: object, id = `Ev${++count}`) => ({
+  ...{ type: 'event_callback', team_id: 'T1', api_app_id: 'A1', event_id: id, authorizations: [{ user_id: 'UBOT', is_bot: true }] },
+  event: { type: 'app_mention', user: 'U1', channel: 'C1', ts: `17000.${++count}`, ...fields },
+})
+const received = async () => (await at.events('MessageReceived')).length
+
+test('Slack verifies the address, and only with a signature', async () => {
+  const challenge = { type: 'url_verification', challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P' }
+  expect(await deliver(challenge)).toMatchObject({ status: 200, body: challenge.challenge })
+  const body = JSON.stringify(challenge)
+  for (const headers of [
+    slackHeaders('another secret, as long as it', body),
+    slackHeaders(secret, body, seconds() - 301),
+    slackHeaders(secret, body, seconds() + 302),
+    { ...slackHeaders(secret, body), 'x-slack-signature': 'v0=00' },
+    { 'content-type': 'application/json' },
+  ])
+    expect((await deliver(challenge, headers)).status).toBe(401)
+})
+
+test('a mention is acknowledged at once and answered in its thread, without mentions of its own', async () => {
+  const before = slack.calls.length
+  expect(await deliver(event({ text: '<@UBOT> how many &lt;rooms&gt;?', ts: '1.1' }))).toMatchObject({ status: 200, body: { ok: true } })
+  await until(() => slack.calls.length === before + 1)
+  expect(slack.calls.at(-1)).toMatchObject({
+    path: '/chat.postMessage',
+    headers: { authorization: 'Bearer xoxb-1' },
+    body: { channel: 'C1', thread_ts: '1.1', text: '&lt;!channel&gt; how many &lt;rooms&gt;? &amp; more' },
+  })
+  expect(at.agent.asked.at(-1)).toBe('how many <rooms>?')
+})
+
+test('an event that Slack sends again, and the message that comes with a mention, are one message', async () => {
+  const before = [await received(), slack.calls.length] as const
+  const mention = event({ text: 'once', ts: '2.1' })
+  await Promise.all([deliver(mention), deliver(mention), deliver(mention)])
+  await deliver(event({ type: 'message', channel_type: 'channel', text: 'once', ts: '2.1' }))
+  await until(async () => (await at.events('MessageSent')).length === (await received()))
+  expect([await received(), slack.calls.length]).toEqual([before[0] + 1, before[1] + 1])
+})
+
+test('a thread is a conversation, and goes on without a mention; other messages of a channel are none', async () => {
+  await deliver(event({ text: 'start', ts: '3.1' }))
+  await deliver(event({ type: 'message', channel_type: 'channel', text: 'go on', ts: '3.2', thread_ts: '3.1' }))
+  await until(() => at.agent.asked.at(-1) === 'go on')
+  const before = await received()
+  expect((await deliver(event({ type: 'message', channel_type: 'channel', text: 'not for you', ts: '4.1' }))).status).toBe(200)
+  expect((await deliver(event({ type: 'message', channel_type: 'channel', text: 'nor this', ts: '4.2', thread_ts: '4.0' }))).status).toBe(
+    200,
+  )
+  expect(await received()).toBe(before)
+})
+
+test('messages of programs, its own ones, edits and other events are acknowledged and ignored', async () => {
+  const before = await received()
+  const ignored: object[] = [
+    { bot_id: 'B1', text: 'robot' },
+    { user: 'UBOT', text: 'myself' },
+    { app_id: 'A1', text: 'my app' },
+    { type: 'message', channel_type: 'im', subtype: 'message_changed', text: 'edit' },
+    { type: 'reaction_added', text: 'x' },
+    { type: 'message', channel_type: 'im', text: '' },
+    { type: 'message', channel_type: 'im', user: undefined, text: 'nobody' },
+  ]
+  for (const fields of ignored) expect((await deliver(event(fields))).status).toBe(200)
+  expect((await deliver({ type: 'app_rate_limited' })).status).toBe(200)
+  expect(await received()).toBe(before)
+})
+
+const settled = async () => {
+  await until(async () => (await at.events('MessageSent', 'DeliveryFailed', 'MessageFailed')).length === (await received()))
+  return (await at.events('MessageSent', 'DeliveryFailed', 'MessageFailed')).at(-1)
+}
+const direct = (text: string) => deliver(event({ type: 'message', channel_type: 'im', channel: `D${++count}`, text }))
+
+test('a rate limit and a failing server are waited for, and the answer is sent once', async () => {
+  await settled()
+  const before = slack.calls.length
+  slack.next({ status: 429, headers: { 'retry-after': '0' }, body: { ok: false, error: 'ratelimited' } })
+  slack.next({ status: 500, body: 'no JSON' })
+  await direct('patience')
+  expect(await settled()).toMatchObject({ type: 'MessageSent' })
+  expect(slack.calls.length).toBe(before + 3)
+  expect(at.agent.asked.filter((question) => question === 'patience')).toHaveLength(1)
+  expect((await at.events('DeliveryDeferred')).length).toBeGreaterThanOrEqual(2)
+})
+
+test('what Slack refuses, and a connection that breaks off, are marked and not sent again', async () => {
+  const before = slack.calls.length
+  slack.next({ body: { ok: false, error: 'channel_not_found' } })
+  await direct('refused')
+  expect(await settled()).toMatchObject({ type: 'DeliveryFailed', reason: 'refused', error: 'Slack answered channel_not_found' })
+  slack.next({ cut: true })
+  await direct('cut')
+  expect(await settled()).toMatchObject({ type: 'DeliveryFailed', reason: 'unknown' })
+  expect(slack.calls.length).toBe(before + 2)
+})
+
+test('a stopped chatbot acknowledges and ignores, and messages that wait are answered when it runs again', async () => {
+  const path = '/api/projects/mindsdb/chatbots/bot'
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  at.agent.says(async (question) => {
+    if (question === 'first') await held
+    return question
+  })
+  const channel = { type: 'message', channel_type: 'im', channel: 'DWAIT' }
+  await deliver(event({ ...channel, text: 'first' }))
+  await deliver(event({ ...channel, text: 'second' }))
+  await until(() => at.agent.asked.at(-1) === 'first')
+  await send(at.url, 'PUT', path, { chatbot: { is_running: false } })
+  const before = await received()
+  const refused = await deliver(event({ ...channel, text: 'third' }))
+  expect([refused.status, refused.headers.get('x-slack-no-retry')]).toEqual([200, '1'])
+  expect(await received()).toBe(before)
+  release()
+  await until(() => slack.calls.at(-1)?.body['text'] === 'first')
+  expect(at.agent.asked).not.toContain('second')
+  await send(at.url, 'PUT', path, { chatbot: { is_running: true } })
+  await until(() => slack.calls.at(-1)?.body['text'] === 'second')
+})

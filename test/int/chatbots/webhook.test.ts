@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { request } from 'node:http'
+import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
+import { startChatting, until } from '../../support/chatbots/chatting.js'
+import { seconds, webhookHeaders } from '../../support/chatbots/signed.js'
+import { send } from '../../support/service.js'
+
+const secret = 'a secret that nobody guesses'
+let at: Awaited<ReturnType<typeof startChatting>>
+let receiver: ChatService
+let hook: string
+let posting: string
+let count = 0
+
+beforeAll(async () => {
+  receiver = await startChatService()
+  at = await startChatting((question) => `You said: ${question}`)
+  hook = await at.chatbot('direct', 'webhook', { secret })
+  posting = await at.chatbot('posting', 'webhook', { secret, reply_url: `${receiver.url}/replies` })
+})
+afterAll(async () => {
+  await at.stop()
+  await receiver.stop()
+})
+
+const post = (path: string, body: string, headers: Record<string, string>) => send(at.url, 'POST', path, body, headers)
+const say = (path: string, text: string, id = `m-${++count}`, conversation = 'c-1') => {
+  const body = JSON.stringify({ conversation, text })
+  return post(path, body, webhookHeaders(secret, id, body))
+}
+const received = async () => (await at.events('MessageReceived')).length
+
+test('a signed message is answered in the reply, without a login', async () => {
+  expect(await say(hook, 'Hi')).toMatchObject({ status: 200, body: { status: 'answered', answer: { text: 'You said: Hi' } } })
+})
+
+test('a message that is sent again has the same answer, and is not asked again', async () => {
+  const [one, two] = await Promise.all([say(hook, 'twice', 'same'), say(hook, 'twice', 'same')])
+  expect(one).toMatchObject({ status: 200, body: { answer: { text: 'You said: twice' } } })
+  expect(two.body).toEqual(one.body)
+  expect((await say(hook, 'twice', 'same')).body).toEqual(one.body)
+  expect(at.agent.asked.filter((question) => question === 'twice')).toHaveLength(1)
+  expect((await say(hook, 'other', 'same')).status).toBe(422)
+})
+
+const body = JSON.stringify({ conversation: 'c-1', text: 'attack' })
+const good = () => webhookHeaders(secret, 'attack', body)
+const without = (name: string) => Object.fromEntries(Object.entries(good()).filter(([key]) => key !== name))
+const other = Buffer.alloc(32, 1).toString('base64')
+
+test.each<[string, string, () => Record<string, string>]>([
+  ['no signature', body, () => without('webhook-signature')],
+  ['no id', body, () => without('webhook-id')],
+  ['no time', body, () => without('webhook-timestamp')],
+  ['another secret', body, () => webhookHeaders('another secret of the same kind', 'attack', body)],
+  ['another body', body.replace('attack', 'attacK'), good],
+  ['another id', body, () => ({ ...good(), 'webhook-id': 'another' })],
+  ['another time', body, () => ({ ...good(), 'webhook-timestamp': String(seconds() - 1) })],
+  ['a time that is past', body, () => webhookHeaders(secret, 'attack', body, seconds() - 301)],
+  ['a time to come', body, () => webhookHeaders(secret, 'attack', body, seconds() + 302)],
+  ['a time that is none', body, () => ({ ...good(), 'webhook-timestamp': 'now' })],
+  ['a signature that is too short', body, () => ({ ...good(), 'webhook-signature': 'v1,AA' })],
+  ['a signature of the same length', body, () => ({ ...good(), 'webhook-signature': `v1,${other}` })],
+  [
+    'a signature of another version',
+    body,
+    () => ({ ...good(), 'webhook-signature': good()['webhook-signature']?.replace('v1', 'v0') ?? '' }),
+  ],
+  ['many signatures', body, () => ({ ...good(), 'webhook-signature': `v1,${other} `.repeat(200) })],
+])('a request with %s is refused, and nothing is recorded', async (_, sent, headers) => {
+  const before = await received()
+  expect(await post(hook, sent, headers())).toMatchObject({ status: 401, body: { type: expect.stringContaining('bad_signature') } })
+  expect(await received()).toBe(before)
+})
+
+test('of several signatures one has to fit, as while a secret is replaced', async () => {
+  const sent = JSON.stringify({ conversation: 'c-2', text: 'rotated' })
+  const headers = webhookHeaders(secret, 'rotated', sent)
+  expect((await post(hook, sent, { ...headers, 'webhook-signature': `v1,${other} ${headers['webhook-signature']}` })).status).toBe(200)
+})
+
+test('another token, a token in another form, and a token that was replaced lead nowhere', async () => {
+  const token = hook.split('/').at(-1) ?? ''
+  const changed = token.slice(0, 30) + (token[30] === 'A' ? 'B' : 'A') + token.slice(31)
+  for (const wrong of ['x', changed, token.slice(0, -1), `${token}A`, 'A'.repeat(43)])
+    expect((await post(`/api/webhooks/chatbots/${wrong}`, body, good())).status).toBe(404)
+  const renewed = await send(at.url, 'POST', '/api/projects/mindsdb/chatbots/direct/webhook_token')
+  const { path } = renewed.body as { path: string }
+  expect(path).not.toBe(hook)
+  expect((await say(hook, 'old token')).status).toBe(404)
+  hook = path
+  expect((await say(hook, 'new token')).status).toBe(200)
+  expect((await send(at.url, 'GET', '/api/projects/mindsdb/chatbots/direct')).body).toMatchObject({ webhook_token: null })
+})
+
+test('a body that is none, is too large, is packed, or says what nobody takes is refused', async () => {
+  const refused = async (text: string, more: Record<string, string> = {}) =>
+    (await post(hook, text, { ...webhookHeaders(secret, 'bad', text), ...more })).status
+  expect(await refused('{')).toBe(400)
+  expect(await refused('[]')).toBe(400)
+  expect(await refused('{"text":"x"}')).toBe(400)
+  expect(await refused('{"conversation":"c","text":""}')).toBe(400)
+  expect(await refused('{"conversation":"c","text":"x","reply_url":"http://127.0.0.1:1/"}')).toBe(400)
+  expect(await refused(JSON.stringify({ conversation: 'c', text: 'x'.repeat(20_001) }))).toBe(413)
+  expect(await refused(JSON.stringify({ conversation: 'c', text: 'x'.repeat(300_000) }))).toBe(413)
+  expect(await refused('{}', { 'content-encoding': 'gzip' })).toBe(415)
+})
+
+test('a body that is longer than it says, or is cut off, is recorded as nothing', async () => {
+  const before = await received()
+  const { hostname, port } = new URL(at.url)
+  const sent = request({ hostname, port, path: hook, method: 'POST', headers: { ...good(), 'content-length': '500' } })
+  sent.on('error', () => undefined)
+  sent.write(body)
+  sent.destroy()
+  expect((await say(hook, 'after')).status).toBe(200)
+  expect(await received()).toBe(before + 1)
+})
+
+test('with a reply_url the answer is posted there, signed, and to no address that a request names', async () => {
+  expect(await say(posting, 'post it')).toMatchObject({ status: 202, body: { status: 'waiting' } })
+  await until(() => receiver.calls.length === 1)
+  const [call] = receiver.calls
+  const headers = call?.headers ?? {}
+  expect(call).toMatchObject({ path: '/replies', body: { conversation: 'c-1', text: 'You said: post it' } })
+  const id = String(headers['webhook-id'])
+  expect(headers['webhook-signature']).toBe(
+    webhookHeaders(secret, id, call?.raw ?? '', Number(headers['webhook-timestamp']))['webhook-signature'],
+  )
+})
+
+test('a stopped chatbot refuses, and a secret that is too short is none', async () => {
+  const off = await at.chatbot('off', 'webhook', { secret }, { is_running: false })
+  expect(await say(off, 'anyone?')).toMatchObject({ status: 409, body: { title: 'Chatbot stopped' } })
+  const weak = await at.chatbot('weak', 'webhook', { secret: 'short' })
+  expect(await post(weak, body, webhookHeaders('short', 'weak', body))).toMatchObject({ status: 409, body: { title: 'No secret' } })
+  const none = await at.chatbot('none', 'webhook', {})
+  expect((await post(none, body, webhookHeaders('', 'none', body))).status).toBe(409)
+})
+
+test('texts that tables cannot hold are kept without what does not fit', async () => {
+  const text = 'a\u0000b\ud800c'
+  const sent = JSON.stringify({ conversation: 'odd', text })
+  at.agent.says((question) => `${question}\u0000\udfff`)
+  const reply = await post(hook, sent, webhookHeaders(secret, 'odd', sent))
+  expect(reply.status).toBe(200)
+  expect(await at.events('MessageSent')).not.toHaveLength(0)
+})

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { send, sql, startTestService } from '../service.js'
+import { ScriptedAgent, type Script } from './scripted-agent.js'
+
+/** A service in which one agent answers as a test tells it, with ways to make chatbots and to look at what was said. */
+export const startChatting = async (script?: Script, environment: Record<string, string> = {}) => {
+  const agent = new ScriptedAgent(script)
+  await agent.start()
+  const at = await startTestService(environment)
+  const { url } = at
+  await send(url, 'POST', '/api/projects/mindsdb/agents', agent.named('helper'))
+  const stop = async () => {
+    await at.stop()
+    await agent.stop()
+  }
+
+  /** Makes a chatbot with a connection of its own; returns the path of its webhook. */
+  const chatbot = async (name: string, engine: string, parameters: object, more: object = {}): Promise<string> => {
+    const made = await send(url, 'POST', '/api/projects/mindsdb/chatbots', {
+      chatbot: { name, agent_name: 'helper', is_running: true, db_engine: engine, db_params: parameters, ...more },
+    })
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+    return `/api/webhooks/chatbots/${(made.body as { webhook_token: string }).webhook_token}`
+  }
+
+  const events = async (...types: string[]): Promise<Record<string, unknown>[]> => {
+    const list = types.map((type) => `'${type}'`).join(', ')
+    const { data } = await sql(url, `SELECT type, data FROM log.events WHERE type IN (${list}) ORDER BY position`)
+    return data.map(([type, text]) => ({ type, ...(JSON.parse(String(text)) as object) }))
+  }
+
+  return { ...at, stop, agent, chatbot, events }
+}
+
+/** Waits until something holds. */
+export const until = async (holds: () => boolean | Promise<boolean>, what = 'it'): Promise<void> => {
+  for (let waited = 0; waited < 30_000; waited += 20) {
+    if (await holds()) return
+    await sleep(20)
+  }
+  throw new Error(`${what} did not happen`)
+}
