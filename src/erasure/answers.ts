@@ -3,7 +3,9 @@ import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
+import { causeAt } from '../log/contract/origins.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type Said } from './messages.js'
 import { emptyPlan, type Plan, type Taken } from './plan.js'
 import { whole } from './whole-payload.js'
 
@@ -13,13 +15,14 @@ const answered = '"type":"AgentAnswered"'
 const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
 
-/** Whether the stored text of an event may be that of an answer, or of what was said of one. */
-export const recordsAnswers = (text: string): boolean => text.includes(answered) || text.includes(judged) || text.includes(evaluated)
+/** Whether the stored text of an event may be that of an answer, of what was said of one, or of a message to a chatbot. */
+export const recordsAnswers = (text: string): boolean =>
+  text.includes(answered) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
 
 const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
 
-/** Whether an event records an answer, or what was said of one. */
-export const isOfAnswers = ({ type }: Pick<Envelope, 'type'>): boolean => types.has(type)
+/** Whether an event records an answer, what was said of one, or a message to a chatbot. */
+export const isOfAnswers = (event: Pick<Envelope, 'type'>): boolean => types.has(event.type) || isOfMessages(event)
 
 const dataOf = z.looseObject({ answer: z.string().optional(), answered_at: z.number().optional(), conversation: z.string().nullish() })
 
@@ -43,20 +46,45 @@ const readCases = async (log: Reading, { type, data }: Envelope): Promise<Cases>
 /** Plans to erase what an event recorded. */
 const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> => {
   for (const hash of payloadsOf(event.type, event.data)) {
-    const planned = await whole(log, hash, event.type === 'AgentAnswered' ? 1 : 0)
+    const planned = await whole(log, hash, event.type === 'AgentAnswered' || event.type === 'MessageReceived' ? 1 : 0)
     if (planned) into.payloads.push(planned)
     else into.already++
   }
 }
 
-/** What is planned already, by position; and for each stream with answers in it, the version of the first. */
-type Sweep = { log: Reading; taken: Set<number>; firstOf: Map<string, number>; into: Taken }
+/**
+ * What is planned already, by position; for each stream with answers in it, the version of the first; for each conversation, what was said
+ * in it; and the causes of answers to messages, `event/<position>`.
+ */
+type Sweep = {
+  log: Reading
+  taken: Set<number>
+  firstOf: Map<string, number>
+  saidIn: Map<string, Said>
+  causes: Set<string>
+  into: Taken
+}
 
-const takeOnce = async ({ log, taken, firstOf, into }: Sweep, event: Envelope): Promise<void> => {
+const saidIn = (sweep: Sweep, conversation: string): Said => {
+  const said = sweep.saidIn.get(conversation) ?? { answers: new Set(), messages: new Set() }
+  sweep.saidIn.set(conversation, said)
+  return said
+}
+
+const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
+  const { log, taken, firstOf, causes, into } = sweep
   const { position, type, stream, version } = event
   if (taken.has(position)) return
   taken.add(position)
-  if (type === 'AgentAnswered') firstOf.set(stream, Math.min(firstOf.get(stream) ?? version, version))
+  if (type === 'AgentAnswered') {
+    firstOf.set(stream, Math.min(firstOf.get(stream) ?? version, version))
+    const { answer, conversation } = dataOf.parse(event.data)
+    if (answer !== undefined && typeof conversation === 'string') saidIn(sweep, conversation).answers.add(answer)
+  } else if (isOfMessages(event)) {
+    const { message } = event.data
+    if (typeof message === 'string') saidIn(sweep, stream).messages.add(message)
+    if (type === 'MessageReceived') causes.add(causeAt(position))
+  }
   await take(log, event, into)
 }
 
@@ -86,17 +114,28 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
   }
 }
 
+/** The answers that an agent gave to taken messages, and those that it failed to give. */
+const takeCaused = async (sweep: Sweep): Promise<void> => {
+  const { log, causes } = sweep
+  const first = Math.min(...[...causes].map((cause) => Number(cause.slice(cause.indexOf('/') + 1))))
+  for await (const event of eventsWith(log, first, (text) => text.includes(answered)))
+    if (event.type === 'AgentAnswered' && event.causation !== null && causes.has(event.causation)) await takeOnce(sweep, event)
+}
+
 /**
- * Plans to erase answers, with the comments on them, the evaluations in which they were asked again, and the answers given there. Events
- * that are no answers are erased alone.
+ * Plans to erase answers, with the comments on them, the evaluations in which they were asked again, the answers given there, and the
+ * messages to chatbots that they were given to; messages with their answers. Other events are erased alone.
  */
 export const takeAnswers = async (log: Reading, events: readonly Envelope[], into: Taken): Promise<void> => {
-  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), into }
+  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), causes: new Set(), into }
   for (const event of events) await takeOnce(sweep, event)
   // An answer that was given again may have comments of its own.
   for (let before = 0; before < sweep.taken.size;) {
     before = sweep.taken.size
     for (const [stream, version] of [...sweep.firstOf]) await takeLater(sweep, stream, version)
+    for (const [conversation, said] of [...sweep.saidIn])
+      for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
+    if (sweep.causes.size > 0) await takeCaused(sweep)
   }
 }
 
@@ -124,14 +163,15 @@ export const planAnswer = async (log: Reading, answer: string | number): Promise
   return plan
 }
 
-/** Every answer that was given in a conversation. */
+/** Everything that was said in a conversation, and every answer that was given in it. */
 export const planConversation = async (log: Reading, conversation: string): Promise<Plan> => {
   const plan = emptyPlan('conversation', conversation)
   const quoted = `"conversation":${JSON.stringify(conversation)},`
   const events: Envelope[] = []
   for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
     if (event.type === 'AgentAnswered' && dataOf.parse(event.data).conversation === conversation) events.push(event)
-  if (events.length === 0) throw notFound(`no answer was given in a conversation ${conversation}`)
+  for await (const message of messagesIn(log, conversation)) events.push(message)
+  if (events.length === 0) throw notFound(`nothing was said in a conversation ${conversation}`)
   await takeAnswers(log, events, plan)
   return plan
 }

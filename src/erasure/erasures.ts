@@ -10,7 +10,7 @@ import { readInstant } from '../basics/times.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
-import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { distinct, emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
@@ -160,7 +160,7 @@ export class Erasures {
     origin: Origin,
   ): Promise<Erased> {
     const { plan, positions } = await this.#rows.alone(async () => {
-      const plan = await makePlan()
+      const plan = distinct(await makePlan())
       const positions: number[] = []
       for (const share of dryRun ? [] : sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
       return { plan, positions }

@@ -29,6 +29,12 @@ export type Plan = {
 /** The part of a plan that grows while events are read. */
 export type Taken = Pick<Plan, 'payloads' | 'already'>
 
+/** A plan that names each payload once: several events may name the same. */
+export const distinct = (plan: Plan): Plan => ({
+  ...plan,
+  payloads: [...new Map(plan.payloads.map((payload) => [payload.hash, payload])).values()],
+})
+
 export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   what,
   subject,

@@ -19,7 +19,7 @@ const subjects = {
     .describe(
       'An answer of an agent, by its id or by the position of its event, with the comments on it and the evaluations that asked it again',
     ),
-  conversation: streamId.describe('Every answer that was given in a conversation'),
+  conversation: streamId.describe('Everything that was said in a conversation, and every answer that was given in it'),
   request: text
     .min(1)
     .describe(

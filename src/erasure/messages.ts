@@ -1,0 +1,37 @@
+import type { Envelope } from '../../events/stored/envelope.js'
+import type { Log } from '../log/contract/log.js'
+import { streamEventsWith } from '../log/read/slices.js'
+
+/** The events of a conversation that have payloads: messages, and the answers to them. */
+const types = ['MessageReceived', 'DeliveryBegun', 'MessageSent', 'DeliveryFailed'] as const
+const texts = types.map((type) => `"type":"${type}"`)
+const known: ReadonlySet<string> = new Set(types)
+
+/** Whether the stored text of an event may be that of a message or of the answer to one. */
+export const recordsMessages = (text: string): boolean => texts.some((type) => text.includes(type))
+
+/** Whether an event records a message, or the answer to one. */
+export const isOfMessages = ({ type }: Pick<Envelope, 'type'>): boolean => known.has(type)
+
+/** All events of a conversation that record what was said. */
+export async function* messagesIn(log: Pick<Log, 'readStream'>, conversation: string): AsyncGenerator<Envelope, void, void> {
+  for await (const event of streamEventsWith(log, conversation, 0, recordsMessages)) if (isOfMessages(event)) yield event
+}
+
+/** Messages of a conversation: by the answers that were given to them, and by their own ids. */
+export type Said = { answers: Set<string>; messages: Set<string> }
+
+/**
+ * The events of some messages: each message, and each time its answer was sent. What an agent was asked and what it answered stands in
+ * them as well as in the record of its answer.
+ */
+export async function* messagesSaid(
+  log: Pick<Log, 'readStream'>,
+  conversation: string,
+  { answers, messages }: Said,
+): AsyncGenerator<Envelope, void, void> {
+  const wanted = new Set<unknown>(messages)
+  for await (const { data } of messagesIn(log, conversation))
+    if (typeof data['answer'] === 'string' && answers.has(data['answer'])) wanted.add(data['message'])
+  for await (const event of messagesIn(log, conversation)) if (wanted.has(event.data['message'])) yield event
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { replay } from '../../../projections/replay.js'
+import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
+import { masterKeys } from '../../../src/vault/key-files.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { dataPaths } from '../../../src/setup/data-directory.js'
+import { startChatting, until } from '../../support/chatbots/chatting.js'
+import { differences } from '../../support/log/states.js'
+import { send, sql } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startChatting>>
+const path = '/api/projects/mindsdb/chatbots/desk'
+beforeAll(async () => {
+  at = await startChatting((question) => `You said: ${question}`)
+  await at.chatbot('desk', 'webhook', { secret: 'a secret that nobody guesses' })
+})
+afterAll(() => at.stop())
+
+type Answer = { conversation: string; message: string; answer: { id: string } }
+const say = async (text: string, conversation?: string, headers = {}) =>
+  (await send(at.url, 'POST', `${path}/messages`, { text, user: `user of ${text}`, conversation }, headers)).body as Answer
+const erase = (subject: object) => send(at.url, 'POST', '/api/log/erasures', subject)
+const texts = async (conversation: string) =>
+  (await sql(at.url, `SELECT text, sender, answer, readable FROM log.messages WHERE conversation = '${conversation}'`)).data
+
+/** Whether any file of the data directory holds a text. */
+const isAnywhere = (text: string): boolean =>
+  readdirSync(at.directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
+
+test('an erased conversation is gone from the log, the tables and every file, and others stay', async () => {
+  const first = await say('planted-one')
+  await say('planted-two', first.conversation)
+  const other = await say('kept-here')
+  expect(await texts(first.conversation)).toHaveLength(2)
+  expect(await erase({ conversation: first.conversation, dry_run: true })).toMatchObject({ status: 200, body: { payloads: 6, rows: 4 } })
+  expect(await erase({ conversation: first.conversation })).toMatchObject({
+    status: 200,
+    body: { payloads: 6, rows: 4, positions: [expect.any(Number)] },
+  })
+
+  expect(await texts(first.conversation)).toEqual([
+    [null, null, null, false],
+    [null, null, null, false],
+  ])
+  expect(await texts(other.conversation)).toEqual([['kept-here', 'user of kept-here', 'You said: kept-here', true]])
+  const of = `${path}/conversations/${first.conversation}`
+  expect((await send(at.url, 'GET', `${of}/messages/${first.message}`)).status).toBe(410)
+  expect(await send(at.url, 'GET', of)).toMatchObject({
+    status: 200,
+    body: { messages: [{ text: null, sender: null, status: 'answered', erased: true, answer: { text: null } }, { erased: true }] },
+  })
+  expect(['planted-one', 'planted-two'].filter(isAnywhere)).toEqual([])
+  expect(await erase({ conversation: first.conversation })).toMatchObject({ status: 200, body: { positions: [], already_erased: 6 } })
+  expect((await erase({ conversation: '00000000-0000-7000-8000-000000000000' })).status).toBe(404)
+})
+
+test('an erased conversation goes on, and its agent is not told what was erased', async () => {
+  const { conversation } = await say('before')
+  await erase({ conversation })
+  let told: readonly string[] = ['nothing']
+  at.agent.says((question, earlier) => {
+    told = earlier
+    return `You said: ${question}`
+  })
+  await say('after', conversation)
+  expect(told).toEqual([])
+})
+
+test('the answer of an agent takes the message with it, and the request that brought a message its answer', async () => {
+  const one = await say('by answer')
+  await say('beside it', one.conversation)
+  await erase({ answer: one.answer.id })
+  expect(await texts(one.conversation)).toEqual([
+    [null, null, null, false],
+    ['beside it', 'user of beside it', 'You said: beside it', true],
+  ])
+  const two = await say('by request', undefined, { 'x-request-id': 'asked-once' })
+  await erase({ request: 'asked-once' })
+  expect(await texts(two.conversation)).toEqual([[null, null, null, false]])
+  const { data } = await sql(at.url, `SELECT readable FROM log.answers WHERE conversation = '${two.conversation}'`)
+  expect(data).toEqual([[false]])
+})
+
+test('a message that is erased while it waits is marked as failed', async () => {
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  at.agent.says(async (question) => {
+    if (question === 'slow') await held
+    return question
+  })
+  const { conversation } = await say('begins')
+  const slow = say('slow', conversation)
+  await until(() => at.agent.asked.at(-1) === 'slow')
+  const late = send(at.url, 'POST', `${path}/messages`, { text: 'erased', conversation }, { 'x-request-id': 'waits' })
+  await until(async () => (await texts(conversation)).length === 3)
+  await erase({ request: 'waits' })
+  release()
+  await slow
+  expect(await late).toMatchObject({ status: 502, body: { reason: 'erased' } })
+})
+
+test('tables that were built anew are those that followed, and the log holds what it says', async () => {
+  const { position } = await at.service.head()
+  await sql(at.url, 'SELECT 1 FROM log.events LIMIT 1')
+  const { log, analytics } = dataPaths(at.directory)
+  const reader = openLogReader(at.directory, masterKeys(dataPaths(at.directory), []))
+  const database = await DuckDBInstance.create(':memory:')
+  await replay({ events: reader, payloads: reader, database, until: position })
+  reader.close()
+  await at.service.close()
+  expect(await differences(database, analytics)).toEqual({})
+  expect((await verifyLog({ logFile: log })).findings).toEqual([])
+})
