@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<void>> = {
   proof: async () => (await import('./log/audit.js')).proof(),
   block: async () => (await import('./block.js')).block(),
   connections: async () => (await import('./connections.js')).connected(),
+  agents: async () => (await import('./agents.js')).agents(),
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 
