@@ -1,12 +1,11 @@
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
-import { Problem } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
-import type { AnswerRecord, ToolUse } from '../contract/answer-record.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
 import type { Asked } from '../contract/answering.js'
+import { sealAnswer } from '../record/seal-record.js'
 import type { AgentSettings } from '../prompt/settings.js'
 import type { Scope } from '../scope/scope.js'
 import type { Searched } from '../tools/search-tool.js'
@@ -57,7 +56,7 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
   }
 }
 
-const payloadOf = ({ asked, settings, request, finished }: Recorded): AnswerRecord => ({
+const recordOf = ({ asked, settings, request, finished }: Recorded): AnswerRecord => ({
   question: asked.turns.at(-1)?.content ?? '',
   history: asked.turns.slice(0, -1),
   settings: { ...request, params: settings.params },
@@ -66,29 +65,13 @@ const payloadOf = ({ asked, settings, request, finished }: Recorded): AnswerReco
   answer: finished.content,
 })
 
-const withoutRows = ({ rows, ...use }: ToolUse): ToolUse => (rows ? { ...use, rows: [], cut: true } : use)
-
-/** The bytes of a payload; rows are left out of one that would be too large. */
-const bytesOf = (recorded: Recorded): Buffer => {
-  const record = payloadOf(recorded)
-  const bytes = Buffer.from(JSON.stringify(record))
-  if (bytes.length <= limits.payloadMaxBytes) return bytes
-  const short = Buffer.from(JSON.stringify({ ...record, tools: record.tools.map(withoutRows) } satisfies AnswerRecord))
-  if (short.length <= limits.payloadMaxBytes) return short
-  throw new Problem(
-    'too_large',
-    'Too large',
-    `what was said for the answer has more than ${limits.payloadMaxBytes} bytes (payloadMaxBytes)`,
-  )
-}
-
 /**
  * Records an answer: the event, and what was said as a payload that can be erased. An answer is given to nobody before this is done.
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
 export const record = async (ledger: Ledger, recorded: Recorded): Promise<Outcome> => {
-  const payload = ledger.vault.seal(bytesOf(recorded))
+  const payload = sealAnswer(ledger.vault, recordOf(recorded))
   const { origin, idempotency } = recorded.asked
   return ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, {
     payloads: [payload],
