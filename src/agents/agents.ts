@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Problem, wrong } from '../basics/errors.js'
+import { KeyedTurns } from '../basics/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -45,6 +46,8 @@ export class Agents {
     max: 'agentAnswersMax',
     perClientMax: 'agentAnswersPerAgentMax',
   })
+  /** Questions with the same idempotency key come one after the other: the later ones get the answer of the first. */
+  readonly #keyed = new KeyedTurns()
   readonly #stopping = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
   readonly #prepareParts: PrepareParts
@@ -64,6 +67,23 @@ export class Agents {
 
   async *#ask(asked: Asked): AsyncGenerator<AnswerFrame, Answered, void> {
     checkTurns(asked)
+    const { idempotency, origin } = asked
+    if (!idempotency) return yield* this.#anew(asked)
+    const turn = JSON.stringify([origin.actor, idempotency.key])
+    const leave = await new Promise<() => void>((begin) => void this.#keyed.take(turn, () => new Promise<void>((end) => begin(end))))
+    try {
+      const [position] = (await this.parts.ledger.repeated(origin, { idempotency }))?.positions ?? []
+      if (position === undefined) return yield* this.#anew(asked)
+      const known = await recordedAnswer(this.parts.ledger.log, position)
+      yield { type: 'start', answer: known.answer }
+      yield { type: 'text', text: known.content }
+      return known
+    } finally {
+      leave()
+    }
+  }
+
+  async *#anew(asked: Asked): AsyncGenerator<AnswerFrame, Answered, void> {
     if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(asked.agent.stream)
     const left = new AbortController()
@@ -79,11 +99,6 @@ export class Agents {
       left.abort(new GivenUp('Who asked has left'))
       await running
     }
-  }
-
-  /** The recorded answer at a position of the log. @throws Problem erased */
-  recorded(position: number): Promise<Answered> {
-    return recordedAnswer(this.parts.ledger.log, position)
   }
 
   /** What a question would be sent as, without asking anybody but the tables. @throws Problem */
@@ -183,9 +198,7 @@ export class Agents {
       finished,
       request: { ...request, tools: book.descriptions },
     }
-    const { positions, repeated } = await record(this.parts.ledger, recorded)
-    const [position = 0] = positions
-    if (repeated) return this.recorded(position)
+    const [position = 0] = (await record(this.parts.ledger, recorded)).positions
     const { content, outcome, queries, usage, problem } = finished
     return { answer, position, content, outcome, queries, usage, ...(problem && { problem }) }
   }

@@ -116,12 +116,6 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
     }
   }
 
-  /** The answer that was recorded for a request with the same key. */
-  const before = async (call: Call): Promise<Answered | undefined> => {
-    const [position] = (await ledger.repeated(call.origin(), call.idempotency()))?.positions ?? []
-    return position === undefined ? undefined : agents.recorded(position)
-  }
-
   return [
     route({
       method: 'post',
@@ -136,8 +130,6 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
         const { call } = input
         const asked = await askedBy(input)
         if (input.query.dry_run === 'true') return planned(agents, asked)
-        const known = await before(call)
-        if (known) return replyOf(asked, known, [], call)
         const { answered, retrieved } = await wholeAnswer(agents, asked)
         return replyOf(asked, answered, retrieved, call)
       },
@@ -156,18 +148,9 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
         const { call } = input
         const asked = await askedBy(input)
         if (input.query.dry_run === 'true') return planned(agents, asked)
-        const known = await before(call)
-        const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
-        const pieces = known ? repeated(events, asked, known) : withHeartbeats(eventsOf(agents, asked, call))
+        const pieces = withHeartbeats(eventsOf(agents, asked, call))
         return stream('text/event-stream; charset=utf-8', { pieces, ends: call.gone }, { headers: streamHeaders, keep: 'never' })
       },
     }),
   ]
-}
-
-/** A recorded answer as events: the text at once. */
-async function* repeated(events: AnswerEvents, asked: Asked, known: Answered): AsyncGenerator<Piece, void, void> {
-  yield events.of({ type: 'start', answer: known.answer })
-  yield events.of({ type: 'text', text: known.content })
-  yield events.end(known, { returnsContext: returnsContext(asked) })
 }

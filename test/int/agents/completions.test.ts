@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { until } from '../../support/analytics.js'
+import { framesOf } from '../../support/agents/shop.js'
 import { calls, contentOf, queries, resultsOf, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -187,6 +189,25 @@ test('a request that is sent again with its key gets the recorded answer', async
   })
   expect(model.asked).toHaveLength(asked)
   expect((await ask('seller', user('Another?'), { headers })).status).toBe(422)
+})
+
+test('requests with one key at the same time get one answer: that which is recorded', async () => {
+  let said = 0
+  model.script = async () => {
+    await sleep(50)
+    return `This is answer ${++said}.`
+  }
+  const path = `${agents}/seller/completions/stream`
+  const asked = await Promise.all(
+    Array.from({ length: 3 }, () => send(at.url, 'POST', path, { messages: user('Which?') }, { 'Idempotency-Key': 'k-2' })),
+  )
+  const texts = asked.map(({ body }) =>
+    framesOf(String(body))
+      .flatMap(({ type, text }) => (type === 'data' ? [text] : []))
+      .join(''),
+  )
+  expect(texts).toEqual(Array(3).fill('This is answer 1.'))
+  expect(new Set(asked.flatMap(({ body }) => framesOf(String(body)).map(({ trace_id }) => trace_id))).size).toBe(1)
 })
 
 test('what a language model does wrong ends in an error that names the recorded answer', async () => {
