@@ -27,17 +27,21 @@ const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
 
-/** A promise that fails once the signal stops, for a model that does not listen. */
-const cutOffBy = (signal: AbortSignal): { promise: Promise<never>; forget: () => void } => {
-  let forget = () => {}
-  const promise = new Promise<never>((_, reject) => {
-    const stop = () => reject(signal.reason as Error)
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop)
-    forget = () => signal.removeEventListener('abort', stop)
-  })
-  promise.catch(() => undefined)
-  return { promise, forget }
+/** Waits for one promise after the other, and no longer once the signal stops: a model may not listen to it. */
+const waitingUntil = (signal: AbortSignal) => {
+  let refuse: (reason: Error) => void = () => {}
+  const stop = () => refuse(signal.reason as Error)
+  signal.addEventListener('abort', stop)
+  return {
+    // Not Promise.race with one promise for the signal: that would keep every part until the end.
+    for: <T>(promise: Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        refuse = reject
+        if (signal.aborted) stop()
+        promise.then(resolve, reject)
+      }),
+    end: () => signal.removeEventListener('abort', stop),
+  }
 }
 
 /**
@@ -55,11 +59,11 @@ export const exchange = async (
   let firstTextMs: number | null = null
   let chars = 0
   const stop = new AbortController()
-  const over = cutOffBy(signal)
+  const wait = waitingUntil(signal)
   const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
   try {
     for (;;) {
-      const next = await Promise.race([parts.next(), over.promise])
+      const next = await wait.for(parts.next())
       if (next.done === true) return { response: { ...said, ...next.value }, firstTextMs, durationMs: performance.now() - began }
       const part = next.value
       if ('toolCall' in part) {
@@ -81,7 +85,7 @@ export const exchange = async (
     return { response: { ...said, error: titleOf(failure) }, failure, firstTextMs, durationMs: performance.now() - began }
   } finally {
     stop.abort()
-    over.forget()
+    wait.end()
     // Not awaited: a model that hangs may never say that it has ended.
     void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
   }
