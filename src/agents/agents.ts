@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import { illFormed } from '../../events/common.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/keyed-turns.js'
 import { limits } from '../basics/limits.js'
@@ -29,6 +30,10 @@ const checkTurns = ({ turns }: Asked): void => {
     throw wrong('messages: the last one must be a question', 'Send {"role": "user", "content": "…"} at the end.')
   const long = turns.findIndex(({ content }) => content.length > limits.agentQuestionMaxChars)
   if (long >= 0) throw wrong(`messages[${long}]: has more than ${limits.agentQuestionMaxChars} characters (agentQuestionMaxChars)`)
+  turns.forEach(({ content }, i) => {
+    const reason = illFormed(content)
+    if (reason !== undefined) throw wrong(`messages[${i}]: ${reason}`)
+  })
 }
 
 /**
