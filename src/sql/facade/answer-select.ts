@@ -16,10 +16,10 @@ import type {
   SelectRequest,
 } from '../contract/select.js'
 
-/** What answers a SELECT, and what records its predictions. */
 /** Asks an agent, and resolves with an answer to each question. @throws Problem when none could be answered */
 export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) => Promise<AgentReply[]>
 
+/** What answers a SELECT, and what records its predictions. */
 export type AnswerParts = {
   log: Pick<Log, 'head'>
   analytics: SelectService

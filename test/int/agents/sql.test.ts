@@ -124,6 +124,11 @@ test.each([
   ['SELECT answer FROM helper WHERE question = random()::VARCHAR', /Nothing in the query gives a question/],
   ['SELECT (SELECT answer FROM helper WHERE question = q.tag) FROM files.questions AS q', /Nothing in the query gives a question/],
   ["SELECT a.answer FROM range(1000) AS q(id) JOIN helper AS a ON a.question = 'q' || q.id", /more than 100 questions/],
+  [
+    "WITH RECURSIVE r(n, a) AS (SELECT 1, 'x' UNION ALL SELECT r.n + 1, h.answer FROM r JOIN helper AS h ON h.question = r.a WHERE r.n < 5) SELECT * FROM r",
+    /cannot be asked about the rows of a recursive WITH/,
+  ],
+  ["SELECT answer FROM helper WHERE question = concat('a', chr(0))", /A question contains a NUL character/],
   ['CREATE MODEL shop.m FROM shop (SELECT a.answer, q.id FROM files.questions AS q JOIN helper AS a) PREDICT id', /cannot ask it/],
 ])('%s is refused, and nobody is asked', async (query, message) => {
   expect(await ask(query)).toMatchObject({ type: 'error', error_message: expect.stringMatching(message) })
@@ -139,4 +144,17 @@ test('an agent is asked as it was, with the settings of that position', async ()
   const prompts = model.asked.map(({ messages }) => JSON.stringify(messages))
   expect(prompts.map((prompt) => prompt.includes('pirate'))).toEqual([true, false])
   expect(headers.get('etag')).toBe('"1"')
+})
+
+test('a view of what an agent says, given to that agent, is not asked again', async () => {
+  await send(at.url, 'POST', '/api/projects/shop/agents', {
+    agent: { name: 'round', model: model.model, data: { tables: ['shop.circle'] } },
+  })
+  expect(await ask("CREATE VIEW shop.circle AS (SELECT answer FROM round WHERE question = 'Who are you?')")).toMatchObject({ type: 'ok' })
+  model.script = queries(() => 'SELECT * FROM shop.circle', 'I have no answer.')
+  const [[answer, context] = []] = (await rows("SELECT answer, context FROM round WHERE question = 'Who are you?'")) ?? []
+  expect(answer).toMatch(/rests on no data/)
+  expect(JSON.parse(String(context))).toMatchObject({ outcome: 'unanswered', queries: [] })
+  expect(asked()).toEqual(['Who are you?', 'Who are you?'])
+  expect(JSON.stringify(model.asked)).toContain('is an agent, and this statement cannot ask it')
 })

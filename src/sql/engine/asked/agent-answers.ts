@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { foldName } from '../../../../events/common.js'
-import type { StreamId } from '../../../../events/common.js'
+import { foldName, illFormed, type StreamId } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { AgentQuestions, AgentReply } from '../../contract/select.js'
@@ -62,6 +61,19 @@ const tooMany = ({ label }: AgentUse): Problem =>
     `The query has more than ${limits.agentQuestionsMax} questions for the agent ${label} (agentQuestionsMax)`,
     { hint: 'Ask fewer at a time: JOIN (SELECT … LIMIT 100) AS q with the agent.' },
   )
+
+const ownRows = ({ label }: AgentUse): Problem =>
+  new Problem(
+    'refused_statement',
+    'No question from a recursion',
+    `The agent ${label} cannot be asked about the rows of a recursive WITH`,
+    {
+      hint: 'Let the recursion end first, and join its result with the agent.',
+    },
+  )
+
+const unreadable = (reason: string): Problem =>
+  new Problem('bad_statement', 'A question that cannot be asked', `A question ${reason}`, { hint: 'Leave the character out.' })
 
 const refusedHere = ({ label }: AgentUse): Problem =>
   new Problem('refused_statement', 'Agents are not asked here', `${label} is an agent, and this statement cannot ask it`, {
@@ -144,7 +156,11 @@ const questionsOf = async (
     const item = aliased(question, cast({ ...value, alias: '' }, 'VARCHAR'))
     const isAlone = isConstant(value) || isOfQueries(value)
     const query = standalone([item], isAlone || !other ? emptyRef() : other, isAlone ? null : where, scope)
-    for (const text of await textsOfQuery(connection, query)) found.add(text)
+    for (const text of await textsOfQuery(connection, query)) {
+      const reason = illFormed(text)
+      if (reason !== undefined) throw unreadable(reason)
+      found.add(text)
+    }
     if (found.size > limits.agentQuestionsMax) throw tooMany(use)
   }
   // The rows of a table come in no order of their own.
@@ -200,6 +216,7 @@ const answerOne = async (session: Session, select: AstNode, use: AgentUse, waiti
   const from = nodeOf(select, 'from_table')
   const place = from && placeIn(from, use.ref)
   const others = place ? leavesOf(place.other) : []
+  if (others.some((leaf) => textOf(leaf, 'table_name') === scope.itself)) throw ownRows(use)
   // A table with an agent that waits for this one cannot be read yet.
   const leaves = others.some((leaf) => waiting.includes(leaf)) ? [] : await asLeaves(session, others, scope)
   const conditions = [...(place ? conjuncts(nodeOf(place.join, 'condition')) : []), ...conjuncts(nodeOf(select, 'where_clause'))]

@@ -87,7 +87,7 @@ export class Rewriter {
   /** The first part of a recursive CTE does not see it, the second does. */
   private async recursive(node: AstNode, scope: Scope): Promise<void> {
     const { recursive, ...outside } = scope
-    const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]) } : outside
+    const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]), itself: recursive[1] } : outside
     for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, key === 'right' ? inside : outside)
   }
 

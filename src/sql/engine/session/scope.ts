@@ -12,6 +12,8 @@ export type Scope = {
   ctes: ReadonlyMap<string, string>
   /** The CTE whose query is read next, in case it is a recursive one. */
   recursive?: [written: string, unique: string]
+  /** The recursive CTE whose second part is read, by its unique name: nothing is known of its rows. */
+  itself?: string
   /** The same CTEs, rewritten, from the outermost on. */
   entries: readonly AstNode[]
   /** The views that are being expanded, by stream. */
