@@ -98,7 +98,8 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
   for await (const piece of withBeats(pieces, limits.eventStreamHeartbeatMs)) yield piece === 'beat' ? ': heartbeat\n\n' : piece
 }
 
-const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
+// The connection closes with the stream, so that a shutdown need not wait until it has been idle long enough.
+const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
 
 /** Routes that ask agents. */
 export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { calls, contentOf, resultsOf } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { trainRent } from '../../support/models/rentals.js'
+import { send } from '../../support/service.js'
+
+const shop = new AgentShop()
+
+beforeAll(async () => {
+  await shop.start()
+  await trainRent(shop.url, 'shop')
+  await shop.agent('broker', { data: { tables: ['files.rentals'], models: ['rent'] } })
+})
+afterAll(() => shop.stop())
+beforeEach(() => {
+  shop.model.asked.length = 0
+})
+
+test('a model of the project is a tool: its predictions are those of REST, recorded, and explained on request', async () => {
+  const row = { sqft: 900, location: 'good', rooms: 2 }
+  const { body } = await send(shop.url, 'POST', '/api/projects/shop/models/rent/predict', [row])
+  const [{ rental_price: predicted } = { rental_price: 0 }] = body as { rental_price: number }[]
+  const served = Number((await shop.run('SELECT count(*) FROM log.predictions'))[0]?.[0])
+  shop.model.script = (asked) =>
+    resultsOf(asked).length === 0 ? calls(['predict', { model: 'shop.rent', rows: [row], explain: true }]) : 'About that much.'
+  expect((await shop.ask('broker', 'What does it cost?')).body).toMatchObject({
+    outcome: 'answered',
+    sql: [],
+    message: { content: 'About that much.' },
+  })
+  const [result = ''] = resultsOf(shop.model.asked[1] as never)
+  expect(result).toContain(`"rental_price":${predicted}`)
+  expect(result).toMatch(/contributions.*sqft/)
+  expect(Number((await shop.run('SELECT count(*) FROM log.predictions'))[0]?.[0])).toBe(served + 1)
+  const [answer] = await shop.answers()
+  expect(answer).toMatchObject({
+    models: [{ version: 1 }],
+    steps: [{ kind: 'model' }, { kind: 'predict', name: 'predict', outcome: 'complete', rows: 1 }, { kind: 'model' }],
+  })
+})
+
+test('a model is joined in SQL where the agent has it, and nowhere else', async () => {
+  const query = 'SELECT r.sqft, m.rental_price FROM files.rentals AS r JOIN shop.rent AS m ORDER BY r.sqft LIMIT 2'
+  shop.model.script = (asked) => (resultsOf(asked).length === 0 ? calls(['sql', { query }]) : 'Two.')
+  const { body } = await shop.ask('broker', 'What do the smallest cost?')
+  expect((body as { data: { rows: unknown[] }[] }).data[0]?.rows).toEqual(await shop.run(query))
+  await shop.agent('other', { data: { tables: ['files.rentals'] } })
+  expect((await shop.ask('other', 'What do the smallest cost?')).body).toMatchObject({ outcome: 'unanswered', sql: [] })
+  const { tools } = shop.model.asked.at(-1) ?? {}
+  expect(JSON.stringify(tools)).not.toContain('predict')
+})
+
+test('rows that a model cannot read are refused in words, and the language model may correct them', async () => {
+  shop.model.script = (asked) =>
+    [
+      calls(
+        ['predict', { rows: 'x' }],
+        ['predict', { rows: [] }],
+        ['predict', { rows: [{ nope: 1 }] }],
+        ['predict', { model: 'rant', rows: [{}] }],
+      ),
+      'No answer: the model does not take this.',
+    ][resultsOf(asked).length === 0 ? 0 : 1] ?? ''
+  expect((await shop.ask('broker', 'And?')).body).toMatchObject({ outcome: 'unanswered' })
+  const results = resultsOf(shop.model.asked[1] as never)
+  expect(results).toHaveLength(4)
+  expect(results[2]).toContain('nope')
+  expect(results[3]).toContain('There are shop.rent.')
+})
+
+test('a second question follows on the first, and earlier turns that are too long are left out', async () => {
+  shop.model.script = (asked) => `heard ${asked.messages.length}`
+  const turns = [
+    { role: 'user', content: 'x'.repeat(31_000) },
+    { role: 'assistant', content: 'y'.repeat(32_000) },
+    { question: 'How many?', answer: 'Forty.' },
+    { role: 'user', content: 'And of these, how many are red?' },
+  ]
+  const { body } = await send(shop.url, 'POST', shop.path('broker'), { messages: turns })
+  expect(body).toMatchObject({ message: { content: 'heard 4' } })
+  expect(shop.model.asked[0]?.messages.slice(1).map((message) => contentOf(message))).toEqual([
+    'How many?',
+    'Forty.',
+    'And of these, how many are red?',
+  ])
+})
+
+test('templates, modes and limits of the agent are kept to', async () => {
+  await shop.agent('poet', {
+    data: { tables: ['files.rentals'] },
+    prompt_template: 'Answer in {{tongue}}: {{question}}',
+    params: { tongue: 'rhymes', mode: 'sql', max_tokens: 77, temperature: 0.25 },
+  })
+  shop.model.script = () => 'Yes.'
+  await shop.ask('poet', 'Is it {{tongue}}?')
+  const [asked] = shop.model.asked
+  expect(asked?.messages.at(-1)?.content).toBe('Answer in rhymes: Is it {{tongue}}?')
+  expect(contentOf(asked?.messages[0] ?? { content: '' })).toContain('The rows of your last query are the answer.')
+  expect(asked).toMatchObject({ max_tokens: 77, temperature: 0.25 })
+  await shop.agent('slow', { params: { timeout: 1 } })
+  shop.model.script = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    return 'Late.'
+  }
+  expect(await shop.ask('slow', 'Hi')).toMatchObject({ status: 400, body: { code: 'answer_limit', title: 'The answer took too long' } })
+  expect((await shop.answers())[0]).toMatchObject({ outcome: 'failed', error: 'The answer took too long' })
+})
+
+test('the tokens of a day are used up, also by answers of before a start, and nothing is asked or recorded then', async () => {
+  await shop.agent('thrifty', { params: { tokens_per_day: 3_000, max_tokens: 100 } })
+  shop.model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_500, completion_tokens: 450 } })
+  expect((await shop.ask('thrifty', 'Hi')).status).toBe(200)
+  const before = shop.model.asked.length
+  const refused = await shop.ask('thrifty', 'Hi')
+  expect(refused).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(shop.model.asked).toHaveLength(before)
+  expect((await shop.answers())[0]).toMatchObject({ input_tokens: 2_500, output_tokens: 450, outcome: 'answered' })
+})
+
+test('check=true creates an agent only if its language model answers', async () => {
+  const create = (name: string, model: object) => send(shop.url, 'POST', '/api/projects/shop/agents?check=true', { agent: { name, model } })
+  shop.model.script = () => 'OK'
+  expect((await create('checked', shop.model.model)).status).toBe(201)
+  shop.model.script = () => ({ error: { message: 'no such key', type: 'auth' }, status: 401 })
+  expect(await create('unchecked', shop.model.model)).toMatchObject({ status: 502, body: { code: 'llm_failed' } })
+  expect((await send(shop.url, 'GET', '/api/projects/shop/agents/unchecked')).status).toBe(404)
+})
+
+test('an answer reads the agent and its data as they were at a position of the log', async () => {
+  await shop.run('CREATE VIEW shop.sizes AS (SELECT 1 AS size)')
+  await shop.agent('historian', { data: { tables: ['shop.sizes'] }, prompt_template: 'Then.' })
+  const [[then]] = (await shop.run('SELECT max(position) FROM log.events')) as [[number]]
+  await shop.run('ALTER VIEW shop.sizes AS (SELECT 2 AS size)')
+  await send(shop.url, 'PUT', '/api/projects/shop/agents/historian', { agent: { prompt_template: 'Now.' } })
+  shop.model.script = (asked) => (resultsOf(asked).length === 0 ? calls(['sql', { query: 'SELECT size FROM sizes' }]) : 'So.')
+  const ask = async (query: string) =>
+    (await send(shop.url, 'POST', shop.path('historian') + query, { messages: [{ question: 'How big?' }] })).body
+  expect(await ask(`?as_of=${then}`)).toMatchObject({ data: [{ rows: [[1]] }] })
+  expect(contentOf(shop.model.asked[0]?.messages[0] ?? { content: '' })).toContain('Then.')
+  expect((await shop.answers())[0]).toMatchObject({ read_at: then, version: 1 })
+  expect(await ask('')).toMatchObject({ data: [{ rows: [[2]] }] })
+  expect((await shop.answers())[0]).toMatchObject({ version: 2 })
+})
