@@ -1,5 +1,6 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
+import type { Knowledge } from './agents/scope/knowledge.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
@@ -25,9 +26,11 @@ type Options = {
   analytics: Analytics
   models: Models
   sql: Sql
+  /** What knowledge bases find, where the service has them. */
+  knowledge?: Knowledge
 }
 
-export const openAgents = ({ config, metrics, storage: { ledger, log }, connected, analytics, models, sql }: Options) =>
+export const openAgents = ({ config, metrics, storage: { ledger, log }, connected, analytics, models, sql, knowledge }: Options) =>
   opened((undo) => {
     const languageModels = new LanguageModels({
       egress: egressOf(config),
@@ -43,6 +46,7 @@ export const openAgents = ({ config, metrics, storage: { ledger, log }, connecte
       connectedTables: (connection) => connected.databases.tables(connection),
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
       tokensPerDay: config.agentTokensPerDay,
+      knowledge,
     })
     undo(() => agents.stop())
     const inSql = new QuestionsInSql({

@@ -133,6 +133,7 @@ export const appOf = (parts: Parts): Express => {
   const tools: ToolParts = {
     ...{ sql, histories, predicting, defaultProject: config.defaultProject, writes: config.mcpWrites },
     moment: { ...logNow(log), records, connectedTables },
+    ask: parts.agents.agents.ask,
   }
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),

@@ -55,7 +55,7 @@ const replyOf = (asked: Asked, answered: Answered, retrieved: readonly string[],
     trace_id: answered.answer,
     ...(returnsContext(asked) && { context: retrieved }),
   }
-  return json({ message, ...groundsOf(answered, retrieved) }, { keep: 'never' })
+  return json({ message, ...groundsOf(answered, retrieved) }, { keep: 'rows' })
 }
 
 /** The whole answer, with what its tools gave. */
