@@ -44,6 +44,16 @@ const rollback = json('an early version', () => '{"version":1}')
 /** A file of a million rows. Streamed uploads have no limit here; this is long enough to see whether they block. */
 const csv: Maker = (share) => `a,b,c\n${'1,some text,2.5\n'.repeat(Math.ceil(1_000_000 * share))}`
 
+const messages = values(most >> 2, (n) => `{"role":"${n % 2 === 0 ? 'user' : 'assistant'}","content":"a b"}`)
+const chats: readonly Body[] = [
+  json('messages', (share) => `{"messages":[${messages(share)},{"role":"user","content":"c"}]}`),
+  json(
+    'a long question',
+    (share) => `{"messages":[{"role":"user","content":"${'a b '.repeat(share * (limits.agentQuestionMaxChars >> 2))}"}]}`,
+  ),
+]
+const said: readonly Body[] = [json('a long text', (share) => `{"text":"${characters('a b ')(share)}"}`)]
+
 const projects = '/api/projects/{project}'
 const model = `${projects}/models/{model}`
 
@@ -58,6 +68,14 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     json('skills', (share) => `{"agent":{"name":"x","model_name":"m","skills":[${values(most, () => '"s"')(share)}]}}`),
   ],
   [`PUT ${projects}/agents/{agent}`]: change('agent'),
+  [`POST ${projects}/agents/{agent}/completions`]: chats,
+  [`POST ${projects}/agents/{agent}/completions/stream`]: chats,
+  [`POST ${projects}/agents/{agent}/answers/{answer}/feedback`]: [
+    json('a long comment', (share) => `{"verdict":"good","comment":"${characters('a b ')(share)}"}`),
+  ],
+  [`POST ${projects}/chatbots/{chatbot}/messages`]: said,
+  [`POST ${projects}/chatbots/{chatbot}/messages/stream`]: said,
+  'POST /api/webhooks/chatbots/{token}': said,
   [`POST ${projects}/chatbots`]: resource('chatbot', '"database_name":"chat","agent_name":"helper",'),
   [`PUT ${projects}/chatbots/{chatbot}`]: change('chatbot'),
   [`POST ${projects}/views`]: [json('a list', statementOf('view'))],

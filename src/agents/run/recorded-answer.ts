@@ -1,8 +1,11 @@
-import { Problem } from '../../basics/errors.js'
+import { currentEvent } from '../../../events/catalogue.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { erased, Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import type { Answered, AnswerRows } from '../contract/answering.js'
-import { AnswerRecords, asAnswer } from '../record/answer-records.js'
+
+type Stored = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
 
 const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
   tools.flatMap(({ failed, sql, columns, rows, cut }) =>
@@ -15,12 +18,20 @@ const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
  * @throws Problem erased when what was said is gone
  * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
  */
-export const recordedAnswer = async (log: Log, position: number): Promise<Answered> => {
+export const recordedAnswer = async (log: Stored, position: number): Promise<Answered> => {
   const [stored] = await log.readAll(position - 1, 1)
-  const found = stored && asAnswer(stored.text)
-  if (!found) throw new TypeError(`position ${position} is no answer of an agent`)
-  const { answer, outcome, error, input_tokens: input, output_tokens: output } = found
-  const record = await new AnswerRecords({ log, readRows: async () => [] }).open(found)
+  const event = stored && currentEvent(parseEnvelope(stored.text))
+  if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)
+  const { answer, outcome, payload, error, input_tokens: input, output_tokens: output } = event.data
+  const bytes = await log.payload(payload)
+  if (!bytes)
+    throw erased(
+      'What was said for this answer',
+      { position: await log.erasedAt(), reason: null },
+      'Ask again with another Idempotency-Key.',
+    )
+  // It was sealed here, as an AnswerRecord.
+  const record = JSON.parse(bytes.toString()) as AnswerRecord
   return {
     ...{ answer, position, outcome },
     content: record.answer,
@@ -31,7 +42,9 @@ export const recordedAnswer = async (log: Log, position: number): Promise<Answer
         outcome === 'failed' ? 'llm_failed' : 'busy',
         error,
         `The recorded answer ${answer} has the outcome ${outcome}`,
-        { hint: 'Ask again with another Idempotency-Key.' },
+        {
+          hint: 'Ask again with another Idempotency-Key.',
+        },
       ),
     }),
   }

@@ -54,7 +54,7 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
 ]
 
 /** Paths whose clients read only server-sent events. */
-const streams = /\/completions\/stream\/?$/
+const streams = /\/completions\/stream\/?$/i
 
 /** Whether a refusal is read as server-sent events, whatever its status. */
 export const readsEvents = (call: Call): boolean =>

@@ -118,6 +118,8 @@ test('the document names as_of at every address that takes it', async () => {
   const { paths } = (await get('/api/openapi.json')).body as { paths: Record<string, Record<string, Operation>> }
   for (const [path, methods] of Object.entries(paths))
     for (const [method, { parameters }] of Object.entries(methods)) {
+      // Agents are asked as of a position, which is read with the question.
+      if (path.includes('/completions')) continue
       const isNamed = parameters.some(({ name }) => name === 'as_of')
       const { body } = await send(at.url, method.toUpperCase(), `${path.replace(/\{\w+\}/g, 'none')}?as_of=0`)
       const isTaken = (body as { title?: string }).title === 'No such position'

@@ -61,10 +61,7 @@ const agents: Case[] = [
     'ok',
   ],
   ["SELECT name, skills FROM shop.agents WHERE name IN ('INLINE')", 'NAME, SKILLS', [['inline', []]]],
-  [
-    "SELECT answer FROM shop.helper WHERE question = 'hi'",
-    /shop\.helper is an agent: this service keeps agents and calls no language models/,
-  ],
+  ['SELECT answer FROM shop.helper', /Nothing in the query gives a question to the agent shop\.Helper/],
   ['UPDATE AGENT shop.nope SET k = 1', /nope/],
   ['DROP AGENT shop.inline', 'ok'],
   ['DROP AGENT shop.inline', /Agent with name inline does not exist/],
