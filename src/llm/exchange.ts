@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProblem } from '../basics/errors.js'
-import { callErrorOf, explainFailure, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
+import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
 
 export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
 
@@ -49,16 +49,16 @@ export class Stop {
 /** How long to wait before a request is sent again; undefined if it is not. */
 const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAfterMaxMs }: ExchangeLimits): number | undefined => {
   const call = callErrorOf(error)
-  if (!call || !isPassing(call) || sent > retries) return undefined
-  const wait = retryAfterMs(call.headers, Date.now()) ?? retryWaitMs * 2 ** (sent - 1)
+  if (sent > retries || !(call ? isPassing(call) : isLost(error))) return undefined
+  const wait = (call && retryAfterMs(call.headers, Date.now())) ?? retryWaitMs * 2 ** (sent - 1)
   return wait <= retryAfterMaxMs ? wait : undefined
 }
 
 type Asking<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; exchange: Exchange; stop: Stop; most: ExchangeLimits }
 
 /**
- * Sends a request, and again after answers that pass: 429 and 5xx, as late as they ask for; and those that refuse a parameter it can go
- * without.
+ * Sends a request, and again after answers that pass: 429 and 5xx, as late as they ask for; after a connection that was lost before any
+ * answer; and after answers that refuse a parameter it can go without.
  *
  * @throws Problem llm_failed, egress_refused; why it was stopped
  */

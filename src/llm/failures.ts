@@ -89,6 +89,10 @@ export const retryAfterMs = (headers: Record<string, unknown>, now: number): num
 export const isPassing = ({ status, body }: CallError): boolean =>
   (status === 429 && !usedUp.test(String(body))) || status === 408 || status === 409 || (status >= 500 && status !== 501)
 
+/** Whether the connection ended before there was an answer: a server may close one that was kept while the request is on its way. */
+export const isLost = (error: unknown): boolean =>
+  [...causesOf(error)].some((cause) => isProblem(cause) && cause.code === 'connection_failed' && cause.title === 'Connection lost')
+
 const whereKeyIs: Readonly<Record<string, string>> = {
   agent: 'Give the agent another key.',
   config: 'Set default_llm with another key, with PUT /api/config.',

@@ -88,6 +88,17 @@ describe.each(wires)('a server of the wire %s', (wire) => {
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Connection lost' })
   })
 
+  test('that closes the connection before it answers is asked again, and a few times at most', async () => {
+    server.answer = (response, _, count) => void (count === 1 ? response.destroy() : begin(response, wire).write('data: {"choi'))
+    const parts = modelOf(wire).chat(question('hi'), { signal: new AbortController().signal })
+    expect((await parts.next()).value).toEqual({ text: 'The begin' })
+    await parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' })
+    server.reset()
+    const error = await fails((response) => response.destroy(), modelOf(wire))
+    expect(error).toMatchObject({ code: 'llm_failed', title: 'Connection lost' })
+    expect(server.asked).toHaveLength(3)
+  })
+
   test('that ends in the middle has not answered', async () => {
     const error = await fails((response) => begin(response, wire).end(), modelOf(wire))
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Not understood' })
