@@ -8,7 +8,8 @@ import { ask, send, serverOf, serviceWith, upload, type Target } from './harness
 const warm = 100
 const questions = 400
 const streams = 200
-const streamSeconds = 20
+const streamSeconds = 10
+const streamRounds = 5
 
 const textOf = async (incoming: IncomingMessage): Promise<string> => {
   let text = ''
@@ -92,7 +93,7 @@ const firstWords = async (ours: string, bare: string): Promise<void> => {
   )
 }
 
-const manyStreams = async (target: Target, ours: string): Promise<void> => {
+const manyStreams = async (target: Target, ours: string, bare: string): Promise<void> => {
   const round = async () => {
     const before = residentMb(target)
     const during: number[] = []
@@ -106,9 +107,13 @@ const manyStreams = async (target: Target, ours: string): Promise<void> => {
       `agents: ${streams} streams at once, ${streamSeconds * 10} words each: memory of the server ${figures.join(' / ')} MB before / first third / last third / after; first word p50 ${percentile(times, 0.5).toFixed(0)} ms, p99 ${percentile(times, 0.99).toFixed(0)} ms`,
     )
   }
-  for (let n = 0; n < 3; n++) await round()
+  for (let n = 0; n < streamRounds; n++) await round()
+  const relayed = await Promise.all(Array.from({ length: streams }, (_, n) => stream(bare, `slow question ${n}`)))
+  console.log(
+    `agents: the first word of as many streams of the relay: p50 ${percentile(relayed, 0.5).toFixed(0)} ms, p99 ${percentile(relayed, 0.99).toFixed(0)} ms`,
+  )
   const [[recorded] = []] = await ask(target, "SELECT count(*) FROM log.answers WHERE outcome = 'answered'")
-  const expected = warm + questions + 3 * streams
+  const expected = warm + questions + streamRounds * streams
   if (recorded !== expected) throw new Error(`${String(recorded)} answers are on record, not ${expected}`)
 }
 
@@ -120,7 +125,7 @@ export const agents = async (): Promise<void> => {
   try {
     const ours = await prepare(target, model.url)
     await firstWords(ours, `${relay.url}/completions/stream`)
-    await manyStreams(target, ours)
+    await manyStreams(target, ours, `${relay.url}/completions/stream`)
   } finally {
     await target.stop()
     await relay.stop()

@@ -89,7 +89,10 @@ describe.each(wires)('a server of the wire %s', (wire) => {
   })
 
   test('that closes the connection before it answers is asked again, and a few times at most', async () => {
-    server.answer = (response, _, count) => void (count === 1 ? response.destroy() : begin(response, wire).write('data: {"choi'))
+    server.answer = (response, _, count) => {
+      if (count === 1) response.destroy()
+      else begin(response, wire).write('data: {"choi')
+    }
     const parts = modelOf(wire).chat(question('hi'), { signal: new AbortController().signal })
     expect((await parts.next()).value).toEqual({ text: 'The begin' })
     await parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' })
