@@ -102,7 +102,11 @@ export class ToolBook {
     const input = readInput(call.input)
     const key = `${name} ${JSON.stringify(input)}`
     const known = this.#known.get(key)
-    if (known) return { ...known, output: `You have asked this before; it gave:\n${known.output}` }
+    if (known) {
+      // Its rows are on record already.
+      const { query: _, ...again } = known
+      return { ...again, output: `You have asked this before; it gave:\n${known.output}` }
+    }
     const failures = this.#failures.get(name) ?? 0
     if (tool.maxFailures !== undefined && failures >= tool.maxFailures)
       throw refusal(`it failed ${failures} times in a row and is not run again: say that you have no answer`)

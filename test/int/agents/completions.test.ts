@@ -119,6 +119,13 @@ test('after a query and three repairs that fail no further one is run, and the a
   expect(resultsOf(model.asked.at(-1) as never).slice(4)).toEqual(Array(2).fill(expect.stringContaining('is not run again')))
 })
 
+test('a query that a model asks again is not run again, and stands in the answer once', async () => {
+  const again = calls(['sql', { query: 'SELECT count(*) AS n FROM cars' }])
+  model.script = (asked) => (resultsOf(asked).length < 3 ? again : 'Forty.')
+  const { body } = await ask('seller', user('How many?'))
+  expect(body).toMatchObject({ outcome: 'answered', sql: ['SELECT count(*) AS n FROM cars'], data: [{ rows: [[40]] }] })
+})
+
 test('a stream has frames for clients of both generations, and its last ones come once the answer is recorded', async () => {
   model.script = queries(() => 'SELECT max(price) AS most FROM cars', 'The dearest costs 39019.5.')
   const response = await fetch(`${at.url}${agents}/seller/completions/stream`, {
