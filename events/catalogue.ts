@@ -5,10 +5,12 @@ import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import { configKind } from './config.js'
 import { conversationKind } from './conversation.js'
+import { contentsPayloads, contentsSchemas, type ContentsEvent } from './records/contents.js'
 import { databaseKind } from './database.js'
 import { engineKind } from './engine.js'
 import { fileKind } from './file.js'
 import { jobKind } from './job.js'
+import { knowledgeBaseKind } from './knowledge-base.js'
 import { logSchemas, type LogEvent } from './records/log.js'
 import { modelKind } from './model.js'
 import { predictionsPayloads, predictionsSchemas, type PredictionsEvent } from './records/predictions.js'
@@ -32,6 +34,7 @@ export const resourceKinds = {
   job: jobKind,
   config: configKind,
   engine: engineKind,
+  knowledge_base: knowledgeBaseKind,
 }
 type ResourceKinds = typeof resourceKinds
 export type Kind = keyof ResourceKinds
@@ -42,12 +45,12 @@ export type States = { [K in Kind]: NonNullable<ReturnType<ResourceKinds[K]['evo
 export type EventsOf = { [K in Kind]: Parameters<ResourceKinds[K]['evolve']>[1] }
 
 export type ResourceEvent = EventsOf[Kind]
-export type LedgerEvent = ResourceEvent | PredictionsEvent | AnswersEvent | QueriesEvent | LogEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent | AnswersEvent | ContentsEvent | QueriesEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
 /** One type of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
 export type EventDefinition = {
-  kind: Kind | 'predictions' | 'answers' | 'queries' | 'log'
+  kind: Kind | 'predictions' | 'answers' | 'contents' | 'queries' | 'log'
   schema: z.ZodType
   upcasters: readonly Upcaster[]
   /** The members of its data that name blobs. */
@@ -72,6 +75,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
   predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
   answers: { schemas: answersSchemas, payloads: answersPayloads },
+  contents: { schemas: contentsSchemas, payloads: contentsPayloads },
   queries: { schemas: queriesSchemas },
   log: { schemas: logSchemas },
 }

@@ -73,6 +73,20 @@ const jobs = historyOf(
   ['JobRunStarted', 'JobExpired'],
 )
 
+/** Knowledge bases of all projects; secrets stand in their settings as references to payloads. */
+const knowledgeBases = historyOf('knowledge_base', {
+  project: textColumn,
+  name: nameColumn,
+  embedding_model: jsonColumn,
+  reranking_model: jsonColumn,
+  storage: jsonColumn,
+  content_columns: jsonColumn,
+  metadata_columns: jsonColumn,
+  id_column: textColumn,
+  chunking: jsonColumn,
+  params: jsonColumn,
+})
+
 /** The projections of each kind of resource. */
 export const resourceProjections: Readonly<Record<Kind, readonly Projection[]>> = {
   project: [projects],
@@ -85,6 +99,7 @@ export const resourceProjections: Readonly<Record<Kind, readonly Projection[]>> 
   file: [files],
   config: [configs],
   engine: [engines],
+  knowledge_base: [knowledgeBases],
   model: [models, modelVersions],
   job: [jobs, jobRuns],
 }

@@ -5,11 +5,13 @@ import { answersDecisions } from './answers.js'
 import { chatbotDecider } from './chatbot.js'
 import { configDecider } from './config.js'
 import { conversationDecider } from './conversation.js'
+import { contentsDecisions } from './contents.js'
 import { databaseDecider } from './database.js'
 import type { Decisions } from './decider.js'
 import { engineDecider } from './engine.js'
 import { fileDecider } from './file.js'
 import { jobDecider } from './job.js'
+import { knowledgeBaseDecider } from './knowledge-base.js'
 import { logDecisions } from './log.js'
 import { modelDecider } from './model.js'
 import { predictionsDecisions } from './predictions.js'
@@ -32,8 +34,10 @@ export const deciders = {
   job: jobDecider,
   config: configDecider,
   engine: engineDecider,
+  knowledge_base: knowledgeBaseDecider,
   predictions: predictionsDecisions,
   answers: answersDecisions,
+  contents: contentsDecisions,
   queries: queriesDecisions,
   log: logDecisions,
 } satisfies { [K in EventDefinition['kind']]: K extends Kind ? { kind: K } : object }

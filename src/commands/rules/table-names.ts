@@ -8,7 +8,7 @@ const ofKinds = kinds.filter(isInProject).flatMap((kind) => [pluralOf(kind), `${
 /** The tables of every project. A view or model with such a name could not be read, because the table takes precedence. */
 export const projectTables: readonly string[] = [
   ...ofKinds,
-  ...['models_versions', 'model_activations_history', 'job_definitions_history', 'triggers', 'knowledge_bases'],
+  ...['models_versions', 'model_activations_history', 'job_definitions_history', 'triggers'],
 ]
 
 /** @throws Problem when the name is not allowed for a new view or model */

@@ -92,6 +92,27 @@ export class Records {
     return { agent, database: await this.moment.resources.byStream('database', state.database) }
   }
 
+  knowledgeBase({ id, state, created_at, updated_at }: Found<'knowledge_base'>, project: Found<'project'>) {
+    const { name, embedding_model, reranking_model, storage, content_columns, metadata_columns, id_column, chunking, params } = state
+    return {
+      id,
+      name,
+      project_id: project.id,
+      vector_database: storage?.['database'] ?? null,
+      vector_database_table: storage?.['table'] ?? null,
+      updated_at: recordTime(updated_at),
+      created_at: recordTime(created_at),
+      query_id: null,
+      embedding_model: embedding_model && maskSecrets(embedding_model),
+      reranking_model: reranking_model && maskSecrets(reranking_model),
+      metadata_columns,
+      content_columns,
+      id_column,
+      preprocessing: { chunk_size: chunking.size, chunk_overlap: chunking.overlap },
+      params: maskSecrets(params),
+    }
+  }
+
   database(database: Found<'database'>) {
     const { name, engine, parameters } = database.state
     return {

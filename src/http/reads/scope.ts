@@ -23,7 +23,10 @@ export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName
 }
 
 /** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
-export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model'>): Promise<Found<'project'>> => {
+export const projectOf = async (
+  log: Log,
+  { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model' | 'knowledge_base'>,
+): Promise<Found<'project'>> => {
   const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)
   return project

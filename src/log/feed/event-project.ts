@@ -20,8 +20,8 @@ const namedIn = (text: string): string => {
   return isObject(data) && typeof data['project'] === 'string' ? data['project'] : ''
 }
 
-/** Kinds of events that stand in a stream beside that of a resource in a project: `<model>/predictions`, `<agent>/answers`. */
-const besideResources: ReadonlySet<string> = new Set(['predictions', 'answers'])
+/** Kinds of events that stand in a stream beside that of a resource in a project: `<model>/predictions`, `<agent>/answers`, `<knowledge base>/contents`. */
+const besideResources: ReadonlySet<string> = new Set(['predictions', 'answers', 'contents'])
 
 /** The stream of the resource that an event is about. */
 const subjectOf = ({ stream, type }: Placed): string =>

@@ -23,29 +23,8 @@ const triggers = absent({
   ],
 })
 
-const knowledgeBases = absent({
-  name: 'knowledge_bases',
-  about: 'Knowledge bases; always empty: this service has none.',
-  columns: [
-    name('knowledge base'),
-    projectColumn,
-    column('EMBEDDING_MODEL', 'VARCHAR', 'Model that embeds texts.'),
-    column('RERANKING_MODEL', 'VARCHAR', 'Model that orders results.'),
-    column('STORAGE', 'VARCHAR', 'Table that holds the vectors.'),
-    column('METADATA_COLUMNS', 'VARCHAR', 'Columns of metadata.'),
-    column('CONTENT_COLUMNS', 'VARCHAR', 'Columns of content.'),
-    column('ID_COLUMN', 'VARCHAR', 'Column that identifies a row.'),
-    column('PARAMS', 'VARCHAR', 'Settings as JSON text.'),
-    column('INSERT_STARTED_AT', 'TIMESTAMP', 'When the last insert began (UTC).'),
-    column('INSERT_FINISHED_AT', 'TIMESTAMP', 'When the last insert ended (UTC).'),
-    column('PROCESSED_ROWS', 'BIGINT', 'Rows that were inserted.'),
-    error,
-    column('QUERY_ID', 'BIGINT', 'Query that inserts.'),
-  ],
-})
-
 /** Kinds of resources that this service does not have; clients list them all the same. */
-export const absentResources: readonly Relation[] = [triggers, knowledgeBases]
+export const absentResources: readonly Relation[] = [triggers]
 
 /** What the public service says of queries that go on in the background; here none does. */
 export const queries = absent({

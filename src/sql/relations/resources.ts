@@ -12,22 +12,11 @@ import {
   nocase,
   projectColumn,
   upTo,
-  type Column,
   type Relation,
 } from './relation.js'
 import { jobsHistory } from './job-runs.js'
-
-/** A kind of resource as SQL shows it: now, and with its whole history. */
-type Resource = {
-  name: string
-  table: string
-  about: string
-  columns: Column[]
-  /** The whole statement over some rows of the kind's table; other kinds are joined as they were at `moment`, events by `joins`. */
-  select: (rows: string, moment: string, more: string, joins: string) => string
-}
-
-const nameOf = (what: string) => column('NAME', 'VARCHAR', `Name of the ${what}; compared without case.`)
+import { knowledgeBases } from './knowledge-bases.js'
+import { nameOf, type Resource } from './resource.js'
 
 const skills: Resource = {
   name: 'skills',
@@ -244,6 +233,7 @@ const ofKind: Readonly<Record<ProjectKind, Resource>> = {
   chatbot: chatbots,
   view: views,
   job: jobs,
+  knowledge_base: knowledgeBases,
 }
 
 /** `jobs_history` is, for clients, that of their runs. */

@@ -41,6 +41,16 @@ const file = {
 }
 const uuid = fc.integer({ min: 1, max: 3 }).map((n) => `00000000-0000-4000-8000-00000000000${n}`)
 const delivery = { message: uuid, reply: uuid, answer: uuid, answered_at: fc.integer({ min: 1, max: 99 }), payload: hash }
+const knowledge = {
+  embedding_model: orNull(json),
+  reranking_model: orNull(json),
+  storage: orNull(json),
+  content_columns: fc.array(word, { maxLength: 2 }),
+  metadata_columns: fc.array(word, { maxLength: 2 }),
+  id_column: orNull(word),
+  chunking: fc.record({ size: fc.integer({ min: 1, max: 99 }), overlap: fc.nat() }),
+  params: json,
+}
 const nothing = fc.constant({})
 
 type Data = fc.Arbitrary<object>
@@ -123,6 +133,14 @@ const lives: Record<Exclude<Kind, 'model' | 'job'>, Life> = {
     begins: ['EngineCreated', fc.record({ name: word, handler: word, parameters: json })],
     changes: [],
     ends: 'EngineDeleted',
+  },
+  knowledge_base: {
+    begins: ['KnowledgeBaseCreated', fc.record({ project: stream, name: word, ...knowledge })],
+    changes: [
+      ['KnowledgeBaseUpdated', some(knowledge)],
+      ['KnowledgeBaseRenamed', fc.record({ name: word })],
+    ],
+    ends: 'KnowledgeBaseDeleted',
   },
 }
 

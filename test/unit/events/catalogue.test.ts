@@ -61,6 +61,20 @@ const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'ope
 const chatbot = { project: p, name: 'bot', agent: s, model_name: null, database: p, is_running: false, params: {} }
 const conversation = { chatbot: s, name: 'c0ffee', channel: 'slack' }
 const delivery = { message: p, reply: s, answer: p, answered_at: 3, payload: hash }
+const knowledgeBase = {
+  ...{
+    project: p,
+    name: 'docs',
+    embedding_model: { provider: 'openai', api_key: { $secret: hash } },
+    reranking_model: null,
+    storage: null,
+  },
+  ...{ content_columns: ['body'], metadata_columns: [], id_column: null, chunking: { size: 1000, overlap: 200 }, params: {} },
+}
+const inserted = {
+  ...{ knowledge_base: s, version: 1, source: 'rows', documents: 2, chunks: 3, bytes: 2_000, chunking: { size: 1000, overlap: 200 } },
+  ...{ embedding: { model: 'm', host: 'h', dimensions: 3 }, replaces: [{ position: 7, rows: [0, 2] }], payload: hash, vectors: hash },
+}
 const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
 const database = { name: 'slack', engine: 'slack', parameters: { token: { $secret: hash } } }
 const job = {
@@ -156,6 +170,12 @@ const samples: Record<string, object> = {
   },
   JobExpired: {},
   JobDeleted: {},
+  KnowledgeBaseCreated: knowledgeBase,
+  KnowledgeBaseUpdated: { params: { a: 1 } },
+  KnowledgeBaseRenamed: { name: 'papers' },
+  KnowledgeBaseDeleted: {},
+  KnowledgeInserted: inserted,
+  KnowledgeRemoved: { knowledge_base: s, documents: 1, removes: [{ position: 7, rows: [1] }] },
   PredictionsServed: served,
   AgentAnswered: answered,
   AnswerJudged: { agent: s, answer: p, answered_at: 3, verdict: 'good', payload: hash },
@@ -283,6 +303,14 @@ describe('evolve', () => {
     ],
     ['file', { name: 'sales', ...content, bytes: 11 }, [['FileReplaced', { ...content, bytes: 11 }]]],
     ['config', { name: 'default_llm', value: {} }, [['ConfigUpdated', { value: {} }]]],
+    [
+      'knowledge_base',
+      { ...knowledgeBase, params: { a: 1 }, name: 'papers' },
+      [
+        ['KnowledgeBaseUpdated', { params: { a: 1 } }],
+        ['KnowledgeBaseRenamed', { name: 'papers' }],
+      ],
+    ],
   ])('%s: changes are plain assignments', (kind, expected, changes) => {
     expect(fold(kind, event(boundsOf(kind).begins), ...changes.map(([type, data]) => ({ type, data })))).toEqual(expected)
   })

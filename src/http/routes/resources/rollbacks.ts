@@ -34,6 +34,7 @@ const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
   database: (found, { records }) => records.database(found),
   file: ({ state, created_at }) => ({ ...state, created_at: recordTime(created_at) }),
   job: async (found, { ledger, records }) => records.job(found, await projectOf(ledger.log, found)),
+  knowledge_base: async (found, { ledger, records }) => records.knowledgeBase(found, await projectOf(ledger.log, found)),
 }
 
 const recordOf = async <K extends RollbackKind>(kind: K, found: Found<K>, services: Services): Promise<object> =>

@@ -1,0 +1,72 @@
+import type { Event } from '@event-driven-io/emmett'
+import * as z from 'zod'
+import { sha256, streamId, text, type JsonObject, type SchemasOf, type StreamId } from '../common.js'
+import { chunkingSchema, type Chunking } from '../knowledge-base.js'
+
+/** Where documents came from. */
+export const contentsSources = ['rows', 'file', 'url', 'query', 'connection'] as const
+export type ContentsSource = (typeof contentsSources)[number]
+
+/** Documents by the event that inserted them, and their places in its payload. They are named so because an id may be personal. */
+export type DocumentsAt = { position: number; rows: number[] }
+
+/** Documents were inserted into a knowledge base. Those that they replace are found no more from here on. */
+export type KnowledgeInserted = {
+  knowledge_base: StreamId
+  /** The version of the knowledge base whose settings counted. */
+  version: number
+  source: ContentsSource
+  documents: number
+  chunks: number
+  /** Bytes of their contents. */
+  bytes: number
+  chunking: Chunking
+  /** What made their vectors; null when they have none. */
+  embedding: { model: string; host: string; dimensions: number } | null
+  replaces: DocumentsAt[]
+  /** A JSON array of `KnowledgeDocument`. */
+  payload: string
+  /** The vectors of all chunks in order, as 32-bit floating-point numbers (little-endian). */
+  vectors: string | null
+}
+
+/** Documents were taken out of a knowledge base. What they said stays readable as history until it is erased. */
+export type KnowledgeRemoved = { knowledge_base: StreamId; documents: number; removes: DocumentsAt[] }
+
+/** One document of a payload. One that was erased keeps only its place. */
+export type KnowledgeDocument = { id: string; content: string; metadata: JsonObject }
+
+export type ContentsEvent = Event<'KnowledgeInserted', KnowledgeInserted> | Event<'KnowledgeRemoved', KnowledgeRemoved>
+
+const count = z.int().nonnegative()
+const documentsAt = z.array(z.strictObject({ position: z.int().positive(), rows: z.array(count) }))
+
+export const contentsSchemas: SchemasOf<ContentsEvent> = {
+  KnowledgeInserted: z
+    .strictObject({
+      knowledge_base: streamId,
+      version: z.int().positive(),
+      source: z.enum(contentsSources),
+      documents: z.int().positive(),
+      chunks: count,
+      bytes: count,
+      chunking: chunkingSchema,
+      embedding: z.strictObject({ model: text, host: text, dimensions: z.int().positive() }).nullable(),
+      replaces: documentsAt,
+      payload: sha256,
+      vectors: sha256.nullable(),
+    })
+    .describe(
+      'Documents were inserted into a knowledge base; they and their vectors are payloads that can be erased. ' +
+        'Documents that they replace are named by the event that inserted them and their places in its payload.',
+    ),
+  KnowledgeRemoved: z
+    .strictObject({ knowledge_base: streamId, documents: z.int().positive(), removes: documentsAt })
+    .describe('Documents were taken out of a knowledge base; they stay as history until they are erased.'),
+}
+
+/** The payloads of contents: the documents and their vectors. */
+export const contentsPayloads = { KnowledgeInserted: ['payload', 'vectors'] } as const
+
+/** Contents have a stream of their own beside the knowledge base's, so that an insert never changes the version of its settings. */
+export const contentsStream = (knowledgeBase: StreamId): string => `${knowledgeBase}/contents`

@@ -1,0 +1,39 @@
+import type { Command } from '@event-driven-io/emmett'
+import { contentsStream, type ContentsEvent, type KnowledgeInserted, type KnowledgeRemoved } from '../../events/records/contents.js'
+import { notFound, Problem } from '../basics/errors.js'
+import type { NewEvent } from '../log/contract/log.js'
+import { byStream, type Found, type Lookup } from '../log/contract/lookups.js'
+import type { Decisions } from './decider.js'
+
+/** `contents` is the version of the contents that the command was made for, `name` what the knowledge base is called. */
+type For = { name: string; contents: number }
+export type ContentsCommand =
+  Command<'InsertKnowledge', For & { inserted: KnowledgeInserted }> | Command<'RemoveKnowledge', For & { removed: KnowledgeRemoved }>
+
+const eventOf = ({ type, data }: ContentsCommand): ContentsEvent =>
+  type === 'InsertKnowledge' ? { type: 'KnowledgeInserted', data: data.inserted } : { type: 'KnowledgeRemoved', data: data.removed }
+
+const reads = (command: ContentsCommand) => {
+  const { knowledge_base } = eventOf(command).data
+  const version: Lookup<number> = { find: 'version', stream: contentsStream(knowledge_base) }
+  return { base: byStream('knowledge_base', knowledge_base), version }
+}
+type Facts = { base: Found<'knowledge_base'> | undefined; version: number }
+
+const decide = (command: ContentsCommand, { base, version }: Facts): NewEvent[] => {
+  const event = eventOf(command)
+  const { name, contents } = command.data
+  if (!base) throw notFound('knowledge base', name)
+  // What a document replaces was looked up before: other contents may have another answer.
+  if (version !== contents)
+    throw new Problem('busy', 'Changed meanwhile', `the contents of ${name} were changed at the same time`, { retryAfterSeconds: 1 })
+  return [{ stream: contentsStream(event.data.knowledge_base), event }]
+}
+
+/** Decides the commands on the documents of knowledge bases, which are in a stream of their own and have no state. */
+export const contentsDecisions: Decisions<ContentsCommand, Facts> = {
+  commands: { InsertKnowledge: true, RemoveKnowledge: true },
+  secrets: [],
+  reads,
+  decide,
+}

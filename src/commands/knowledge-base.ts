@@ -1,0 +1,153 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable, type JsonObject } from '../../events/common.js'
+import type { KnowledgeBase, KnowledgeBaseEvent } from '../../events/knowledge-base.js'
+import { isSecretReference } from '../../events/secrets.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { readChunking, type SentSettings } from './knowledge-base-input.js'
+import { decider } from './decider.js'
+import { mergeParams, newParams } from './rules/params.js'
+import { refuseTableName } from './rules/table-names.js'
+import { updatedTo } from './rules/way-back.js'
+
+type Target = { project: string; knowledge_base: string }
+export type KnowledgeBaseCommand =
+  | Command<'CreateKnowledgeBase', Target & SentSettings & { unlessExists?: boolean }>
+  | Command<'UpdateKnowledgeBase', Target & SentSettings & { name?: string }>
+  | Command<'DeleteKnowledgeBase', Target & { ifExists?: boolean }>
+
+const kind = 'knowledge base'
+
+const reads = ({ type, data }: KnowledgeBaseCommand) => {
+  const name = ('name' in data ? data.name : undefined) ?? data.knowledge_base
+  return {
+    project: byName('project', data.project),
+    knowledge_base: (type === 'CreateKnowledgeBase' ? byExactName : byName)('knowledge_base', data.knowledge_base, data.project),
+    clash: byExactName('knowledge_base', name, data.project),
+    view: byExactName('view', name, data.project),
+    model: byExactName('model', name, data.project),
+    agent: byExactName('agent', name, data.project),
+  }
+}
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+/** The refusal of a name that FROM would take for something else. */
+const refuseTakenName = (name: string, { view, model, agent }: Facts): void => {
+  refuseTableName(name)
+  const [of] = [view && 'view', model && 'model', agent && 'agent'].filter((one) => one !== undefined)
+  if (of !== undefined)
+    throw new Problem('already_exists', 'Name conflict', `${name} is the name of ${of === 'agent' ? 'an' : 'a'} ${of} in this project`, {
+      hint: 'Choose another name.',
+    })
+}
+
+const text = (model: JsonObject, key: string): string => {
+  const value = model[key]
+  return typeof value === 'string' ? value : ''
+}
+
+/** What vectors depend on: those of one model cannot be compared with those of another. */
+const identity = ['provider', 'model_name', 'model', 'file', 'tokenizer', 'dimensions'] as const
+
+const checkEmbedding = (model: JsonObject): JsonObject => {
+  if (text(model, 'provider') === 'onnx') {
+    if (text(model, 'file') === '')
+      throw wrong('embedding_model.file is missing', 'It names the uploaded model: {"provider": "onnx", "file": "minilm"}.')
+  } else if (text(model, 'model_name') === '' && text(model, 'model') === '')
+    throw wrong(
+      'embedding_model.model_name is missing',
+      'Send {"provider": "openai", "model_name": "…", "api_key": "…"}, or leave embedding_model out: words alone need no model.',
+    )
+  return model
+}
+
+const changedEmbedding = (before: JsonObject | null, patch: JsonObject): JsonObject => {
+  if (before === null)
+    throw wrong(
+      'embedding_model: this knowledge base was created without one, and its documents have no vectors',
+      'Create another knowledge base with it, and insert the documents there.',
+    )
+  const after = checkEmbedding(mergeParams(before, patch))
+  const other = identity.find((key) => JSON.stringify(after[key]) !== JSON.stringify(before[key]))
+  if (other !== undefined)
+    throw wrong(
+      `embedding_model.${other} cannot be changed: vectors of different models cannot be compared`,
+      'Create another knowledge base with that model, and insert the documents there.',
+    )
+  const sent = patch['api_key']
+  if (text(after, 'base_url') !== text(before, 'base_url') && isSecretReference(after['api_key']) && !isSecretReference(sent))
+    throw wrong('embedding_model.base_url is another one, and the key was given for the address before', 'Send api_key again with it.')
+  return after
+}
+
+const created = (project: Facts['project'] & object, name: string, sent: SentSettings): KnowledgeBase => ({
+  project: project.stream,
+  name,
+  embedding_model: sent.embedding_model ? checkEmbedding(newParams(sent.embedding_model)) : null,
+  reranking_model: sent.reranking_model ? newParams(sent.reranking_model) : null,
+  storage: sent.storage ?? null,
+  content_columns: sent.content_columns ?? [],
+  metadata_columns: sent.metadata_columns ?? [],
+  id_column: sent.id_column ?? null,
+  chunking: readChunking(sent.preprocessing ?? {}),
+  params: newParams(sent.params ?? {}),
+})
+
+const changes = (base: KnowledgeBase, sent: SentSettings) => ({
+  ...(sent.embedding_model && { embedding_model: changedEmbedding(base.embedding_model, sent.embedding_model) }),
+  ...(sent.reranking_model && { reranking_model: mergeParams(base.reranking_model ?? {}, sent.reranking_model) }),
+  ...(sent.storage && { storage: sent.storage }),
+  ...(sent.content_columns && { content_columns: sent.content_columns }),
+  ...(sent.metadata_columns && { metadata_columns: sent.metadata_columns }),
+  ...(sent.id_column !== undefined && { id_column: sent.id_column }),
+  ...(sent.preprocessing && { chunking: readChunking(sent.preprocessing, base.chunking) }),
+  ...(sent.params && { params: mergeParams(base.params, sent.params) }),
+})
+
+const decide = (command: KnowledgeBaseCommand, facts: Facts): KnowledgeBaseEvent[] => {
+  const { data } = command
+  const { project, knowledge_base: base, clash } = facts
+  if (!project) throw notFound('project', data.project)
+  switch (command.type) {
+    case 'CreateKnowledgeBase':
+      if (base && command.data.unlessExists) return []
+      if (base) throw conflict(kind, data.knowledge_base)
+      refuseTakenName(data.knowledge_base, facts)
+      return [{ type: 'KnowledgeBaseCreated', data: created(project, data.knowledge_base, command.data) }]
+    case 'UpdateKnowledgeBase': {
+      if (!base) throw notFound(kind, data.knowledge_base)
+      const name = command.data.name ?? base.state.name
+      if (clash && clash.stream !== base.stream) throw conflict(kind, name)
+      if (name !== base.state.name) refuseTakenName(name, facts)
+      const events: KnowledgeBaseEvent[] = []
+      const changed = changes(base.state, command.data)
+      if (Object.keys(changed).length > 0) events.push({ type: 'KnowledgeBaseUpdated', data: changed })
+      if (name !== base.state.name) events.push({ type: 'KnowledgeBaseRenamed', data: { name } })
+      return events
+    }
+    case 'DeleteKnowledgeBase':
+      if (!base && command.data.ifExists) return []
+      if (!base) throw notFound(kind, data.knowledge_base)
+      return [{ type: 'KnowledgeBaseDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}
+
+/** Decides the commands of knowledge bases. */
+export const knowledgeBaseDecider = decider('knowledge_base', {
+  commands: { CreateKnowledgeBase: true, UpdateKnowledgeBase: true, DeleteKnowledgeBase: true },
+  secrets: ['embedding_model', 'reranking_model', 'storage', 'params'],
+  rollback: {
+    events: updatedTo(
+      'KnowledgeBaseUpdated',
+      [
+        ...(['embedding_model', 'reranking_model', 'storage', 'content_columns'] as const),
+        ...(['metadata_columns', 'id_column', 'chunking', 'params'] as const),
+      ],
+      'KnowledgeBaseRenamed',
+    ),
+  },
+  reads,
+  decide,
+})

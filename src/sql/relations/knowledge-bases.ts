@@ -1,0 +1,39 @@
+import { column, heldAt, masked, nocase, projectColumn } from './relation.js'
+import { nameOf, type Resource } from './resource.js'
+
+/** Knowledge bases, with what was inserted into them. */
+export const knowledgeBases: Resource = {
+  name: 'knowledge_bases',
+  table: 'knowledge_bases',
+  about: 'Knowledge bases: documents that are found by their words or their meaning.',
+  columns: [
+    nameOf('knowledge base'),
+    projectColumn,
+    column('EMBEDDING_MODEL', 'VARCHAR', 'Model that embeds texts, as JSON text; secrets show as ******. Empty: words alone.'),
+    column('RERANKING_MODEL', 'VARCHAR', 'Model that was given to order results, as JSON text; it is kept and not asked.'),
+    column('STORAGE', 'VARCHAR', 'Table that was given to hold the vectors, as JSON text; it is kept and not used.'),
+    column('METADATA_COLUMNS', 'VARCHAR', 'Columns of metadata, as a JSON array; empty: all that are neither id nor content.'),
+    column('CONTENT_COLUMNS', 'VARCHAR', 'Columns of content, as a JSON array; empty: content.'),
+    column('ID_COLUMN', 'VARCHAR', 'Column that identifies a document; empty: id.'),
+    column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
+    column('INSERT_STARTED_AT', 'TIMESTAMP', 'When the last insert was recorded (UTC).'),
+    column('INSERT_FINISHED_AT', 'TIMESTAMP', 'The same: an insert has ended when it is recorded.'),
+    column('PROCESSED_ROWS', 'BIGINT', 'Documents that were ever inserted.'),
+    column('ERROR', 'VARCHAR', 'Always empty: an insert that fails says so in its answer.'),
+    column('QUERY_ID', 'BIGINT', 'Always empty: no insert goes on in the background.'),
+  ],
+  select: (rows, moment, more, joins) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", ${masked('r.embedding_model')} AS "EMBEDDING_MODEL",
+      ${masked('r.reranking_model')} AS "RERANKING_MODEL", ${masked('r.storage')} AS "STORAGE",
+      CAST(r.metadata_columns AS VARCHAR) AS "METADATA_COLUMNS", CAST(r.content_columns AS VARCHAR) AS "CONTENT_COLUMNS",
+      r.id_column AS "ID_COLUMN", ${masked('r.params')} AS "PARAMS", c.last AS "INSERT_STARTED_AT", c.last AS "INSERT_FINISHED_AT",
+      coalesce(c.documents, 0) AS "PROCESSED_ROWS", CAST(NULL AS VARCHAR) AS "ERROR", CAST(NULL AS BIGINT) AS "QUERY_ID"${more}
+    FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND ${heldAt('p', moment)}
+    LEFT JOIN (
+      SELECT knowledge_base, max(recorded_at) AS last, CAST(sum(documents) AS BIGINT) AS documents
+      FROM ledger.knowledge_contents WHERE change = 'KnowledgeInserted' AND position <= $position GROUP BY knowledge_base
+    ) AS c ON c.knowledge_base = r.stream
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
