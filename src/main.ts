@@ -10,6 +10,7 @@ import { openChatbots } from './open-chatbots.js'
 import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
+import { openKnowledge } from './open-knowledge.js'
 import { openModels } from './open-models.js'
 import { openSql } from './open-sql.js'
 import { openStorage } from './open-storage.js'
@@ -48,10 +49,13 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const { log } = storage
     const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
+    const knowledge = await openKnowledge({ logger, storage })
+    undo(knowledge.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
-      answerQuestion: (question, request) => connected.databases.answer(question, request),
+      answerQuestion: (question, request) =>
+        'knowledgeBase' in question ? knowledge.knowledge.answer(question) : connected.databases.answer(question, request),
       // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>
         log.refuseWrites({
@@ -65,22 +69,23 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const models = await openModels({ config, logger, storage, analytics })
     undo(models.stop)
     const sql = await openSql({
-      ...{ config, version, metrics, storage, analytics, models },
+      ...{ config, version, metrics, storage, analytics, models, knowledge },
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
     const agents: AgentParts = await openAgents({ config, metrics, storage, connected, analytics, models, sql })
     undo(agents.stop)
-    const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
+    const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
     undo(housekeeping.stop)
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
     undo(chatbots.stop)
-    const parts = { connected, analytics, models, sql, agents, housekeeping, chatbots }
+    const parts = { connected, knowledge, analytics, models, sql, agents, housekeeping, chatbots }
     const http = await openHttp({ config, logger, version, metrics, storage, ...parts })
     // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
     await models.trainings.resume()
     await housekeeping.begin()
+    knowledge.begin()
     await chatbots.begin()
     return { url: http.url, head: () => log.head(), sql: sql.sql, log, analyticsPid: () => analytics.pid }
   })

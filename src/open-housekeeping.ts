@@ -5,6 +5,7 @@ import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import type { KnowledgeParts } from './open-knowledge.js'
 import { tidyBlobs, type Storage } from './open-storage.js'
 import { KeyRotation } from './rotation/key-rotation.js'
 import type { Config } from './setup/config.js'
@@ -13,13 +14,13 @@ import type { SqlEngine } from './sql/facade/execute.js'
 /** The background work of the service: jobs, erasures and key rotation. */
 export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; sql: SqlEngine }
+type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
 
-export const openHousekeeping = ({ config, logger, storage, analytics, sql }: Options) =>
+export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened((undo) => {
     const { ledger, log, vault, blobs, paths, clock } = storage
     const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
-    const erasures = new Erasures({ ledger, blobs, purge: (upTo) => analytics.purge(upTo) })
+    const erasures = new Erasures({ ledger, blobs, purge: (upTo) => analytics.purge(upTo), purgeKnowledge: () => knowledge.purge() })
     const rotation = new KeyRotation({
       ...{ log, ledger, vault, paths },
       isKeyGiven: config.masterKeys.length > 0,

@@ -4,6 +4,7 @@ import { opened } from './basics/undo.js'
 import { DataChecks } from './models/training/data-checks.js'
 import type { Metrics } from './observe/metrics.js'
 import { observedAnalytics } from './observe/observed.js'
+import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
@@ -21,15 +22,16 @@ type Options = {
   storage: Storage
   analytics: Analytics
   models: Models
+  knowledge: KnowledgeParts
   askQuestions: AskQuestions
 }
 
-export const openSql = ({ config, version, metrics, storage, analytics, models, askQuestions }: Options) =>
+export const openSql = ({ config, version, metrics, storage, analytics, models, knowledge, askQuestions }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const { trainings, recorder, trainer, select } = models
     const sql = new SqlEngine({
-      ...{ ledger, trainings, recorder, version, askQuestions },
+      ...{ ledger, trainings, recorder, version, askQuestions, knowledge: knowledge.knowledge },
       analytics: observedAnalytics(analytics, metrics),
       tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
       defaultProject: config.defaultProject,

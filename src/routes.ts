@@ -6,6 +6,7 @@ import type { AgentParts } from './open-agents.js'
 import type { Chatbots } from './open-chatbots.js'
 import type { Housekeeping } from './open-housekeeping.js'
 import type { ConnectedParts } from './open-connections.js'
+import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
 import type { Sql } from './open-sql.js'
 import type { Storage } from './open-storage.js'
@@ -32,6 +33,7 @@ import { fileRoutes } from './http/routes/resources/files.js'
 import { handlerRoutes } from './http/routes/resources/handlers.js'
 import { historyRoutes } from './http/routes/resources/history.js'
 import { jobRoutes } from './http/routes/resources/jobs.js'
+import { knowledgeBaseRoutes, type SelectRows } from './http/routes/resources/knowledge-bases.js'
 import { modelRoutes } from './http/routes/resources/models.js'
 import { observeRoutes } from './http/routes/observe.js'
 import { outcomeRoutes } from './http/routes/outcomes.js'
@@ -56,6 +58,7 @@ import { trainingRoutes } from './http/routes/resources/trainings.js'
 import { treeRoutes } from './http/routes/resources/tree.js'
 import { viewRoutes, type CheckView } from './http/routes/resources/views.js'
 import { limits } from './basics/limits.js'
+import { rowsOf } from './sql/contract/query-rows.js'
 import type { EventFeed } from './log/feed/event-feed.js'
 import { Histories } from './log/read/history.js'
 import { logNow } from './log/read/past.js'
@@ -79,6 +82,7 @@ export type Parts = {
   connected: ConnectedParts
   analytics: Analytics
   models: Models
+  knowledge: KnowledgeParts
   sql: Sql
   agents: AgentParts
   housekeeping: Housekeeping
@@ -135,6 +139,13 @@ export const appOf = (parts: Parts): Express => {
     moment: { ...logNow(log), records, connectedTables },
     ask: parts.agents.agents.ask,
   }
+  const select: SelectRows = async function* (query, project, call) {
+    const { position: upTo } = await log.head()
+    const origin = call.origin()
+    const asked = { sql: query, db: project, defaultProject: config.defaultProject, upTo, user: origin.actor, origin }
+    const { columns, rows } = await analytics.query(asked, { signal: call.gone, client: call.client })
+    yield* rowsOf(columns, rows)
+  }
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
@@ -150,6 +161,7 @@ export const appOf = (parts: Parts): Express => {
     ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside: (work) => erasures.beside(work) })),
     ...predictRoutes(ledger, predicting),
     ...viewRoutes(ledger, records, reading, checkView),
+    ...knowledgeBaseRoutes({ ledger, records, reading, knowledge: parts.knowledge.knowledge, select }),
     ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, {

@@ -128,7 +128,10 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   drop_trigger: { 'DROP TRIGGER': named('DROP TRIGGER ') },
   create_ml_engine: { 'CREATE ML_ENGINE': (share) => `CREATE ML_ENGINE wide_engine FROM boosting USING x = 1${settings(share)}` },
   drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE ') },
-  unavailable: { 'CREATE KNOWLEDGE_BASE': manyTokens('CREATE KNOWLEDGE_BASE k ', 'a ', 1) },
+  unavailable: { 'CREATE INDEX ON KNOWLEDGE_BASE': manyTokens('CREATE INDEX ON KNOWLEDGE_BASE k ', 'a ', 1) },
+  evaluate_knowledge_base: {
+    'EVALUATE KNOWLEDGE_BASE': (share) => `EVALUATE KNOWLEDGE_BASE absent USING test_table = files.cars${settings(share)}`,
+  },
 }
 
 /** Texts that are no statement. They are read until that is clear. */

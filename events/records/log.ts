@@ -4,9 +4,9 @@ import { sha256, text, type SchemasOf } from '../common.js'
 
 /**
  * What an erasure was asked for: one prediction event, an agent's answer, a conversation's answers, what one request left, a file, a
- * training matrix, secrets, or all up to a time.
+ * training matrix, secrets, documents of a knowledge base, or all up to a time.
  */
-export const erasureKinds = ['prediction', 'answer', 'conversation', 'request', 'file', 'matrix', 'secrets', 'before'] as const
+export const erasureKinds = ['prediction', 'answer', 'conversation', 'request', 'file', 'matrix', 'secrets', 'documents', 'before'] as const
 export type ErasureKind = (typeof erasureKinds)[number]
 
 /** A payload whose key is gone. Where others' rows stood in it, too, `replacement` is the payload that holds those. */

@@ -192,7 +192,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     most: Infinity,
     about: 'erase a prediction, request, file, matrix, secrets, or all before a time',
     more: `  prediction <position>   request <id>   file <name>   matrix <project>.<model>.<version>
-  secrets <kind> [<project>.]<name>   before <time>`,
+  secrets <kind> [<project>.]<name>   documents <project>.<knowledge base> [id]   before <time>`,
     options: {
       'dry-run': 'say what would go',
       reason: 'why, as the log says it',

@@ -10,6 +10,7 @@ import { readInstant } from '../basics/times.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
+import { planDocuments } from './documents.js'
 import { distinct, emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
@@ -38,6 +39,8 @@ type Options = {
   blobs: Blobs
   /** Removes the bytes of what was erased up to a position from the tables' files. */
   purge: (upTo: number) => Promise<void>
+  /** Removes the bytes of erased documents from the indexes of knowledge bases. */
+  purgeKnowledge?: () => Promise<void>
 }
 
 /** A waiting client is told this long before connections close that the erasure will be finished later. */
@@ -141,6 +144,8 @@ export class Erasures {
         return planMatrix(log, blobs, of)
       case 'secrets':
         return planSecrets(log, of.kind, of.name, of.project)
+      case 'documents':
+        return planDocuments(log, of)
       case 'before': {
         const time = readInstant(of, 'before')
         const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
@@ -185,7 +190,7 @@ export class Erasures {
     const replacements: SealedPayload[] = []
     const replacementOf = ({ stays }: PlannedPayload): string | null => {
       if (stays === null) return null
-      const sealed = this.options.ledger.vault.seal(Buffer.from(stays))
+      const sealed = this.options.ledger.vault.seal(typeof stays === 'string' ? Buffer.from(stays) : stays)
       replacements.push(sealed)
       return sealed.hash
     }
@@ -204,7 +209,11 @@ export class Erasures {
     for (const hash of blobs) await this.options.blobs.remove(hash)
     // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'
-    await Promise.all([this.options.ledger.log.wipe(this.#patience.signal), isInTables ? this.options.purge(position) : undefined])
+    await Promise.all([
+      this.options.ledger.log.wipe(this.#patience.signal),
+      isInTables ? this.options.purge(position) : undefined,
+      what === 'documents' ? this.options.purgeKnowledge?.() : undefined,
+    ])
   }
 
   /** Continues after a crash: the keys are gone since the event, and the tables are cleaned when they are opened. */

@@ -6,9 +6,9 @@ export type PlannedPayload = {
   hash: string
   /** The hash of the payload that holds its rows now, if an earlier erasure replaced it. */
   standsIn: string
-  /** The rows that stay, as the replacement will hold them; null when none do. */
-  stays: string | null
-  /** The number of rows to erase; 1 for an answer of an agent, 0 for a secret or a comment. */
+  /** What stays, as the replacement will hold it; null when nothing does. */
+  stays: string | Buffer | null
+  /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
   rows: number
 }
 

@@ -38,6 +38,13 @@ const subjects = {
   secrets: z
     .strictObject({ kind: z.enum(kinds as [Kind, ...Kind[]]), name: text.min(1), project: text.min(1).exactOptional() })
     .describe('Every secret that a resource ever had'),
+  documents: z
+    .strictObject({
+      project: text.min(1),
+      knowledge_base: text.min(1).describe('By name; one that was deleted by its id or stream'),
+      ids: z.array(text.min(1)).min(1).max(limits.erasedMaxPerEvent).exactOptional().describe('Only these documents; else all'),
+    })
+    .describe('Documents of a knowledge base, in all versions that there ever were, with their vectors and what the index has of them'),
   before: before.describe(
     'A time: rows of predictions that were recorded before it with their truths, answers of agents from before it, and secrets from before it that no resource has now',
   ),
@@ -61,6 +68,7 @@ export const erasureBody = z
     file: subjects.file.exactOptional(),
     matrix: subjects.matrix.exactOptional(),
     secrets: subjects.secrets.exactOptional(),
+    documents: subjects.documents.exactOptional(),
     before: subjects.before.exactOptional(),
     ...options,
   })

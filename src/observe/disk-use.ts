@@ -15,6 +15,7 @@ export const diskKinds = {
   other_blobs: 'contents that only the past names, or nothing yet',
   duckdb: 'the tables that SQL reads',
   duckdb_wal: 'what DuckDB has written ahead of its file',
+  knowledge: 'the indexes of knowledge bases, which follow the log',
   temporary: 'uploads, trainings and what queries spill',
 } as const
 
@@ -104,9 +105,10 @@ export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
     ...{ files: 0, matrices: 0, artefacts: 0, other_blobs: 0 },
     duckdb: await sizeOf(paths.analytics),
     duckdb_wal: await sizeOf(`${paths.analytics}.wal`),
-    temporary: 0,
+    ...{ knowledge: 0, temporary: 0 },
   }
   await sizesIn(paths.blobs, (name, size) => (bytes[blobs.get(name) ?? 'other_blobs'] += size))
+  await sizesIn(paths.knowledge, (_, size) => (bytes.knowledge += size))
   await sizesIn(paths.temporary, (_, size) => (bytes.temporary += size))
   const { bavail, bsize } = await statfs(paths.root)
   return { bytes, free: bavail * bsize }

@@ -33,6 +33,8 @@ export type DataPaths = {
   clock: string
   /** Where queries write tables before they become blobs. */
   tables: string
+  /** The indexes of knowledge bases, which follow the log. */
+  knowledge: string
 }
 
 export const dataPaths = (root: string): DataPaths => ({
@@ -52,6 +54,7 @@ export const dataPaths = (root: string): DataPaths => ({
   temporary: join(root, 'tmp'),
   clock: join(root, 'clock.json'),
   tables: join(root, 'tmp', 'tables'),
+  knowledge: join(root, 'knowledge'),
 })
 
 const readFormat = (paths: DataPaths): number => {

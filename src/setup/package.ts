@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 
 /** The folder of this package: the nearest one above the running file that holds a package.json. */
 export const packageRoot: string = (() => {
@@ -23,6 +23,7 @@ type Program =
   | 'train-process'
   | 'onnx-process'
   | 'connections-process'
+  | 'knowledge-process'
   | 'watchdog'
   | 'pool-thread'
   | 'meaning-worker'
@@ -37,9 +38,14 @@ export const programFile = (program: Program): string => join(packageRoot, 'dist
 /** The file of a compiled module, by its path in `src`. */
 export const compiledFile = (path: string): string => join(packageRoot, 'dist/src', path)
 
-/** Of every compiled file in a folder. */
-const fingerprintOf = (folder: string): string => {
+/** Of every compiled file in some folders. */
+const fingerprintOf = (...folders: string[]): string => {
   const digest = createHash('sha256')
+  for (const folder of folders) addFolder(digest, folder)
+  return digest.digest('hex')
+}
+
+const addFolder = (digest: Hash, folder: string): void => {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.js'))
       digest
@@ -47,7 +53,6 @@ const fingerprintOf = (folder: string): string => {
         .update('\0')
         .update(readFileSync(join(folder, file)))
         .update('\0')
-  return digest.digest('hex')
 }
 
 let ours: string | undefined
@@ -59,3 +64,7 @@ let ours: string | undefined
  * @example codeFingerprint() // 64 hex digits
  */
 export const codeFingerprint = (): string => (ours ??= fingerprintOf(join(packageRoot, 'dist/events')))
+
+/** A fingerprint of the code that makes indexes of knowledge bases: what other code built is built anew. */
+export const knowledgeFingerprint = (): string =>
+  fingerprintOf(...['dist/events', 'dist/src/knowledge/documents', 'dist/src/knowledge/index'].map((folder) => join(packageRoot, folder)))

@@ -11,6 +11,10 @@ import { Blobs } from '../../src/files/blobs.js'
 import { Call } from '../../src/http/protocol/call.js'
 import { sqlRoutes } from '../../src/http/routes/sql.js'
 import { send } from '../../src/http/server/send.js'
+import { Embedders } from '../../src/knowledge/embedding/embedders.js'
+import { FollowedIndexes } from '../../src/knowledge/followed-indexes.js'
+import { IndexProcess } from '../../src/knowledge/index-process.js'
+import { Knowledge } from '../../src/knowledge/knowledge.js'
 import type { Origin } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/contract/answer.js'
@@ -80,6 +84,11 @@ beforeEach(async () => {
     },
     recorder: { records: () => Promise.resolve(true), served: note, scored: note },
     tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
+    knowledge: new Knowledge({
+      ledger,
+      indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
+      embedders: new Embedders({ log, blobs: new Blobs(directory) }),
+    }),
     defaultProject: 'mindsdb',
     version: '1.2.3',
   })
@@ -209,7 +218,7 @@ describe('writing statements become the commands of REST', () => {
 
   test.each([
     ['CREATE TRIGGER t ON files.homes (SELECT 1)', 'log --follow'],
-    ['CREATE KNOWLEDGE_BASE k USING a = 1', 'skill'],
+    ['CREATE INDEX ON KNOWLEDGE_BASE k', 'indexed when they are inserted'],
     ['INSERT INTO shop.t VALUES (1)', 'files.t'],
     ['INSERT INTO files.t VALUES (1)', 'CREATE TABLE files.t'],
     ['CREATE TABLE shop.t (SELECT 1)', 'files.t'],

@@ -14,7 +14,7 @@ type EraseOptions = {
 
 const usage = `erase takes one of:
   prediction <position>  answer <id or position>  conversation <id>  request <id>  file <name> [--content-version n]  matrix <project>.<model>.<version>
-  secrets <kind> <project>.<name>  secrets <kind> <name>  before <time>`
+  secrets <kind> <project>.<name>  secrets <kind> <name>  documents <project>.<knowledge base> [id]  before <time>`
 
 const whole = (text: string | undefined): number => {
   const number = Number(text)
@@ -45,6 +45,11 @@ const erasureSubject = ([what, first, second]: readonly string[], contentVersion
       if (second === undefined) throw new ConfigError(usage)
       const [, project, name = second] = /^([^.]+)\.(.+)$/.exec(second) ?? []
       return { secrets: { kind: first, name, ...(project !== undefined && { project }) } }
+    }
+    case 'documents': {
+      const [, project, name] = /^([^.]+)\.(.+)$/.exec(first) ?? []
+      if (project === undefined) throw new ConfigError(usage)
+      return { documents: { project, knowledge_base: name, ...(second !== undefined && { ids: [second] }) } }
     }
     case 'before':
       return { before: first }

@@ -10,9 +10,9 @@ export type UploadFormat = FileFormat | 'onnx'
 /** Whether a file holds rows; a file without columns is a model, uploaded to be imported. */
 export const isTable = ({ columns }: { columns: readonly unknown[] }): boolean => columns.length > 0
 
-/** Whether an upload without a stated format is a model to be imported, by the extension of its name. */
+/** Whether an upload without a stated format is a model to be imported, or the tokenizer of one, by its name. */
 export const isOnnx = (originalName: string, said: UploadFormat | undefined): boolean =>
-  said === undefined && extname(originalName).toLowerCase() === '.onnx'
+  said === undefined && (extname(originalName).toLowerCase() === '.onnx' || /(^|[/\\_-])tokenizer\.json$/i.test(originalName))
 
 const byExtension: Readonly<Record<string, FileFormat>> = {
   '.csv': 'csv',

@@ -4,12 +4,6 @@ import type { Call } from '../protocol/call.js'
 /** Paths of the public service that this one lacks, and what to use instead. `listed` has their names in the README. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
   {
-    path: /^\/projects\/[^/]+\/knowledge_bases(\/|$)/,
-    listed: ['knowledge bases'],
-    what: 'knowledge bases',
-    instead: 'Upload the documents as a file and query it: PUT /api/files/<name>.',
-  },
-  {
     path: /^\/projects\/[^/]+\/triggers(\/|$)/,
     listed: ['triggers'],
     what: 'triggers',

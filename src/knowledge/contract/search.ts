@@ -1,10 +1,12 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { AnyFound } from '../../log/contract/lookups.js'
 
-/** A condition on the metadata of a chunk; all of several hold. */
+export const filterOperators = ['=', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'like', 'not like'] as const
+
+/** A condition on the metadata of a chunk, or on its `id`, `chunk_id` or `chunk_content`; all of several hold. */
 export type MetadataFilter = {
   column: string
-  op: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in' | 'like' | 'not like'
+  op: (typeof filterOperators)[number]
   value: Json
 }
 

@@ -4,11 +4,12 @@ import type { RunningStatement } from '../contract/request.js'
 import type { StatementKind, StatementOf } from '../statements/statement.js'
 import type { CommandKind } from './commands/interpret.js'
 import { evaluateAsSelect } from './evaluate.js'
+import type { KnowledgeWriter } from './knowledge-writer.js'
 import type { Reader } from './reader.js'
 import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
 import type { Writer } from './writer.js'
 
-type Parts = { reader: Reader; writer: Writer }
+type Parts = { reader: Reader; writer: Writer; knowledge: KnowledgeWriter }
 
 type Answer<S> = (statement: S, running: RunningStatement, parts: Parts) => SqlAnswer | Promise<SqlAnswer>
 
@@ -56,7 +57,11 @@ export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } =
   ),
   explain_command: planless(({ statement }, running, { writer }) => writer.explain(statement, running)),
   create_table: planless((statement, running, { writer }) => writer.writeTable(statement, running)),
-  insert: planless((statement, running, { writer }) => writer.writeTable(statement, running)),
+  insert: planless(
+    async (statement, running, { writer, knowledge }) =>
+      (await knowledge.insert(statement, running)) ?? writer.writeTable(statement, running),
+  ),
+  evaluate_knowledge_base: planless((statement, running, { knowledge }) => knowledge.evaluate(statement, running)),
   use: async ({ name }, running, { reader }) => ok(running, { db: await reader.databaseNamed(name, running) }),
   chatter: (_, running) => ok(running),
   create_model: (statement, running, { writer }) => writer.train(statement, running),
@@ -66,7 +71,9 @@ export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } =
   unavailable: (statement) => refuseStatement(statement),
   create_trigger: () => refuseTriggers(),
   drop_trigger: ({ target, ifExists }, running) => (ifExists ? ok(running) : refuseTriggers(target.name)),
-  table_write: (statement) => refuseRowChange(statement),
+  table_write: planless(
+    async (statement, running, { knowledge }) => (await knowledge.change(statement, running)) ?? refuseRowChange(statement),
+  ),
 }
 
 /**

@@ -12,7 +12,7 @@ import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import type { Found } from '../../log/contract/log.js'
 import { systemOrigin } from '../../log/contract/origins.js'
 import { openSecrets } from '../../vault/secrets.js'
-import type { Question, Told } from '../contract/connected.js'
+import type { ConnectedQuestion, ConnectedTold } from '../contract/connected.js'
 import type { SelectRequest } from '../contract/select.js'
 import { isConnected } from '../engine/resolve/connections.js'
 
@@ -33,7 +33,7 @@ export class ConnectedDatabases {
   constructor(private readonly parts: Parts) {}
 
   /** Answers what a query asks. @throws Problem of the database, or not_found when the connection was deleted meanwhile */
-  async answer(question: Question, request: SelectRequest): Promise<Told> {
+  async answer(question: ConnectedQuestion, request: SelectRequest): Promise<ConnectedTold> {
     const { connections } = this.parts
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }

@@ -4,6 +4,7 @@ import { refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
 import { answerOf } from './answers.js'
+import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer.js'
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest } from '../contract/request.js'
 import { readStatement } from '../statements/parse.js'
@@ -19,10 +20,12 @@ import { Writer, type WriterOptions } from './writer.js'
 export class SqlEngine {
   readonly reader: Reader
   readonly writer: Writer
+  readonly knowledge: KnowledgeWriter
 
-  constructor(private readonly options: ReaderOptions & WriterOptions) {
+  constructor(private readonly options: ReaderOptions & WriterOptions & KnowledgeWriterOptions) {
     this.reader = new Reader(options)
     this.writer = new Writer(options, this.reader)
+    this.knowledge = new KnowledgeWriter(options, this.reader)
   }
 
   /** Every refusal is an answer of type error; only faults of this service throw. */

@@ -13,6 +13,7 @@ const ofResources: Readonly<Record<string, { update: string; delete: string }>> 
   views: { update: 'ALTER VIEW name AS (SELECT …)', delete: 'DROP VIEW name' },
   models: { update: 'RETRAIN name, or SET active name.version', delete: 'DROP MODEL name' },
   jobs: { update: 'DROP JOB name, and CREATE JOB name (…) …', delete: 'DROP JOB name' },
+  knowledge_bases: { update: 'ALTER KNOWLEDGE_BASE name USING key = value', delete: 'DROP KNOWLEDGE_BASE name' },
   databases: { update: 'ALTER DATABASE name PARAMETERS = {…}', delete: 'DROP DATABASE name' },
 }
 

@@ -83,15 +83,15 @@ export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never =
   return cursor.refuse(first, `${shown} begins no statement of this service; ${verbs.join(', ')} and SELECT do`)
 }
 
-/** Knowledge bases are another service's; the statement is known, so that the answer can say what to use instead. */
-export const takeKnowledgeBase = (cursor: Cursor, { verb, noun }: Begun): StatementOf<'unavailable'> => {
+/** Documents are indexed when they are inserted; the statement is known, so that the answer can say so. */
+export const takeKnowledgeIndex = (cursor: Cursor, { verb }: Begun): StatementOf<'unavailable'> => {
   if (!takeIfNotExists(cursor)) takeIfExists(cursor)
   takeName(cursor, 'a knowledge base')
   cursor.takeRest()
   return {
     kind: 'unavailable',
-    what: `${verb} ${noun.startsWith('INDEX') ? 'INDEX ON ' : ''}KNOWLEDGE_BASE`,
-    instead: 'a skill that names the tables: CREATE SKILL name USING type = …, tables = […]',
+    what: `${verb} INDEX ON KNOWLEDGE_BASE`,
+    instead: "SELECT … FROM name WHERE content = '…' as it is: documents are indexed when they are inserted",
   }
 }
 

@@ -1,10 +1,11 @@
 import { upperWord } from '../../dialect/tokens.js'
-import { refuseAbsent, refuseUnknown, takeAnomalyModel, takeKnowledgeBase } from './absent-statements.js'
+import { refuseAbsent, refuseUnknown, takeAnomalyModel, takeKnowledgeIndex } from './absent-statements.js'
 import { spanOf } from './clauses.js'
 import { keptNowhere, takeSet, takeTransaction, takeUse } from './client-settings.js'
 import type { Begun, Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
+import { takeEvaluateKnowledge } from './knowledge-bases.js'
 import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
 import { nameFollows } from './names.js'
 import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
@@ -33,11 +34,12 @@ export type Effect = 'query' | 'reads' | 'writes'
 /** One kind of statement: what it does, and the forms in which it is written, or the kind whose forms it shares. */
 export type Entry = { effect: Effect; forms: readonly Form[] | StatementKind }
 
-const resources = ['SKILL', 'AGENT', 'CHATBOT']
+const knowledgeBases = ['KNOWLEDGE_BASE', 'KNOWLEDGE BASE']
+const resources = ['SKILL', 'AGENT', 'CHATBOT', ...knowledgeBases]
 const databases = ['PROJECT', 'DATABASE', 'SCHEMA']
 const models = ['MODEL', 'PREDICTOR']
 const engines = ['ML_ENGINE', 'ML ENGINE']
-const knowledgeBases = ['KNOWLEDGE_BASE', 'KNOWLEDGE BASE', 'INDEX ON KNOWLEDGE_BASE', 'INDEX ON KNOWLEDGE BASE']
+const knowledgeIndexes = ['INDEX ON KNOWLEDGE_BASE', 'INDEX ON KNOWLEDGE BASE']
 
 /**
  * All statements that there are. The forms of one verb are tried in this order; those without a noun come last. What a statement
@@ -83,6 +85,7 @@ export const grammar: { readonly [K in StatementKind]: Entry } = {
   activate_model: { effect: 'writes', forms: 'chatter' },
   alter_model: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: models, take: takeAlterModel }] },
   evaluate: { effect: 'reads', forms: [{ verb: 'EVALUATE', take: takeEvaluate }] },
+  evaluate_knowledge_base: { effect: 'reads', forms: [{ verb: 'EVALUATE', nouns: knowledgeBases, take: takeEvaluateKnowledge }] },
   create_view: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: ['VIEW'], take: takeCreateView }] },
   alter_view: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: ['VIEW'], take: takeAlterView }] },
   drop_view: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['VIEW'], take: takeDropView }] },
@@ -115,11 +118,9 @@ export const grammar: { readonly [K in StatementKind]: Entry } = {
   unavailable: {
     effect: 'writes',
     forms: [
-      { verb: 'CREATE', nouns: knowledgeBases, take: takeKnowledgeBase },
+      { verb: 'CREATE', nouns: knowledgeIndexes, take: takeKnowledgeIndex },
       { verb: 'CREATE', nouns: ['ANOMALY DETECTION MODEL'], take: takeAnomalyModel },
-      { verb: 'ALTER', nouns: knowledgeBases.slice(0, 2), take: takeKnowledgeBase },
-      { verb: 'DROP', nouns: knowledgeBases, take: takeKnowledgeBase },
-      { verb: 'EVALUATE', nouns: knowledgeBases.slice(0, 2), take: takeKnowledgeBase },
+      { verb: 'DROP', nouns: knowledgeIndexes, take: takeKnowledgeIndex },
     ],
   },
 }

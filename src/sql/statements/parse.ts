@@ -47,7 +47,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
 }
 
 /** Reads a text. A refusal shows none of its secrets. */
-const hidingSecrets = function* <T>(sql: string, read: () => T): Generator<void, T> {
+export const hidingSecrets = function* <T>(sql: string, read: () => T): Generator<void, T> {
   try {
     return read()
   } catch (error) {

@@ -3,15 +3,18 @@ import { takeIfExists, takeIfNotExists, takeName } from './names.js'
 import type { ResourceKind, StatementOf } from './statement.js'
 import { takeSettings } from './values.js'
 
-/** SKILL, AGENT or CHATBOT, as the grammar took it. */
-const resourceOf = ({ noun }: Begun): ResourceKind => noun.toLowerCase() as ResourceKind
+/** SKILL, AGENT, CHATBOT or KNOWLEDGE_BASE, as the grammar took it. */
+const resourceOf = ({ noun }: Begun): ResourceKind => noun.toLowerCase().replace(' ', '_') as ResourceKind
 
-/** `CREATE SKILL|AGENT|CHATBOT`, these words already taken. */
+/** `CREATE SKILL|AGENT|CHATBOT|KNOWLEDGE_BASE`, these words already taken. */
 export const takeCreateResource = (cursor: Cursor, begun: Begun): StatementOf<'create_resource'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor)
+  const resource = resourceOf(begun)
+  // A knowledge base needs no settings.
+  if (resource === 'knowledge_base' && cursor.done) return { kind: 'create_resource', resource, target, ifNotExists, using: {} }
   cursor.needWords('USING')
-  return { kind: 'create_resource', resource: resourceOf(begun), target, ifNotExists, using: takeSettings(cursor) }
+  return { kind: 'create_resource', resource, target, ifNotExists, using: takeSettings(cursor) }
 }
 
 /** `UPDATE … SET k = v` and `ALTER … USING k = v` say the same; both words go with both. */

@@ -21,7 +21,7 @@ export type PlacedQuery = InnerQuery & { span: Span }
 /** A column as CREATE TABLE defines it; `span` is where its type stands. */
 export type ColumnDefinition = { name: string; type: string; span: Span }
 
-export type ResourceKind = 'skill' | 'agent' | 'chatbot'
+export type ResourceKind = 'skill' | 'agent' | 'chatbot' | 'knowledge_base'
 
 export type OrderItem = { column: string; descending: boolean }
 
@@ -127,13 +127,15 @@ export type Statement =
   | { kind: 'activate_model'; target: Name & { version: number } }
   | { kind: 'alter_model'; target: Name; set: JsonObject }
   | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
+  | { kind: 'evaluate_knowledge_base'; target: Name; using: JsonObject }
   | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: PlacedQuery }
   | { kind: 'alter_view'; target: Name; source: PlacedQuery }
   | { kind: 'drop_view'; targets: Name[]; ifExists: boolean }
   | { kind: 'create_table'; target: TableName; ifNotExists: boolean; replace: boolean; rows: Span | ColumnDefinition[] }
   | { kind: 'insert'; target: TableName; columns: string[] | null; rows: Span }
   | { kind: 'drop_table'; targets: TableName[]; ifExists: boolean }
-  | { kind: 'table_write'; verb: 'update' | 'delete'; target: TableName }
+  /** `where` is the text of the condition, with the values of its parameters; empty without one. */
+  | { kind: 'table_write'; verb: 'update' | 'delete'; target: TableName; where: string }
   | { kind: 'create_job'; target: Name; ifNotExists: boolean; queries: string[]; condition: string | null; schedule: JobSchedule }
   | { kind: 'drop_job'; target: Name; ifExists: boolean }
   | { kind: 'create_trigger'; target: Name; table: TableName; columns: string[]; queries: string[] }

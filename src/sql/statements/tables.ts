@@ -107,11 +107,12 @@ export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   return { kind: 'drop_table', targets: takeDropped(cursor, () => takeTable(cursor)), ifExists }
 }
 
-/** Rows are not changed in place: the statement is only recognised, and the rest of it is not read. */
+/** Rows of files are not changed in place; of a knowledge base documents are deleted, by the condition, which is read later. */
 export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
   const target = takeTable(cursor)
   // Clients also send UPDATE t ON key FROM (SELECT …).
   if (verb === 'update' && !cursor.takeWords('ON')) cursor.needWords('SET')
-  cursor.takeRest()
-  return { kind: 'table_write', verb, target }
+  const isNarrowed = verb === 'delete' && cursor.takeWords('WHERE')
+  const rest = cursor.takeRest()
+  return { kind: 'table_write', verb, target, where: isNarrowed ? cursor.boundTextOf(rest) : '' }
 }

@@ -121,6 +121,9 @@ const takeValue = (cursor: Cursor, depth = 0): Json => {
   return cursor.fail()
 }
 
+/** A text, a number, true, false or null, as a condition compares with. */
+export const takeConstant = (cursor: Cursor): Json => takeValue(cursor)
+
 /** Puts a value under a dotted key: `a.b` is the member b of the object a. */
 const put = (cursor: Cursor, object: JsonObject, key: Token, path: readonly string[], value: Json): void => {
   const [name = '', ...rest] = path

@@ -83,7 +83,7 @@ test('what cannot be set this way is refused, with what sets it', async () => {
     [{ nonsense: 1 }, /nonsense/, /default_llm/],
     [{ default_llm: { provider: 'x' }, nonsense: 1 }, /nonsense/, /default_llm/],
     [{ auth: { http_auth_enabled: true } }, /auth/, /AUTH_PASSWORD/],
-    [{ knowledge_bases: {} }, /knowledge_bases/, /no knowledge bases/],
+    [{ knowledge_bases: {} }, /knowledge_bases/, /ALTER KNOWLEDGE_BASE/],
     [{}, /nothing to set/, /default_llm/],
   ] as const)
     expect(await put(body)).toMatchObject({

@@ -41,7 +41,7 @@ const path = '/config'
 /** Keys that the public service sets this way, and how to set them here. */
 const elsewhere: Readonly<Record<string, string>> = {
   auth: 'Set AUTH=session, AUTH_USERNAME and AUTH_PASSWORD in the environment and start the service again.',
-  knowledge_bases: 'This service has no knowledge bases.',
+  knowledge_bases: 'Each knowledge base has its own settings: ALTER KNOWLEDGE_BASE name USING key = value.',
   api: 'Set HOST and PORT in the environment and start the service again.',
 }
 

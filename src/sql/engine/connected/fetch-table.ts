@@ -7,7 +7,6 @@ import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
 import type { AstNode } from '../ast/json.js'
-import { NumberText } from '../ast/json.js'
 import { emptyRef, isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { NativeStatement } from '../resolve/connections.js'
@@ -17,6 +16,7 @@ import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
+import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, renamed, shownColumns, showsEachRow } from './shown-columns.js'
 import { usedColumns } from './used-columns.js'
 
@@ -28,18 +28,6 @@ const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from
 
 const isPlainItem = (item: AstNode): boolean =>
   isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr'))
-
-/** The number in `LIMIT 10`, with the rows of an OFFSET. */
-const rowsWanted = (modifier: AstNode): number | undefined => {
-  const number = (key: string): number | undefined => {
-    const node = nodeOf(modifier, key)
-    const value = node && isLiteral(node) ? nodeOf(node, 'value')?.['value'] : undefined
-    return value instanceof NumberText && /^\d{1,9}$/.test(value.text) ? Number(value.text) : undefined
-  }
-  const limit = number('limit')
-  const offset = isEmpty(modifier, 'offset') ? 0 : number('offset')
-  return limit === undefined || offset === undefined ? undefined : limit + offset
-}
 
 /** How many rows of its only table a query shows, where any will do. */
 const limitOn = (select: AstNode, ref: AstNode): number | undefined => {

@@ -5,7 +5,7 @@ import type { TableMeaning } from './resolve.js'
 
 const keyOf = (path: TablePath): string => JSON.stringify(path.map(foldName))
 
-/** The full name of what a name was found to mean; a table of this service itself has none, and is never allowed; no more is an agent. */
+/** The full name of what a name was found to mean; a table of this service itself has none, and is never allowed; no more is an agent, or a knowledge base. */
 const pathOf = (found: TableMeaning): TablePath | undefined => {
   switch (found.kind) {
     case 'view':
@@ -18,6 +18,7 @@ const pathOf = (found: TableMeaning): TablePath | undefined => {
       return [found.connection.name, ...(found.schema === undefined ? [] : [found.schema]), found.table]
     case 'relation':
     case 'agent':
+    case 'knowledge':
       return undefined
   }
 }

@@ -10,6 +10,7 @@ export type ViewEntry = { name: string; stream: string; query: string; database:
 export type DatabaseEntry = { name: string; engine: string; stream: string }
 export type FileEntry = { name: string; content: string; isTable: boolean }
 export type AgentEntry = { name: string; stream: StreamId }
+export type KnowledgeEntry = { name: string; stream: string; metadataColumns: readonly string[] }
 export type ModelEntry = { name: string; stream: StreamId; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
 
@@ -36,7 +37,7 @@ const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
 export type Life = { from: number; since: string; to: number | null; until: string | null }
 
 /** What may be missing at a position: a project or a file by name, what is in a project by the name of that, too. */
-export type Missing = { table: 'projects' | 'databases' | 'files' | 'views' | 'models'; name: string; project?: string }
+export type Missing = { table: 'projects' | 'databases' | 'files' | 'views' | 'models' | 'knowledge_bases'; name: string; project?: string }
 
 /**
  * What names mean at a log position: projects, and the views, models and files in them.
@@ -115,6 +116,16 @@ export class Directory {
       project,
     })
     return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) as StreamId }))
+  }
+
+  async knowledgeBases(position: number, project: string): Promise<KnowledgeEntry[]> {
+    const sql = `SELECT name, stream, CAST(metadata_columns AS VARCHAR) FROM ${at('knowledge_bases')} AS k WHERE project = $project ORDER BY id`
+    const rows = await this.rows(sql, { position, project })
+    return rows.map(([name, stream, columns]) => ({
+      name: text(name),
+      stream: text(stream),
+      metadataColumns: JSON.parse(text(columns) || '[]') as string[],
+    }))
   }
 
   async versions(position: number, model: string): Promise<ModelVersionEntry[]> {

@@ -6,6 +6,7 @@ import type {
   DatabaseEntry,
   Directory,
   FileEntry,
+  KnowledgeEntry,
   Life,
   Missing,
   ModelEntry,
@@ -25,9 +26,13 @@ export type TableMeaning =
   | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
   | { kind: 'agent'; agent: AgentEntry; project: ProjectEntry }
   | ConnectedTable
+  | ({ kind: 'knowledge'; project: ProjectEntry } & KnowledgeTable)
 
 /** A table of a connected database, which is asked for it when the query runs. */
 export type ConnectedTable = { kind: 'connected'; connection: DatabaseEntry; schema: string | undefined; table: string }
+
+/** A knowledge base, which is searched when the query runs. */
+export type KnowledgeTable = KnowledgeEntry
 
 /** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
 export type Lookup = { directory: Directory; db: string; position: number; head: number }
@@ -195,16 +200,20 @@ const inProject = async (place: Lookup, project: ProjectEntry, name: string): Pr
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
+  const bases = await place.directory.knowledgeBases(place.position, project.stream)
+  const base = named(bases, name)
+  if (base) return { kind: 'knowledge', project, ...base }
   const agents = await place.directory.agents(place.position, project.stream)
   const agent = named(agents, name)
   if (agent) return { kind: 'agent', agent, project }
   const there = { name, project: project.name }
-  const lived = await place.directory.lives({ table: 'views', ...there }, place.head)
+  const lived = async (table: 'views' | 'knowledge_bases') => (await place.directory.lives({ table, ...there }, place.head)).length > 0
+  const missing = (await lived('views')) ? 'views' : (await lived('knowledge_bases')) ? 'knowledge_bases' : 'models'
   throw await noTable(
     place,
-    { table: lived.length > 0 ? 'views' : 'models', ...there },
+    { table: missing, ...there },
     project.name,
-    [...catalogue.project, ...views, ...models, ...agents].map((known) => known.name),
+    [...catalogue.project, ...views, ...models, ...agents, ...bases].map((known) => known.name),
   )
 }
 

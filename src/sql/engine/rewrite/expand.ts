@@ -14,7 +14,7 @@ import type { Read, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
 
 /** The meanings of a name that have rows of their own. */
-type Rows = Exclude<TableMeaning, { kind: 'model' | 'agent' | 'connected' }>
+type Rows = Exclude<TableMeaning, { kind: 'model' | 'agent' | 'connected' | 'knowledge' }>
 
 type Services = {
   session: Session

@@ -19,6 +19,7 @@ import {
   textsOf,
   walk,
 } from '../ast/nodes.js'
+import { fetchChunks } from '../knowledge/found-chunks.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
 import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
 import type { ModelUse } from '../models/references.js'
@@ -28,7 +29,14 @@ import { LastInQuery } from './last.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
-import { refusePast, requireDatabase, resolveTable, type ConnectedTable, type TableMeaning } from '../resolve/resolve.js'
+import {
+  refusePast,
+  requireDatabase,
+  resolveTable,
+  type ConnectedTable,
+  type KnowledgeTable,
+  type TableMeaning,
+} from '../resolve/resolve.js'
 import type { Reader, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/time-travel.js'
@@ -39,7 +47,14 @@ import type { ReadQuery } from '../read/read-query.js'
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** What a FROM names that is put in its place once all of the FROM is known. */
-type Later = { models: ModelUse[]; agents: AgentUse[]; connected: { ref: AstNode; found: ConnectedTable }[] }
+type Later = {
+  models: ModelUse[]
+  agents: AgentUse[]
+  connected: { ref: AstNode; found: ConnectedTable }[]
+  knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
+}
+
+const nothingYet = (): Later => ({ models: [], agents: [], connected: [], knowledge: [] })
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -109,16 +124,17 @@ export class Rewriter {
 
   /** A table outside of a SELECT's own FROM. */
   private async alone(ref: AstNode, scope: Scope): Promise<void> {
-    const later: Later = { models: [], agents: [], connected: [] }
+    const later = nothingYet()
     await this.reference(ref, scope, later)
     agentsNeedQuestions(later.agents)
     await this.fetch(later, undefined)
+    await this.search(later, undefined)
   }
 
   private async select(node: AstNode, scope: Scope, reader?: Reader): Promise<void> {
     dropSchemas(node)
     const from = nodeOf(node, 'from_table')
-    const later: Later = { models: [], agents: [], connected: [] }
+    const later = nothingYet()
     const last = this.lastIn(node)
     await last?.fillKnown()
     if (from) await this.reference(from, { ...scope, select: node }, later)
@@ -126,6 +142,7 @@ export class Rewriter {
     // A model takes its inputs by their names, and an agent its question: the query need not name them.
     const takesByName = later.models.length + later.agents.length > 0
     await this.fetch(later, takesByName ? undefined : { select: node, reader, keepsRows: last !== undefined })
+    await this.search(later, node)
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)
@@ -146,6 +163,16 @@ export class Rewriter {
       try {
         const rows = await fetchTable(this.session, found, ref, use)
         this.replace(ref, [found.connection.name, found.table].join('.'), found.table, rows)
+      } catch (error) {
+        throw placed(error, ref)
+      }
+  }
+
+  /** Puts the chunks of knowledge bases in the places of their names: those that the WHERE of the query searches for. */
+  private async search({ knowledge }: Later, select: AstNode | undefined): Promise<void> {
+    for (const { ref, base, label, position } of knowledge)
+      try {
+        this.replace(ref, label, base.name, await fetchChunks(this.session, base, { ref, select, position }))
       } catch (error) {
         throw placed(error, ref)
       }
@@ -196,7 +223,7 @@ export class Rewriter {
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
-    const later: Later = { models: [], agents: [], connected: [] }
+    const later = nothingYet()
     const fillValues = pivotFiller(this.session, (text, where) => this.valuesOfPivot(text, where))
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, later)
@@ -204,6 +231,7 @@ export class Rewriter {
     if (model) throw pivotedModel(model)
     agentsNeedQuestions(later.agents)
     await this.fetch(later, undefined)
+    await this.search(later, undefined)
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
     await fillValues(ref, scope)
   }
@@ -262,6 +290,10 @@ export class Rewriter {
     }
     if (found.kind === 'connected') {
       later.connected.push({ ref, found })
+      return
+    }
+    if (found.kind === 'knowledge') {
+      later.knowledge.push({ ref, base: found, label: `${found.project.name}.${found.name}`, position })
       return
     }
     const query = await expand(

@@ -2,6 +2,8 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { ListedColumns, Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
+import type { KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListedChunk, ListQuery } from '../../../knowledge/contract/contents.js'
+import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/duckdb.js'
 import type { AskServer } from '../../contract/connected.js'
 
@@ -24,6 +26,7 @@ export class Answers {
   isNarrowed = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
   readonly #fetched = new Map<string, Promise<Fetched>>()
+  readonly #knowledge = new Map<string, Promise<KnowledgeTold>>()
   #connection: Promise<DuckDBConnection> | undefined
 
   constructor(
@@ -89,6 +92,49 @@ export class Answers {
     } finally {
       answer.close()
     }
+  }
+
+  /** What a knowledge base holds. */
+  async factsOf(knowledgeBase: string): Promise<KnowledgeFacts> {
+    const told = await this.#askKnowledge({ knowledgeBase, facts: true })
+    if ('facts' in told) return told.facts
+    throw new TypeError('the server told something else than facts')
+  }
+
+  /** The chunks that a search finds. @throws Problem of the knowledge base, or of its embedding model */
+  async found(knowledgeBase: string, search: KnowledgeQuery): Promise<readonly KnowledgeChunk[]> {
+    const told = await this.#askKnowledge({ knowledgeBase, search })
+    if ('found' in told) return told.found.chunks
+    throw new TypeError('the server told something else than chunks')
+  }
+
+  /** Chunks without a search. */
+  async listed(knowledgeBase: string, list: ListQuery): Promise<ListedChunk[]> {
+    const told = await this.#askKnowledge({ knowledgeBase, list })
+    if ('listed' in told) return told.listed
+    throw new TypeError('the server told something else than chunks')
+  }
+
+  /** A question that was asked before, in another try of the same run, has the answer that it had. */
+  #askKnowledge(question: KnowledgeQuestion): Promise<KnowledgeTold> {
+    const key = JSON.stringify(question)
+    const known = this.#knowledge.get(key)
+    if (known) return known
+    const asked = this.ask(question).then((told) => {
+      if ('facts' in told || 'found' in told || 'listed' in told) return told
+      throw new TypeError('the server told something of a connected database')
+    })
+    this.#knowledge.set(key, asked)
+    return asked
+  }
+
+  /** A table with these columns and rows. */
+  async filled(columns: readonly AnswerColumn[], rows: readonly (readonly unknown[])[]): Promise<string> {
+    const { table, into } = await this.#make(columns)
+    if (rows.length === 0) return table
+    const cells = columns.map((_, i) => `c->>'$[${i}]'`)
+    await into.run(`INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [JSON.stringify(rows)])
+    return table
   }
 
   /** An empty table with these columns. */

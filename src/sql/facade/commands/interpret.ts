@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../../../commands/agent-input.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
+import { knowledgeBaseFields, knowledgeSettings, type KnowledgeBaseFields } from '../../../commands/knowledge-base-input.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
@@ -75,6 +76,28 @@ const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerComman
   return { type: 'CreateChatbot', data }
 }
 
+const knowledgeFieldsOf = (settings: JsonObject): KnowledgeBaseFields => {
+  const own = Object.keys(knowledgeBaseFields.shape)
+  const known = Object.fromEntries(Object.entries(settings).filter(([key]) => own.includes(key) && key !== 'params'))
+  const parsed = knowledgeBaseFields.safeParse({ ...known, ...withParams(otherSettings(settings, own)) })
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw wrong(`${issue?.path.map(String).join('.') ?? 'knowledge base'}: ${issue?.message ?? 'does not fit'}`)
+}
+
+const knowledgeBase = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
+  const target = { project: projectOf(statement.target, inputs), knowledge_base: statement.target.name }
+  if (statement.kind === 'update_resource') {
+    const name = textSetting(statement.set, 'name')
+    return {
+      type: 'UpdateKnowledgeBase',
+      data: { ...target, ...knowledgeSettings(knowledgeFieldsOf(statement.set)), ...(name !== undefined && { name }) },
+    }
+  }
+  const data = { ...target, ...knowledgeSettings(knowledgeFieldsOf(statement.using)), unlessExists: statement.ifNotExists }
+  return { type: 'CreateKnowledgeBase', data }
+}
+
 const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, inputs: CommandInputs): LedgerCommand => {
   const project = projectOf(target, inputs)
   switch (resource) {
@@ -84,10 +107,12 @@ const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, inpu
       return { type: 'DeleteAgent', data: { project, agent: target.name, ifExists } }
     case 'chatbot':
       return { type: 'DeleteChatbot', data: { project, chatbot: target.name, ifExists } }
+    case 'knowledge_base':
+      return { type: 'DeleteKnowledgeBase', data: { project, knowledge_base: target.name, ifExists } }
   }
 }
 
-const byResource = { skill, agent, chatbot }
+const byResource = { skill, agent, chatbot, knowledge_base: knowledgeBase }
 
 const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: StatementOf<'create_database'>): LedgerCommand =>
   replace

@@ -189,8 +189,6 @@ test('status, ping and readiness answer as clients expect', async () => {
 
 /** The paths of the public service that are not built, as its reference has them. */
 const absent = [
-  'GET /api/projects/mindsdb/knowledge_bases',
-  'PUT /api/projects/mindsdb/knowledge_bases/k',
   'GET /api/projects/mindsdb/triggers',
   'GET /api/config/integrations',
   'GET /api/handlers/slack/icon',

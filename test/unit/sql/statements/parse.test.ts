@@ -259,13 +259,38 @@ const cases: [sql: string, statement: Statement][] = [
     { kind: 'insert', target: { database: 'files', name: 'f' }, columns: ['a', 'b'], rows: { start: 34, end: 45 } },
   ],
   ['INSERT INTO f (SELECT 1)', { kind: 'insert', target: { database: null, name: 'f' }, columns: null, rows: { start: 15, end: 23 } }],
-  ['UPDATE files.rentals SET sqft=1', { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' } }],
+  ['UPDATE files.rentals SET sqft=1', { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' }, where: '' }],
   [
     'update files.rentals on a from (SELECT 1 AS a)',
-    { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' } },
+    { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' }, where: '' },
   ],
-  ['UPDATE agent SET a=1', { kind: 'table_write', verb: 'update', target: { database: null, name: 'agent' } }],
-  ['DELETE FROM t WHERE a = 1', { kind: 'table_write', verb: 'delete', target: { database: null, name: 't' } }],
+  ['UPDATE agent SET a=1', { kind: 'table_write', verb: 'update', target: { database: null, name: 'agent' }, where: '' }],
+  ['DELETE FROM t WHERE a = 1', { kind: 'table_write', verb: 'delete', target: { database: null, name: 't' }, where: 'a = 1' }],
+
+  // Knowledge bases
+  [
+    'CREATE KNOWLEDGE BASE p.k USING MODEL = p.m STORAGE = a.b PARAMS = {"a": 1};',
+    {
+      kind: 'create_resource',
+      resource: 'knowledge_base',
+      target: { project: 'p', name: 'k' },
+      ifNotExists: false,
+      using: { model: 'p.m', storage: 'a.b', params: { a: 1 } },
+    },
+  ],
+  [
+    'CREATE KNOWLEDGE_BASE IF NOT EXISTS k',
+    { kind: 'create_resource', resource: 'knowledge_base', target: session('k'), ifNotExists: true, using: {} },
+  ],
+  [
+    'ALTER KNOWLEDGE_BASE k USING id_column = a',
+    { kind: 'update_resource', resource: 'knowledge_base', target: session('k'), set: { id_column: 'a' } },
+  ],
+  ['DROP KNOWLEDGE_BASE IF EXISTS k', { kind: 'drop_resource', resource: 'knowledge_base', target: session('k'), ifExists: true }],
+  [
+    "EVALUATE KNOWLEDGE_BASE k USING test_table = files.t, version = 'doc_id'",
+    { kind: 'evaluate_knowledge_base', target: session('k'), using: { test_table: 'files.t', version: 'doc_id' } },
+  ],
 
   // Jobs, triggers, engines
   [
@@ -365,12 +390,8 @@ describe('a statement is read into what it means', () => {
   test.each(cases)('%s', (sql, statement) => expect(parseStatement(sql)).toEqual(statement))
 
   const known: [sql: string, what: string][] = [
-    ['CREATE KNOWLEDGE BASE p.k USING MODEL = p.m STORAGE = a.b PARAMS = {"a": 1};', 'CREATE KNOWLEDGE_BASE'],
-    ['ALTER KNOWLEDGE_BASE k USING a = 1', 'ALTER KNOWLEDGE_BASE'],
-    ['DROP KNOWLEDGE_BASE IF EXISTS k', 'DROP KNOWLEDGE_BASE'],
     ['CREATE INDEX ON KNOWLEDGE_BASE k', 'CREATE INDEX ON KNOWLEDGE_BASE'],
     ['DROP INDEX ON KNOWLEDGE_BASE k', 'DROP INDEX ON KNOWLEDGE_BASE'],
-    ['EVALUATE KNOWLEDGE_BASE k USING a = 1', 'EVALUATE KNOWLEDGE_BASE'],
     ['CREATE ANOMALY DETECTION MODEL m FROM db (SELECT 1)', 'CREATE ANOMALY DETECTION MODEL'],
   ]
   test.each(known)('%s is known and says what to use instead', (sql, what) =>

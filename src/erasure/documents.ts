@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { chunkingSchema } from '../../events/knowledge-base.js'
+import { contentsStream } from '../../events/records/contents.js'
+import { Problem } from '../basics/errors.js'
+import { LongWork } from '../basics/long-work.js'
+import { chunksOf } from '../knowledge/documents/chunks.js'
+import type { Log } from '../log/contract/log.js'
+import { eventsOf } from '../log/read/slices.js'
+import { emptyPlan, type Plan } from './plan.js'
+import { whole } from './whole-payload.js'
+import { resourceStream } from './secrets.js'
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>
+
+export type DocumentsSubject = { project: string; knowledge_base: string; ids?: string[] }
+
+const inserted = z.object({ payload: z.string(), vectors: z.string().nullable(), documents: z.number(), chunking: chunkingSchema })
+const stored = z.array(z.union([z.object({ erased: z.literal(true) }), z.looseObject({ id: z.string(), content: z.string() })]))
+type Stored = z.infer<typeof stored>
+
+/** The documents without those that go: these keep their places. Undefined when none goes. */
+const without = (documents: Stored, goes: (id: string) => boolean): { left: Stored; gone: number } | undefined => {
+  const left = documents.map((document) => ('id' in document && goes(document.id) ? ({ erased: true } as const) : document))
+  const gone = left.filter((document, i) => document !== documents[i]).length
+  return gone === 0 ? undefined : { left, gone }
+}
+
+/** The vectors of the documents that stay; they stand in the order of the chunks. */
+const vectorsLeft = (vectors: Buffer, before: Stored, left: Stored, chunking: z.infer<typeof chunkingSchema>): Buffer => {
+  const counts = before.map((document) => ('content' in document ? chunksOf(document.content, chunking).length : 0))
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const size = total === 0 ? 0 : vectors.length / total
+  let at = 0
+  const parts = counts.map((count, i) => {
+    const part = vectors.subarray(at, (at += count * size))
+    return left[i] === before[i] ? part : Buffer.alloc(0)
+  })
+  return Buffer.concat(parts)
+}
+
+/**
+ * Plans to erase documents of a knowledge base, in all versions that there ever were: those with some ids, or all. Their vectors go
+ * with them.
+ */
+export const planDocuments = async (log: Reading, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
+  const stream = await resourceStream(log, 'knowledge_base', knowledge_base, project)
+  // The ids may be personal: the event does not name them.
+  const plan = emptyPlan('documents', `${project}.${knowledge_base}`)
+  const wanted = ids && new Set(ids)
+  const work = new LongWork()
+  let found = 0
+  for await (const { type, data } of eventsOf(log, contentsStream(stream))) {
+    if (type !== 'KnowledgeInserted') continue
+    const { payload, vectors, documents: count, chunking } = inserted.parse(data)
+    const [ofDocuments, ofVectors] = await Promise.all([whole(log, payload, count), vectors === null ? undefined : whole(log, vectors, 0)])
+    const bytes = ofDocuments && (await log.payload(payload))
+    await work.pause()
+    if (!ofDocuments || !bytes) {
+      if (!wanted) plan.already++
+      continue
+    }
+    const before = stored.parse(JSON.parse(bytes.toString()))
+    const split = without(before, (id) => wanted?.has(id) ?? true)
+    if (!split) continue
+    found += split.gone
+    const isEmpty = split.left.every((document) => 'erased' in document)
+    plan.payloads.push({ ...ofDocuments, rows: split.gone, stays: isEmpty ? null : JSON.stringify(split.left) })
+    const vectorBytes = ofVectors && vectors !== null ? await log.payload(vectors) : undefined
+    if (ofVectors && vectorBytes)
+      plan.payloads.push({ ...ofVectors, stays: isEmpty ? null : vectorsLeft(vectorBytes, before, split.left, chunking) })
+  }
+  if (found === 0 && plan.already === 0)
+    throw new Problem(
+      'not_found',
+      'Documents not found',
+      `${project}.${knowledge_base} never had ${wanted ? 'documents with these ids' : 'documents'}`,
+      {
+        hint: `SELECT id FROM ${project}.${knowledge_base} lists those that it has.`,
+      },
+    )
+  return plan
+}

@@ -1,0 +1,217 @@
+import * as z from 'zod'
+import { jsonObject, type JsonObject } from '../../../../events/common.js'
+import { knowledgeBaseFields, knowledgeSettings } from '../../../commands/knowledge-base-input.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import { notFound, Problem, wrong } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/contents.js'
+import type { MetadataFilter } from '../../../knowledge/contract/search.js'
+import type { Found } from '../../../log/contract/log.js'
+import { object, wrapped } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
+import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import type { Reading } from '../../reads/reading.js'
+import type { Records } from '../../reads/records.js'
+import { projectNamed, projectOf, resultOf } from '../../reads/scope.js'
+
+const record = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    project_id: z.int(),
+    vector_database: z.unknown(),
+    vector_database_table: z.unknown(),
+    updated_at: z.string(),
+    created_at: z.string(),
+    query_id: z.null(),
+    embedding_model: jsonObject.nullable(),
+    reranking_model: jsonObject.nullable(),
+    metadata_columns: z.array(z.string()),
+    content_columns: z.array(z.string()),
+    id_column: z.string().nullable(),
+    preprocessing: z.object({ chunk_size: z.int(), chunk_overlap: z.int() }),
+    params: jsonObject,
+  })
+  .meta({ id: 'KnowledgeBase' })
+
+const texts = z.array(z.string())
+const creation = knowledgeBaseFields.extend({ name: z.string() })
+const changes = knowledgeBaseFields.extend({
+  rows: z.array(z.looseObject({})).nullish().describe('Documents: an object of columns for each'),
+  files: texts.nullish().describe('Names of uploaded tables; each row is a document'),
+  urls: texts.nullish().describe('Refused: this service reads no web pages'),
+  query: z.string().nullish().describe('A SELECT; each row is a document'),
+})
+type Changes = z.infer<typeof changes>
+
+const question = z.object({
+  query: z.string(),
+  type: z.enum(['chat', 'context']).nullish(),
+  keywords: z.union([z.string(), texts]).nullish(),
+  metadata: jsonObject.nullish().describe('Values that the metadata of a chunk has'),
+  limit: z.int().min(0).max(limits.knowledgeSearchMaxChunks).nullish(),
+  alpha: z.number().min(0).max(1).nullish().describe('1: by meaning alone, 0: by words alone'),
+  relevance: z.number().nullish().describe('The least relevance'),
+})
+const chunk = z.object({
+  id: z.string(),
+  chunk_id: z.string(),
+  content: z.string(),
+  metadata: jsonObject,
+  relevance: z.number(),
+  distance: z.number().nullable(),
+})
+const found = z.object({ documents: z.array(chunk), position: z.int() }).meta({ id: 'KnowledgeFound' })
+
+/** Runs a SELECT for a client, and gives its rows. */
+export type SelectRows = (query: string, project: string, call: Call) => AsyncIterable<JsonObject>
+
+const path = '/projects/:project/knowledge_bases'
+
+const modeIn = (params: JsonObject | null | undefined): InsertMode | undefined => {
+  if (params?.['kb_skip_existing'] === true) return 'skip'
+  return params?.['kb_no_upsert'] === true ? 'add' : undefined
+}
+
+const ofFile = (name: string): string => `SELECT * FROM files.\`${name.replaceAll('`', '``')}\``
+
+const noPages = (): Problem =>
+  new Problem('not_built', 'Not available', 'this service reads no web pages', {
+    hint: 'Send their texts as rows: {"knowledge_base": {"rows": [{"id": "https://…", "content": "…"}]}}.',
+  })
+
+type Services = { ledger: Ledger; records: Records; reading: Reading; knowledge: KnowledgeStore; select: SelectRows }
+
+export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, select }: Services): Route[] => {
+  const { log } = ledger
+  const named = async (projectName: string, ref: string): Promise<{ project: Found<'project'>; base: Found<'knowledge_base'> }> => {
+    const project = await projectNamed(log, projectName)
+    const base = await log.resources.one('knowledge_base', ref, project)
+    if (!base) throw notFound('knowledge base', ref)
+    return { project, base }
+  }
+
+  /** The rows that a request brings, one source after the other. */
+  const given = ({ rows, files, query }: Changes, project: string, call: Call) => [
+    ...(rows ? [{ source: 'rows' as const, rows: rows as JsonObject[] }] : []),
+    ...(files ?? []).map((file) => ({ source: 'file' as const, rows: select(ofFile(file), project, call) })),
+    ...(query ? [{ source: 'query' as const, rows: select(query, project, call) }] : []),
+  ]
+
+  const insert = async (body: Changes, { project, base }: Awaited<ReturnType<typeof named>>, call: Call): Promise<void> => {
+    if (body.urls && body.urls.length > 0) throw noPages()
+    const sources = given(body, project.state.name, call)
+    const mode = modeIn(body.params)
+    for (const [i, { source, rows }] of sources.entries()) {
+      const { expects: _, ...execution } = call.execution()
+      const inserted = await knowledge.insert({
+        ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' },
+        ...(mode && { mode }),
+        ...(body.preprocessing && { preprocessing: body.preprocessing }),
+        // The key stands for the request as a whole.
+        ...(i === sources.length - 1 && { execution }),
+      })
+      call.note({ positions: inserted.positions, stream: base.stream, resource: null, repeated: false })
+    }
+  }
+
+  const change = async (body: Changes, segments: { project: string; base: string }, call: Call): Promise<void> => {
+    const { rows, files, urls, query, ...fields } = body
+    if (rows ?? files ?? urls ?? query) {
+      if (!(await carriedOut(ledger, call))) await insert(body, await named(segments.project, segments.base), call)
+      return
+    }
+    const settings = knowledgeSettings(fields)
+    if (Object.keys(settings).length === 0 && !fields.name)
+      throw wrong('there is nothing to insert', 'Send rows, files or a query; or settings to change.')
+    const data = { project: segments.project, knowledge_base: segments.base, ...settings, ...(fields.name && { name: fields.name }) }
+    await carryOut(ledger, { type: 'UpdateKnowledgeBase', data }, call)
+  }
+
+  return [
+    reading({
+      path,
+      summary: 'List the knowledge bases of a project',
+      query: listParameters,
+      answers: { 200: z.array(record) },
+      async handle(input, moment) {
+        const project = await projectNamed(moment, input.segments.project)
+        const read = (after: number, limit: number) => moment.resources.page('knowledge_base', project, after, limit)
+        return list(input, [resourcesPart(read, (base: Found<'knowledge_base'>) => [moment.records.knowledgeBase(base, project)])])
+      },
+    }),
+    route({
+      method: 'post',
+      path,
+      summary: 'Create a knowledge base',
+      commandHeaders,
+      body: wrapped('knowledge_base', creation),
+      answers: { 201: record },
+      async handle({ segments: { project }, body, call }) {
+        const data = { project, knowledge_base: body.name, ...knowledgeSettings(body) }
+        const { resource } = await carryOut(ledger, { type: 'CreateKnowledgeBase', data }, call)
+        const base = resultOf('knowledge_base', resource)
+        return json(records.knowledgeBase(base, await projectOf(log, base)), { status: 201 })
+      },
+    }),
+    reading({
+      path: `${path}/:base`,
+      summary: 'Get a knowledge base by name or id',
+      answers: { 200: record },
+      async handle({ segments }, moment) {
+        const project = await projectNamed(moment, segments.project)
+        const base = await moment.resources.one('knowledge_base', segments.base, project)
+        if (!base) throw notFound('knowledge base', segments.base)
+        return json(moment.records.knowledgeBase(base, project), { headers: entityTag(base) })
+      },
+    }),
+    route({
+      method: 'put',
+      path: `${path}/:base`,
+      summary: 'Insert documents into a knowledge base from rows, files or a query; without them, change its settings',
+      commandHeaders: withoutDryRun,
+      body: wrapped('knowledge_base', changes),
+      bodySize: 'rows',
+      answers: { 200: z.literal('') },
+      async handle({ segments, body, call }) {
+        await change(body, segments, call)
+        return json('')
+      },
+    }),
+    deletion(ledger, {
+      path: `${path}/:base`,
+      summary: 'Delete a knowledge base; its documents stay as history until they are erased',
+      command: ({ segments: { project, base } }) => ({ type: 'DeleteKnowledgeBase', data: { project, knowledge_base: base } }),
+    }),
+    route({
+      method: 'post',
+      path: `${path}/:base/completions`,
+      summary: 'Search a knowledge base: the chunks that a question is about',
+      body: object(question, 'body'),
+      answers: { 200: found },
+      async handle({ segments, body: { query, type, keywords, metadata, limit, alpha, relevance }, call }) {
+        if ((type ?? 'chat') === 'chat')
+          throw new Problem('not_built', 'Not available', 'a knowledge base finds chunks, and writes no answers', {
+            hint: 'Send "type": "context" for the chunks; an agent with this knowledge base answers: POST …/agents/<name>/completions.',
+          })
+        const { base } = await named(segments.project, segments.base)
+        const words = typeof keywords === 'string' ? [keywords] : (keywords ?? [])
+        const weight = alpha ?? (words.length > 0 ? 0.5 : undefined)
+        const filters = Object.entries(metadata ?? {}).map(([column, value]): MetadataFilter => ({ column, op: '=', value }))
+        const { chunks, position } = await knowledge.search(
+          base,
+          {
+            ...{ content: [query, ...words].join(' '), limit: limit ?? 10, filters },
+            ...(weight !== undefined && { alpha: weight }),
+            ...(typeof relevance === 'number' && { minRelevance: relevance }),
+          },
+          { signal: call.gone },
+        )
+        return json({ documents: chunks, position })
+      },
+    }),
+  ]
+}

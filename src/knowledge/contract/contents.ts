@@ -1,0 +1,63 @@
+import type { Json, JsonObject } from '../../../events/common.js'
+import type { ContentsSource } from '../../../events/records/contents.js'
+import type { Execution } from '../../commands/ledger.js'
+import type { Found, Origin } from '../../log/contract/log.js'
+import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchKnowledge } from './search.js'
+
+/** A chunk that nothing was searched for. */
+export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
+
+/** What is listed of a knowledge base, in the order of insertion. */
+export type ListQuery = { limit: number; filters?: readonly MetadataFilter[]; asOf?: number }
+
+/** A column of metadata, and the types of JSON that its values have. */
+export type MetadataColumn = { name: string; types: readonly ('text' | 'integer' | 'real' | 'boolean' | 'json')[] }
+
+/** What a knowledge base holds. */
+export type KnowledgeFacts = { columns: readonly MetadataColumn[]; documents: number; chunks: number; dimensions: number | null }
+
+/** What becomes of a document whose id is there: it takes the place of that one, stands beside it, or is left out. */
+export type InsertMode = 'replace' | 'add' | 'skip'
+
+/** Rows that become documents. `isAtomic`: all of them are inserted, or none; they are held in memory for it. */
+export type Insertion = {
+  knowledgeBase: Found<'knowledge_base'>
+  source: ContentsSource
+  rows: AsyncIterable<JsonObject> | Iterable<JsonObject>
+  isAtomic: boolean
+  mode?: InsertMode
+  /** Settings of this insert that differ from those of the knowledge base. */
+  preprocessing?: JsonObject
+  origin: Origin
+  execution?: Execution
+  signal?: AbortSignal
+}
+
+/** What came of an insert. `skipped` counts documents that were there, with `mode` skip. */
+export type Inserted = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
+
+export type Removal = {
+  knowledgeBase: Found<'knowledge_base'>
+  filters: readonly MetadataFilter[]
+  origin: Origin
+  execution?: Execution
+}
+
+/** Knowledge bases as the rest of the service uses them. All methods throw a Problem. */
+export interface KnowledgeStore {
+  search: SearchKnowledge
+  list(knowledgeBase: { stream: string }, query: ListQuery): Promise<{ chunks: ListedChunk[]; position: number }>
+  facts(knowledgeBase: { stream: string }): Promise<KnowledgeFacts>
+  insert(insertion: Insertion): Promise<Inserted>
+  /** Takes out the documents that pass all filters. */
+  remove(removal: Removal): Promise<{ documents: number; positions: number[] }>
+}
+
+/** What the SQL process asks about a knowledge base while it answers a query. */
+export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | { search: KnowledgeQuery } | { list: ListQuery })
+
+/** What the server says. */
+export type KnowledgeTold = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ListedChunk[] }
+
+/** A value of a row or of metadata. */
+export type Cell = Json

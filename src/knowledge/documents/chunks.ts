@@ -1,0 +1,66 @@
+import type { Chunking } from '../../../events/knowledge-base.js'
+
+/** A part of a text, from one character to before another. */
+export type TextChunk = { start: number; end: number; text: string }
+
+/** Where a text is cut, the best first: between paragraphs, lines, sentences, clauses, words. */
+const seams = ['\n\n', '\n', '. ', '? ', '! ', '。', '; ', ', ', ' ']
+
+/** The end of a chunk that begins at `start`: behind the last seam in its second half, or where it is full. */
+const endOf = (text: string, start: number, size: number): number => {
+  const full = start + size
+  if (full >= text.length) return text.length
+  const least = start + Math.ceil(size / 2)
+  for (const seam of seams) {
+    const at = text.lastIndexOf(seam, full - seam.length)
+    if (at + seam.length > least) return at + seam.length
+  }
+  return insidePair(text, full) ? full - 1 : full
+}
+
+/** Whether a place is inside of a character of two code units. */
+const insidePair = (text: string, at: number): boolean => {
+  const before = text.charCodeAt(at - 1)
+  const behind = text.charCodeAt(at)
+  return before >= 0xd800 && before < 0xdc00 && behind >= 0xdc00 && behind < 0xe000
+}
+
+/** Where the chunk behind one that ends at `end` begins: at the first word of the overlap. */
+const nextStart = (text: string, start: number, end: number, overlap: number): number => {
+  const from = end - overlap
+  if (overlap === 0 || from <= start) return end
+  const space = text.slice(from, end).search(/\s/)
+  const at = space < 0 ? from : from + space + 1
+  return insidePair(text, at) ? at + 1 : at
+}
+
+/** The part without white space around it; undefined when nothing is left. */
+const trimmed = (text: string, start: number, end: number): TextChunk | undefined => {
+  const part = text.slice(start, end)
+  const inner = part.trim()
+  if (inner === '') return undefined
+  const from = start + part.indexOf(inner.charAt(0))
+  return { start: from, end: from + inner.length, text: inner }
+}
+
+/**
+ * Cuts a text into chunks of at most so many characters, each of which repeats the end of the one before. The same text and settings
+ * always give the same chunks.
+ *
+ * @example chunksOf('One. Two.', { size: 5, overlap: 0 }) // [{ start: 0, end: 4, text: 'One.' }, { start: 5, end: 9, text: 'Two.' }]
+ */
+export const chunksOf = (text: string, { size, overlap }: Chunking): TextChunk[] => {
+  const chunks: TextChunk[] = []
+  for (let start = 0; start < text.length;) {
+    const end = endOf(text, start, size)
+    const chunk = trimmed(text, start, end)
+    if (chunk) chunks.push(chunk)
+    if (end >= text.length) break
+    start = nextStart(text, start, end, overlap)
+  }
+  return chunks
+}
+
+/** The id of a chunk, by the one of its document: `chunkId('a', 1, 3, { start: 0, end: 900 })` → `a:1of3:0to900` */
+export const chunkId = (id: string, number: number, total: number, { start, end }: { start: number; end: number }): string =>
+  `${id}:${number}of${total}:${start}to${end}`

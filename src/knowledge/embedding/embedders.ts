@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { JsonObject } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Blobs } from '../../files/blobs.js'
+import type { EmbeddingModel } from '../../llm/contract/language-model.js'
+import type { Log } from '../../log/contract/log.js'
+import { normalised } from '../index/vectors.js'
+import { OnnxEmbedder, readOnnxEmbedding } from './onnx-embedder.js'
+
+/** Makes the embedding model that settings name, of a provider that is called over HTTP; the secrets in them are sealed. */
+export type EmbeddingOverHttp = (settings: JsonObject) => Promise<EmbeddingModel>
+
+type Options = { log: Pick<Log, 'resources'>; blobs: Blobs; overHttp?: EmbeddingOverHttp | undefined }
+
+const atOnceMax = 4
+
+/** The embedding models of knowledge bases: providers over HTTP, and uploaded ones that run here. */
+export class Embedders {
+  readonly #onnx = new LRUCache<string, OnnxEmbedder>({ max: atOnceMax, dispose: (embedder) => embedder.end() })
+
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem of the model, or not_built where there is no provider */
+  async of(settings: JsonObject): Promise<EmbeddingModel> {
+    if (settings['provider'] === 'onnx') return this.#onnxOf(settings)
+    const { overHttp } = this.options
+    if (!overHttp)
+      throw new Problem('not_built', 'Not available', 'this service calls no provider of embeddings', {
+        hint: 'Upload a sentence transformer: {"provider": "onnx", "file": "…"}; or leave embedding_model out and search by words.',
+      })
+    return overHttp(settings)
+  }
+
+  /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not give one for each text */
+  async embed(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = []
+    for (let from = 0; from < texts.length; from += limits.knowledgeEmbedMaxTexts)
+      vectors.push(...(await model.embed(texts.slice(from, from + limits.knowledgeEmbedMaxTexts), { signal })).map(normalised))
+    const dimensions = vectors[0]?.length ?? 0
+    if (vectors.length !== texts.length || vectors.some(({ length }) => length !== dimensions) || (texts.length > 0 && dimensions === 0))
+      throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} did not give one vector for each text`)
+    if (vectors.some((vector) => !vector.every(Number.isFinite)))
+      throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} gave numbers that are not finite`)
+    return vectors
+  }
+
+  stop(): void {
+    this.#onnx.clear()
+  }
+
+  /** A file that was uploaded anew is another model. */
+  async #onnxOf(settings: JsonObject): Promise<OnnxEmbedder> {
+    const { log, blobs } = this.options
+    const { file, tokenizer, maxTokens } = readOnnxEmbedding(settings)
+    const contents = await Promise.all([file, tokenizer].map(async (name) => (await log.resources.one('file', name))?.state.content ?? ''))
+    const key = JSON.stringify([file, maxTokens, ...contents])
+    const known = this.#onnx.get(key)
+    if (known) return known
+    const opened = await OnnxEmbedder.open(settings, { resources: log.resources, blobs })
+    this.#onnx.set(key, opened)
+    return opened
+  }
+}

@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises'
+import type { JsonObject } from '../../../events/common.js'
+import { notFound, Problem, wrong } from '../../basics/errors.js'
+import { LongWork } from '../../basics/long-work.js'
+import type { Blobs } from '../../files/blobs.js'
+import { isTable } from '../../files/formats/formats.js'
+import type { EmbeddingModel } from '../../llm/contract/language-model.js'
+import type { Resources } from '../../log/contract/log.js'
+import { inspectOnnx } from '../../models/engines/onnx/inspect.js'
+import type { Output, Signature } from '../../models/engines/onnx/messages.js'
+import { OnnxProcess } from '../../models/engines/onnx/process.js'
+import type { TensorType } from '../../models/engines/onnx/runtime.js'
+import { normalised } from '../index/vectors.js'
+import { readTokenizer, type Tokenizer } from './tokenizer.js'
+
+/** What a sentence transformer is made of, as `embedding_model` names it. */
+type Settings = { file: string; tokenizer: string; maxTokens: number }
+
+const defaultMaxTokens = 256
+const mostTokens = 8_192
+
+const textIn = (settings: JsonObject, key: string): string | undefined => {
+  const value = settings[key]
+  return typeof value === 'string' && value !== '' ? value.replace(/^files\./i, '') : undefined
+}
+
+/** The settings of an uploaded model: its tokenizer is `<file>_tokenizer` unless another file is named. */
+export const readOnnxEmbedding = (settings: JsonObject): Settings => {
+  const file = textIn(settings, 'file') ?? ''
+  const maxTokens = settings['max_tokens'] ?? defaultMaxTokens
+  if (typeof maxTokens !== 'number' || !Number.isInteger(maxTokens) || maxTokens < 8 || maxTokens > mostTokens)
+    throw wrong(`embedding_model.max_tokens: must be a whole number from 8 to ${mostTokens}`)
+  return { file, tokenizer: textIn(settings, 'tokenizer') ?? `${file}_tokenizer`, maxTokens }
+}
+
+type Files = { resources: Pick<Resources, 'one'>; blobs: Blobs }
+
+/** An uploaded file that is kept as it came. */
+const keptFile = async ({ resources, blobs }: Files, name: string, what: string): Promise<{ path: string; content: string }> => {
+  const found = await resources.one('file', name)
+  if (!found) {
+    const { code, title, detail } = notFound('file', name)
+    throw new Problem(code, title, `${detail}: it is the ${what} of the embedding model`, {
+      hint: `PUT /api/files/${name} with ${what === 'tokenizer' ? 'tokenizer.json' : 'the .onnx file'} as a form part "file".`,
+    })
+  }
+  const { columns, content } = found.state
+  if (isTable({ columns }))
+    throw new Problem('bad_file', 'Not kept as it is', `files.${name} is a table, and not the ${what} of a model`, {
+      hint: 'Upload it again under its own name, model.onnx or tokenizer.json: then it is kept as it is.',
+    })
+  if (!(await blobs.has(content))) throw new Problem('not_found', 'File not found', `The content of files.${name} is no longer kept`)
+  return { path: blobs.path(content), content }
+}
+
+/** The mean of the vectors of all tokens; where the model gives one for the whole text, that one. */
+const pooled = ({ type, dims, data }: Output, sum: Float64Array | undefined): { sum: Float64Array; tokens: number } => {
+  const width = dims.at(-1) ?? 0
+  const tokens = dims.length === 3 ? (dims[1] ?? 0) : 1
+  if (type !== 'float32' || width === 0 || data.length !== tokens * width)
+    throw new Problem('bad_file', 'Not an embedding model', 'the model gives no vectors of 32-bit numbers', {
+      hint: 'Export it with sentence-transformers or optimum, task feature-extraction.',
+    })
+  const total = sum ?? new Float64Array(width)
+  for (let token = 0; token < tokens; token++) for (let i = 0; i < width; i++) total[i] = (total[i] ?? 0) + Number(data[token * width + i])
+  return { sum: total, tokens }
+}
+
+const tokenInputs = ['input_ids', 'attention_mask', 'token_type_ids']
+
+/** A sentence transformer that was uploaded, and runs in a process of its own, on this machine alone. */
+export class OnnxEmbedder implements EmbeddingModel {
+  readonly host = 'localhost'
+  #signature: Promise<Signature> | undefined
+
+  private constructor(
+    readonly model: string,
+    private readonly maxTokens: number,
+    private readonly tokenizer: Tokenizer,
+    private readonly process: OnnxProcess,
+  ) {}
+
+  /** @throws Problem not_found, bad_file, too_large */
+  static async open(settings: JsonObject, files: Files): Promise<OnnxEmbedder> {
+    const { file, tokenizer: name, maxTokens } = readOnnxEmbedding(settings)
+    const model = await keptFile(files, file, 'ONNX file')
+    const tokenizer = await keptFile(files, name, 'tokenizer')
+    inspectOnnx(await readFile(model.path))
+    return new OnnxEmbedder(file, maxTokens, await readTokenizer(tokenizer.path, name), new OnnxProcess({ file: model.path, offset: 0 }))
+  }
+
+  async embed(texts: readonly string[], { signal }: { signal: AbortSignal }): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = []
+    const work = new LongWork()
+    for (const text of texts) {
+      signal.throwIfAborted()
+      vectors.push(await this.#one(text))
+      await work.pause()
+    }
+    return vectors
+  }
+
+  end(): void {
+    this.process.end()
+  }
+
+  /** A long text is read in parts, so that its end counts as its beginning does. */
+  async #one(text: string): Promise<Float32Array> {
+    const { ids } = this.tokenizer.encode(text)
+    let sum: Float64Array | undefined
+    let tokens = 0
+    for (let from = 0; from < Math.max(1, ids.length); from += this.maxTokens) {
+      const part = pooled(await this.#run(ids.slice(from, from + this.maxTokens)), sum)
+      sum = part.sum
+      tokens += part.tokens
+    }
+    return normalised(Float32Array.from(sum ?? [], (value) => value / tokens))
+  }
+
+  /** One text at a time: what a quantised model gives for a text depends on those beside it. */
+  async #run(ids: readonly number[]): Promise<Output> {
+    this.#signature ??= this.process.signature()
+    const { inputs, outputs } = await this.#signature.catch((error: unknown) => {
+      this.#signature = undefined
+      throw error
+    })
+    const other = inputs.find(({ name }) => !tokenInputs.includes(name))
+    if (other)
+      throw new Problem(
+        'bad_file',
+        'Not an embedding model',
+        `the model has an input "${other.name}", which is none of ${tokenInputs.join(', ')}`,
+      )
+    const output = outputs.find(({ name }) => /sentence_embedding|last_hidden_state/.test(name)) ?? outputs[0]
+    // The mask counts all tokens in, as none is filled up; a text has no second part.
+    const valueOf = (name: string, id: number): number => (name === 'input_ids' ? id : name === 'attention_mask' ? 1 : 0)
+    const columns = inputs.flatMap(({ name }) => ids.map((id) => new Float64Array([valueOf(name, id)])))
+    const tensors = inputs.map(({ name, type }) => ({ name, type: type as TensorType, columns: ids.length, flat: false }))
+    const [result] = await this.process.run({ tensors, columns, rows: 1, batch: 1, outputs: [output?.name ?? ''] })
+    if (!result) throw new Problem('bad_file', 'Not an embedding model', 'the model has no output')
+    return result
+  }
+}

@@ -1,0 +1,152 @@
+import type { JsonObject, StreamId } from '../../events/common.js'
+import { logStream } from '../../events/records/log.js'
+import { contentsStream, type DocumentsAt, type KnowledgeInserted, type KnowledgeRemoved } from '../../events/records/contents.js'
+import { erasedPayloadsOf } from '../../events/references.js'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
+import { upcast } from '../../events/catalogue.js'
+import { KeyedTurns } from '../basics/keyed-turns.js'
+import { limits } from '../basics/limits.js'
+import type { Log } from '../log/contract/log.js'
+import { streamEventsWith } from '../log/read/slices.js'
+import { isProblem } from '../basics/errors.js'
+import { IndexGone, type IndexProcess } from './index-process.js'
+import {
+  notOpenTitle,
+  type Done,
+  type ErasedDocuments,
+  type IndexState,
+  type Step,
+  type StoredDocument,
+  type Work,
+} from './index/messages.js'
+
+type Reading = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'payload' | 'erasedAt'>
+
+/** Erasing rewrites a whole file. */
+const eraseTimeoutMs = 10 * limits.knowledgeCallTimeoutMs
+const triesMax = 3
+
+const parseDocuments = (bytes: Buffer | undefined): readonly StoredDocument[] | undefined =>
+  bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as StoredDocument[])
+
+/** The places of the documents that an erasure left of a payload; of vectors there are none. */
+const placesLeft = (bytes: Buffer | undefined): number[] => {
+  try {
+    return (parseDocuments(bytes) ?? []).flatMap((document, row) => ('erased' in document ? [] : [row]))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * The indexes of all knowledge bases, each as far as the log: a search waits until its index has what the log had when it came. The
+ * process that keeps them may end at any time.
+ *
+ * @example const done = await indexes.ask(stream, { search: request })
+ */
+export class FollowedIndexes {
+  /** Only one follows an index at a time. */
+  readonly #turns = new KeyedTurns()
+  readonly #known = new Map<StreamId, IndexState & { generation: number }>()
+
+  constructor(
+    private readonly log: Reading,
+    private readonly process: IndexProcess,
+  ) {}
+
+  /** Asks an index that has all that the log had. If the process ends meanwhile, the next one is asked. */
+  async ask(base: StreamId, work: Work): Promise<Done> {
+    return this.#again(base, async () => {
+      await this.#follow(base)
+      return this.process.ask(base, work)
+    })
+  }
+
+  /** Takes what was erased up to now out of the indexes that may have it. */
+  async purge(bases: readonly StreamId[]): Promise<void> {
+    for (const base of bases) await this.#again(base, () => this.#follow(base))
+  }
+
+  async #again<T>(base: StreamId, work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await work()
+      } catch (error) {
+        const isLost = error instanceof IndexGone || (isProblem(error) && error.title === notOpenTitle)
+        if (!isLost || tries === triesMax) throw error
+        this.#known.delete(base)
+      }
+  }
+
+  async #follow(base: StreamId): Promise<void> {
+    const stream = contentsStream(base)
+    const [version, erasedAt] = await Promise.all([this.log.streamVersion(stream), this.log.erasedAt()])
+    if (this.#isCurrent(base, version, erasedAt)) return
+    await this.#turns.take(base, async () => {
+      if (this.#isCurrent(base, version, erasedAt)) return
+      const { generation } = this.process
+      let state = this.#known.get(base)
+      if (state?.generation !== generation || generation === 0)
+        state = this.#note(base, await this.process.ask(base, { open: { logId: this.log.id, erasedAt } }))
+      if (state.erasedAt < erasedAt) state = await this.#erase(base, state, erasedAt)
+      while (state.version < version) state = await this.#apply(base, state)
+    })
+  }
+
+  #isCurrent(base: StreamId, version: number, erasedAt: number): boolean {
+    const known = this.#known.get(base)
+    return known !== undefined && known.generation === this.process.generation && known.version >= version && known.erasedAt >= erasedAt
+  }
+
+  #note(base: StreamId, done: Done): IndexState & { generation: number } {
+    if (!('state' in done)) throw new TypeError('the index answered something else')
+    const state = { ...done.state, generation: this.process.generation }
+    this.#known.set(base, state)
+    return state
+  }
+
+  /** Tells the index the next events, as many as one step may take. */
+  async #apply(base: StreamId, { version }: IndexState) {
+    const steps: Step[] = []
+    let bytes = 0
+    for (const { text } of await this.log.readStream(
+      contentsStream(base),
+      version,
+      limits.eventSliceMaxEvents,
+      limits.eventSliceMaxChars,
+    )) {
+      const { step, size } = await this.#stepOf(parseEnvelope(text))
+      steps.push(step)
+      bytes += size
+      if (bytes > limits.knowledgeBatchMaxBytes) break
+    }
+    if (steps.length === 0) throw new Error(`the contents of ${base} have no event after version ${version}`)
+    return this.#note(base, await this.process.ask(base, { apply: steps }))
+  }
+
+  async #stepOf({ type, schema, version, position, data }: Envelope): Promise<{ step: Step; size: number }> {
+    const current: JsonObject = upcast(type, schema, data)
+    if (type === 'KnowledgeRemoved') {
+      const { removes } = current as unknown as KnowledgeRemoved
+      return { step: { version, position, removed: removes }, size: 0 }
+    }
+    const { payload, vectors, chunking, embedding, replaces } = current as unknown as KnowledgeInserted
+    const [documents, ofVectors] = await Promise.all([this.log.payload(payload), vectors === null ? undefined : this.log.payload(vectors)])
+    const inserted = {
+      ...{ payload, chunking, dimensions: embedding?.dimensions ?? null, replaces: replaces as readonly DocumentsAt[] },
+      ...{ documents: parseDocuments(documents), vectors: ofVectors },
+    }
+    return { step: { version, position, inserted }, size: (documents?.length ?? 0) + (ofVectors?.length ?? 0) }
+  }
+
+  async #erase(base: StreamId, { erasedAt: from }: IndexState, erasedAt: number) {
+    const erased: ErasedDocuments[] = []
+    for await (const { type, data, position } of streamEventsWith(this.log, logStream, 0, () => true)) {
+      if (position <= from) continue
+      for (const { hash, replacement } of erasedPayloadsOf(type, data)) {
+        erased.push({ payload: hash, stays: replacement === null ? [] : placesLeft(await this.log.payload(hash)) })
+      }
+    }
+    return this.#note(base, await this.process.ask(base, { erase: erased, erasedAt }, eraseTimeoutMs))
+  }
+}

@@ -1,0 +1,136 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { Problem, problemOf } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { residentBytes } from '../basics/resident-memory.js'
+import { programFile } from '../setup/package.js'
+import type { Done, FromIndex, ToIndex, Work } from './index/messages.js'
+
+type Asking = { resolve: (done: Done) => void; reject: (reason: Error) => void }
+
+export type IndexLimits = { callTimeoutMs: number; queueMaxCalls: number; memoryMaxBytes: number }
+
+const defaultLimits: IndexLimits = {
+  callTimeoutMs: limits.knowledgeCallTimeoutMs,
+  queueMaxCalls: limits.knowledgeQueueMaxCalls,
+  memoryMaxBytes: limits.knowledgeMemoryMaxBytes,
+}
+
+const memorySampleMs = 500
+
+/** The process ended while something was asked of it. Nothing is lost: whoever asks again gets another process, which has the same files. */
+export class IndexGone extends Problem {
+  constructor(why: string) {
+    super('busy', 'Index restarted', `the process that keeps the index of knowledge bases ended: ${why}`, { retryAfterSeconds: 1 })
+  }
+}
+
+/**
+ * The process that keeps the indexes of knowledge bases, as the server sees it: started when it is first asked, and again after its end.
+ * It answers one question after the other. One that takes too long, or too much memory, costs the process.
+ *
+ * @example const done = await index.ask(stream, { facts: true })
+ */
+export class IndexProcess {
+  readonly #limits: IndexLimits
+  #child: ChildProcess | undefined
+  #asking = new Map<number, Asking>()
+  #last = 0
+  #sampler: NodeJS.Timeout | undefined
+  #isStopped = false
+  /** Counts the processes: what one had open, the next has not. */
+  generation = 0
+
+  constructor(
+    private readonly directory: string,
+    bounds: Partial<IndexLimits> = {},
+  ) {
+    this.#limits = { ...defaultLimits, ...bounds }
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** @throws Problem of the question; IndexGone when the process ended before it answered */
+  ask(base: string, work: Work, timeoutMs: number = this.#limits.callTimeoutMs): Promise<Done> {
+    if (this.#isStopped) return Promise.reject(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    if (this.#asking.size >= this.#limits.queueMaxCalls)
+      return Promise.reject(
+        new Problem('busy', 'Busy', `${this.#asking.size} calls wait for the index of knowledge bases`, { retryAfterSeconds: 1 }),
+      )
+    const child = this.#running()
+    const id = ++this.#last
+    return new Promise<Done>((resolve, reject) => {
+      const timer = setTimeout(() => this.#end(child, `a question took longer than ${timeoutMs} ms`), timeoutMs)
+      const settle = () => {
+        clearTimeout(timer)
+        this.#asking.delete(id)
+      }
+      this.#asking.set(id, {
+        resolve: (done) => {
+          settle()
+          resolve(done)
+        },
+        reject: (reason) => {
+          settle()
+          reject(reason)
+        },
+      })
+      this.#send(child, { ask: id, base, work })
+    })
+  }
+
+  /** Ends the process; there is no other one. */
+  stop(): void {
+    this.#isStopped = true
+    if (this.#child) this.#end(this.#child, 'the service is stopping')
+  }
+
+  #running(): ChildProcess {
+    if (this.#child) return this.#child
+    // Neither the flags nor the environment of the service: the process has no use for its secrets.
+    const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
+    const child = fork(programFile('knowledge-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    this.#child = child
+    this.generation += 1
+    child.unref()
+    child.channel?.unref()
+    child.on('error', () => this.#over(child, 'it could not be started'))
+    child.once('exit', (code, signal) => this.#over(child, signal ?? `code ${code}`))
+    child.on('message', (message: FromIndex) => this.#hear(message))
+    this.#send(child, { settings: { directory: this.directory } })
+    this.#sampler = setInterval(() => this.#sample(child), memorySampleMs).unref()
+    return child
+  }
+
+  #sample(child: ChildProcess): void {
+    if (this.#asking.size === 0 || child.pid === undefined) return
+    void residentBytes(child.pid).then((bytes) => {
+      if (bytes > this.#limits.memoryMaxBytes) this.#end(child, `it needed more than ${this.#limits.memoryMaxBytes} bytes of memory`)
+    })
+  }
+
+  #send(child: ChildProcess, message: ToIndex): void {
+    child.send(message, (error) => error && this.#end(child, 'it could not be reached'))
+  }
+
+  #hear(message: FromIndex): void {
+    const asking = this.#asking.get(message.answer)
+    if ('done' in message) asking?.resolve(message.done)
+    else asking?.reject(problemOf(message.problem))
+  }
+
+  #end(child: ChildProcess, why: string): void {
+    child.kill('SIGKILL')
+    this.#over(child, why)
+  }
+
+  #over(child: ChildProcess, why: string): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    clearInterval(this.#sampler)
+    const asking = [...this.#asking.values()]
+    this.#asking = new Map()
+    for (const { reject } of asking) reject(new IndexGone(why))
+  }
+}

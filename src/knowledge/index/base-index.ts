@@ -1,0 +1,247 @@
+import type { DocumentsAt } from '../../../events/records/contents.js'
+import { chunksOf } from '../documents/chunks.js'
+import type { KnowledgeFacts, ListedChunk, MetadataColumn } from '../contract/contents.js'
+import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
+import { conditionOf } from './filters.js'
+import type { ErasedDocuments, IndexState, SearchRequest, Step } from './messages.js'
+import { openIndex, readMeta, writeMeta, type Connection, type Identity } from './schema.js'
+import { listChunks, searchChunks } from './search-chunks.js'
+import { VectorTable } from './vectors.js'
+import { vectorOf } from './vector-bytes.js'
+
+type ChunkRow = { key: number; content: string }
+type Inserted = Extract<Step, { inserted: unknown }>['inserted']
+
+const typeOfJson = (value: unknown): MetadataColumn['types'][number] => {
+  switch (typeof value) {
+    case 'string':
+      return 'text'
+    case 'boolean':
+      return 'boolean'
+    case 'number':
+      return Number.isSafeInteger(value) ? 'integer' : 'real'
+    default:
+      return 'json'
+  }
+}
+
+/**
+ * The index of one knowledge base: a file that follows the stream of its contents. It holds every document there ever was, with the
+ * positions between which it held, so that searches of the past find what was there.
+ *
+ * @example const index = new BaseIndex(file, identity, 0); index.apply(steps); index.search(request)
+ */
+export class BaseIndex {
+  readonly #db: Connection
+  #vectors: VectorTable | undefined
+
+  /** `erasedAt` is the position of the last erasure in the log: a new file will never see what was erased before. */
+  constructor(file: string, identity: Identity, erasedAt: number) {
+    this.#db = openIndex(file, identity)
+    if (readMeta(this.#db, 'erased_at') === undefined) writeMeta(this.#db, 'erased_at', erasedAt)
+  }
+
+  get state(): IndexState {
+    return { version: this.#number('version') ?? 0, erasedAt: this.#number('erased_at') ?? 0 }
+  }
+
+  /** Follows events; those that it has are passed over. */
+  apply(steps: readonly Step[]): IndexState {
+    this.#changing(() => {
+      for (const step of steps) {
+        if (step.version <= this.state.version) continue
+        if ('removed' in step) this.#end(step.removed, step.position)
+        else this.#insert(step.position, step.inserted)
+        writeMeta(this.#db, 'version', step.version)
+        writeMeta(this.#db, 'position', step.position)
+      }
+    })
+    return this.state
+  }
+
+  /** Takes away what was erased, so that no byte of it is left in the file or beside it. */
+  erase(erased: readonly ErasedDocuments[], erasedAt: number): IndexState {
+    let gone = 0
+    this.#changing(() => {
+      for (const { payload, stays } of erased) gone += this.#forget(payload, new Set(stays))
+      writeMeta(this.#db, 'erased_at', erasedAt)
+      if (gone > 0) this.#readColumns()
+    })
+    if (gone > 0) {
+      for (const index of ['words', 'past']) this.#db.exec(`INSERT INTO ${index} (${index}) VALUES ('optimize')`)
+      this.#db.exec('VACUUM')
+    }
+    this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    return this.state
+  }
+
+  /** Where the documents with these ids were inserted; those that hold now. */
+  find(ids: readonly string[]): [string, number, number][] {
+    const one = this.#db.prepare<[string], { position: number; row: number }>(
+      'SELECT position, row FROM documents WHERE id = ? AND valid_to IS NULL',
+    )
+    return ids.flatMap((id) => one.all(id).map(({ position, row }): [string, number, number] => [id, position, row]))
+  }
+
+  /** The same of the documents that pass all filters. */
+  matching(filters: readonly MetadataFilter[]): [string, number, number][] {
+    const { sql, values } = conditionOf(filters)
+    const rows = this.#db
+      .prepare<unknown[], { id: string; position: number; row: number }>(
+        `SELECT DISTINCT d.id, d.position, d.row FROM documents AS d JOIN chunks AS c ON c.document = d.key WHERE d.valid_to IS NULL${sql}`,
+      )
+      .all(...values)
+    return rows.map(({ id, position, row }) => [id, position, row])
+  }
+
+  search(request: SearchRequest): KnowledgeChunk[] {
+    const asOf = request.asOf !== null && request.asOf < (this.#number('position') ?? 0) ? request.asOf : null
+    return searchChunks(this.#db, { ...request, asOf }, () => this.#vectorTable())
+  }
+
+  list(request: { limit: number; filters: readonly MetadataFilter[]; asOf: number | null }): ListedChunk[] {
+    return listChunks(this.#db, request)
+  }
+
+  facts(): KnowledgeFacts {
+    const types = new Map<string, MetadataColumn['types'][number][]>()
+    for (const { name, type } of this.#db
+      .prepare<[], { name: string; type: MetadataColumn['types'][number] }>('SELECT * FROM columns')
+      .all())
+      types.set(name, [...(types.get(name) ?? []), type])
+    return {
+      columns: [...types].map(([name, of]) => ({ name, types: of })),
+      documents: this.#count('SELECT count(*) AS n FROM documents WHERE valid_to IS NULL'),
+      chunks: this.#count('SELECT count(*) AS n FROM chunks'),
+      dimensions: this.#number('dimensions') ?? null,
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  /** One transaction. When it fails, the vectors in memory may have more than the file: they are read again. */
+  #changing(work: () => void): void {
+    try {
+      this.#db.transaction(work).immediate()
+    } catch (error) {
+      this.#vectors = undefined
+      throw error
+    }
+  }
+
+  #number(key: string): number | undefined {
+    const text = readMeta(this.#db, key)
+    return text === undefined ? undefined : Number(text)
+  }
+
+  #count(sql: string): number {
+    return this.#db.prepare<[], { n: number }>(sql).get()?.n ?? 0
+  }
+
+  #insert(position: number, { payload, chunking, dimensions, replaces, documents, vectors }: Inserted): void {
+    this.#end(replaces, position)
+    this.#db.prepare('INSERT INTO inserts VALUES (?, ?)').run(position, payload)
+    if (dimensions !== null) writeMeta(this.#db, 'dimensions', dimensions)
+    const addDocument = this.#db.prepare('INSERT INTO documents (position, row, id, metadata) VALUES (?, ?, ?, ?)')
+    const addChunk = this.#db.prepare(
+      'INSERT INTO chunks (document, number, total, start, finish, content, vector) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    )
+    const addWords = this.#db.prepare('INSERT INTO words (rowid, content) VALUES (?, ?)')
+    const addColumn = this.#db.prepare('INSERT OR IGNORE INTO columns VALUES (?, ?)')
+    let place = 0
+    for (const [row, document] of (documents ?? []).entries()) {
+      if ('erased' in document) continue
+      const { lastInsertRowid: key } = addDocument.run(position, row, document.id, JSON.stringify(document.metadata))
+      for (const [name, value] of Object.entries(document.metadata)) addColumn.run(name, typeOfJson(value))
+      const chunks = chunksOf(document.content, chunking)
+      for (const [i, { start, end, text }] of chunks.entries()) {
+        const vector = dimensions !== null && vectors ? vectorOf(vectors, place++, dimensions) : undefined
+        const added = addChunk.run(
+          key,
+          i + 1,
+          chunks.length,
+          start,
+          end,
+          text,
+          vector ? Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength) : null,
+        )
+        addWords.run(added.lastInsertRowid, text)
+        if (vector) this.#vectors?.add(Number(added.lastInsertRowid), vector)
+      }
+    }
+  }
+
+  /** Documents hold no longer from a position on: their chunks are words of the past. */
+  #end(places: readonly DocumentsAt[], position: number): void {
+    const find = this.#db.prepare<[number, number], { key: number }>(
+      'SELECT key FROM documents WHERE position = ? AND row = ? AND valid_to IS NULL',
+    )
+    const end = this.#db.prepare('UPDATE documents SET valid_to = ? WHERE key = ?')
+    for (const { position: at, rows } of places)
+      for (const row of rows) {
+        const document = find.get(at, row)
+        if (!document) continue
+        end.run(position, document.key)
+        for (const chunk of this.#chunksOf(document.key)) this.#moveWords(chunk)
+      }
+  }
+
+  #chunksOf(document: number): ChunkRow[] {
+    return this.#db.prepare<[number], ChunkRow>('SELECT key, content FROM chunks WHERE document = ?').all(document)
+  }
+
+  #moveWords({ key, content }: ChunkRow): void {
+    this.#dropWords('words', { key, content })
+    this.#db.prepare('INSERT INTO past (rowid, content) VALUES (?, ?)').run(key, content)
+    this.#vectors?.remove(key)
+  }
+
+  #dropWords(index: 'words' | 'past', { key, content }: ChunkRow): void {
+    this.#db.prepare(`INSERT INTO ${index} (${index}, rowid, content) VALUES ('delete', ?, ?)`).run(key, content)
+  }
+
+  /** How many documents of a payload went. */
+  #forget(payload: string, stays: ReadonlySet<number>): number {
+    const documents = this.#db
+      .prepare<[string], { key: number; row: number; valid_to: number | null }>(
+        'SELECT d.key, d.row, d.valid_to FROM documents AS d JOIN inserts AS i ON i.position = d.position WHERE i.payload = ?',
+      )
+      .all(payload)
+      .filter(({ row }) => !stays.has(row))
+    for (const { key, valid_to } of documents) {
+      for (const chunk of this.#chunksOf(key)) {
+        this.#dropWords(valid_to === null ? 'words' : 'past', chunk)
+        this.#vectors?.remove(chunk.key)
+      }
+      this.#db.prepare('DELETE FROM chunks WHERE document = ?').run(key)
+      this.#db.prepare('DELETE FROM documents WHERE key = ?').run(key)
+    }
+    return documents.length
+  }
+
+  /** Which columns of metadata there are is counted again: some may have gone. */
+  #readColumns(): void {
+    this.#db.exec(`
+      DELETE FROM columns;
+      INSERT OR IGNORE INTO columns SELECT m.key, CASE m.type WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' WHEN 'array' THEN 'json'
+        WHEN 'object' THEN 'json' ELSE m.type END FROM documents AS d, json_each(d.metadata) AS m WHERE m.type <> 'null' ORDER BY d.key, m.id`)
+  }
+
+  #vectorTable(): VectorTable | undefined {
+    const dimensions = this.#number('dimensions')
+    if (dimensions === undefined) return undefined
+    if (this.#vectors) return this.#vectors
+    const table = new VectorTable(dimensions)
+    const rows = this.#db
+      .prepare<[], { key: number; vector: Buffer }>(
+        `SELECT c.key, c.vector FROM chunks AS c JOIN documents AS d ON d.key = c.document
+        WHERE d.valid_to IS NULL AND c.vector IS NOT NULL ORDER BY c.key`,
+      )
+      .iterate()
+    for (const { key, vector } of rows) table.add(key, vectorOf(vector, 0, dimensions))
+    this.#vectors = table
+    return table
+  }
+}

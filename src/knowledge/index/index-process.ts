@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { fieldsOf, isProblem, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { knowledgeFingerprint } from '../../setup/package.js'
+import { BaseIndex } from './base-index.js'
+import { notOpenTitle, type Done, type FromIndex, type ToIndex, type Work } from './messages.js'
+import { removeIndex } from './schema.js'
+
+/** The process that keeps the indexes of knowledge bases. It knows no keys: the server tells it what the log says. */
+class Indexes {
+  readonly #code = knowledgeFingerprint()
+  readonly #open = new LRUCache<string, BaseIndex>({ max: limits.knowledgeOpenMaxBases, dispose: (index) => index.close() })
+
+  constructor(private readonly directory: string) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  }
+
+  do(base: string, work: Work): Done {
+    if ('open' in work) return { state: this.#openAnew(base, work.open).state }
+    const index = this.#open.get(base)
+    if (!index) throw notOpen('it was closed')
+    try {
+      return answer(index, work)
+    } catch (error) {
+      // A file that SQLite finds damaged is removed: it is built anew when it is opened again.
+      if (!isDamage(error)) throw error
+      this.#remove(base)
+      throw notOpen('its file was damaged')
+    }
+  }
+
+  #openAnew(base: string, { logId, erasedAt }: { logId: string; erasedAt: number }): BaseIndex {
+    const known = this.#open.get(base)
+    if (known) return known
+    const index = new BaseIndex(this.#file(base), { logId, base, code: this.#code }, erasedAt)
+    this.#open.set(base, index)
+    return index
+  }
+
+  #remove(base: string): void {
+    this.#open.delete(base)
+    removeIndex(this.#file(base))
+  }
+
+  #file(base: string): string {
+    return join(this.directory, `${base}.sqlite`)
+  }
+}
+
+const notOpen = (why: string): Problem => new Problem('busy', notOpenTitle, `the index has to be opened: ${why}`)
+
+const isDamage = (error: unknown): boolean =>
+  error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
+
+const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown }>): Done => {
+  if ('apply' in work) return { state: index.apply(work.apply) }
+  if ('erase' in work) return { state: index.erase(work.erase, work.erasedAt) }
+  if ('find' in work) return { places: index.find(work.find) }
+  if ('matching' in work) return { places: index.matching(work.matching) }
+  if ('search' in work) return { chunks: index.search(work.search) }
+  if ('list' in work) return { listed: index.list(work.list) }
+  return { facts: index.facts() }
+}
+
+const problemIn = (error: unknown): Problem => {
+  if (isProblem(error)) return error
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (/SQLITE_FULL|ENOSPC/.test(`${String(Reflect.get(Object(error) as object, 'code'))} ${cause}`))
+    return new Problem('disk_full', 'No room on the disk', 'the index of the knowledge base could not be written', { cause })
+  return new Problem('internal', 'Index failed', 'a fault of the index of knowledge bases; the log of the service says more', { cause })
+}
+
+let indexes: Indexes | undefined
+
+const say = (message: FromIndex): void => void process.send?.(message)
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (message: ToIndex) => {
+  if ('settings' in message) {
+    indexes = new Indexes(message.settings.directory)
+    return
+  }
+  const { ask, base, work } = message
+  try {
+    if (!indexes) throw new TypeError('the index has no directory')
+    say({ answer: ask, done: indexes.do(base, work) })
+  } catch (error) {
+    say({ answer: ask, problem: fieldsOf(problemIn(error)) })
+  }
+})

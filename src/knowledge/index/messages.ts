@@ -1,0 +1,65 @@
+import type { Chunking } from '../../../events/knowledge-base.js'
+import type { DocumentsAt } from '../../../events/records/contents.js'
+import type { ProblemFields } from '../../basics/errors.js'
+import type { KnowledgeFacts, ListedChunk } from '../contract/contents.js'
+import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
+
+/** A document as its payload has it; one that was erased has nothing but its place. */
+export type StoredDocument = { id: string; content: string; metadata: object } | { erased: true }
+
+/** What an event did to the documents. `version` is its place in the stream, `vectors` are those of all chunks that are left. */
+export type Step = { version: number; position: number } & (
+  | {
+      inserted: {
+        payload: string
+        chunking: Chunking
+        dimensions: number | null
+        replaces: readonly DocumentsAt[]
+        /** Undefined when the payload is gone. */
+        documents: readonly StoredDocument[] | undefined
+        vectors: Uint8Array | undefined
+      }
+    }
+  | { removed: readonly DocumentsAt[] }
+)
+
+/** A payload that was erased, and the places of the documents that are left of it. */
+export type ErasedDocuments = { payload: string; stays: readonly number[] }
+
+/** How far an index has come: the version of the contents that it has, and the position of the last erasure. */
+export type IndexState = { version: number; erasedAt: number }
+
+export type SearchRequest = {
+  content: string
+  vector: Float32Array | null
+  alpha: number
+  limit: number
+  minRelevance: number
+  filters: readonly MetadataFilter[]
+  asOf: number | null
+}
+
+/** What an index is asked. */
+export type Work =
+  | { open: { logId: string; erasedAt: number } }
+  | { apply: readonly Step[] }
+  | { erase: readonly ErasedDocuments[]; erasedAt: number }
+  | { find: readonly string[] }
+  | { matching: readonly MetadataFilter[] }
+  | { search: SearchRequest }
+  | { list: { limit: number; filters: readonly MetadataFilter[]; asOf: number | null } }
+  | { facts: true }
+
+/** What it answers, by the question. */
+export type Done =
+  | { state: IndexState }
+  | { places: readonly (readonly [id: string, position: number, row: number])[] }
+  | { chunks: readonly KnowledgeChunk[] }
+  | { listed: readonly ListedChunk[] }
+  | { facts: KnowledgeFacts }
+
+export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }
+export type FromIndex = { answer: number; done: Done } | { answer: number; problem: ProblemFields }
+
+/** The title of the refusal of an index that has to be opened first. */
+export const notOpenTitle = 'Not open'

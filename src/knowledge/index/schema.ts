@@ -1,0 +1,102 @@
+import { rmSync } from 'node:fs'
+import Database from 'better-sqlite3'
+
+export type Connection = Database.Database
+
+/** Raised whenever the same documents would give another index: chunks, words or tables. Files of another number are built anew. */
+export const indexFormat = 1
+
+/** What makes an index one of this log, this code and this knowledge base. */
+export type Identity = { logId: string; base: string; code: string }
+
+const tokenizer = 'porter unicode61 remove_diacritics 2'
+
+/**
+ * Chunks keep their texts once; the two indexes of words point at them. `words` has the chunks that hold now, `past` those that a later
+ * insert or removal has ended, so that what is found now costs nothing for what was.
+ */
+const tables = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE inserts (position INTEGER PRIMARY KEY, payload TEXT NOT NULL);
+  CREATE INDEX inserts_payload ON inserts (payload);
+  CREATE TABLE documents (
+    key INTEGER PRIMARY KEY, position INTEGER NOT NULL, row INTEGER NOT NULL, id TEXT NOT NULL, metadata TEXT NOT NULL, valid_to INTEGER
+  );
+  CREATE UNIQUE INDEX documents_place ON documents (position, row);
+  CREATE INDEX documents_id ON documents (id) WHERE valid_to IS NULL;
+  CREATE TABLE chunks (
+    key INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, total INTEGER NOT NULL, start INTEGER NOT NULL,
+    finish INTEGER NOT NULL, content TEXT NOT NULL, vector BLOB
+  );
+  CREATE INDEX chunks_document ON chunks (document);
+  CREATE TABLE columns (name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (name, type));
+  CREATE VIRTUAL TABLE words USING fts5(content, content='', tokenize='${tokenizer}');
+  CREATE VIRTUAL TABLE past USING fts5(content, content='', tokenize='${tokenizer}');
+  CREATE VIRTUAL TABLE words_terms USING fts5vocab(words, row);
+  CREATE VIRTUAL TABLE past_terms USING fts5vocab(past, row);
+  INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+  INSERT INTO past (past, rank) VALUES ('secure-delete', 1)`
+
+/** Words of a question, each in a row of its own, so that they are read exactly as those of chunks are. */
+const asked = `
+  CREATE VIRTUAL TABLE temp.asked USING fts5(word, tokenize='${tokenizer}');
+  CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, instance)`
+
+export const readMeta = (db: Connection, key: string): string | undefined =>
+  db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?').get(key)?.value
+
+export const writeMeta = (db: Connection, key: string, value: string | number): void =>
+  void db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(key, String(value))
+
+const identityText = ({ logId, base, code }: Identity): string => JSON.stringify([indexFormat, logId, base, code])
+
+const connect = (file: string): Connection => {
+  const db = new Database(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = NORMAL')
+  // What is deleted is overwritten.
+  db.pragma('secure_delete = ON')
+  db.pragma('case_sensitive_like = ON')
+  db.pragma('cache_size = -32768')
+  return db
+}
+
+/** Removes an index with everything that SQLite writes beside it. */
+export const removeIndex = (file: string): void => {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true })
+}
+
+const openExisting = (file: string, identity: Identity): Connection | undefined => {
+  let db: Connection | undefined
+  try {
+    db = connect(file)
+    const isOurs = readMeta(db, 'identity') === identityText(identity)
+    if (isOurs && db.pragma('quick_check(1)', { simple: true }) === 'ok') {
+      db.exec(asked)
+      return db
+    }
+  } catch {
+    // Whatever is wrong with it, the log has all that it said.
+  }
+  db?.close()
+  return undefined
+}
+
+/**
+ * Opens the index of a knowledge base. One that is missing, damaged, of another log or of other code is begun anew: it follows the log
+ * from its start then.
+ *
+ * @example openIndex('/data/knowledge/0198….sqlite', { logId, base, code }).erasedAt
+ */
+export const openIndex = (file: string, identity: Identity): Connection => {
+  const existing = openExisting(file, identity)
+  if (existing) return existing
+  removeIndex(file)
+  const db = connect(file)
+  db.transaction(() => {
+    db.exec(tables)
+    writeMeta(db, 'identity', identityText(identity))
+  })()
+  db.exec(asked)
+  return db
+}

@@ -1,0 +1,135 @@
+/** A chunk and how near its vector is: the cosine of the angle between them. */
+export type VectorHit = { key: number; similarity: number }
+
+const firstRows = 1_024
+
+/** The product of two vectors, of which the second stands at an offset. Both have length 1, so that it is their cosine. */
+export const dot = (one: Float32Array, all: Float32Array, at: number): number => {
+  let [a, b, c, d] = [0, 0, 0, 0]
+  const whole = one.length - (one.length % 4)
+  for (let i = 0; i < whole; i += 4) {
+    a += (one[i] ?? 0) * (all[at + i] ?? 0)
+    b += (one[i + 1] ?? 0) * (all[at + i + 1] ?? 0)
+    c += (one[i + 2] ?? 0) * (all[at + i + 2] ?? 0)
+    d += (one[i + 3] ?? 0) * (all[at + i + 3] ?? 0)
+  }
+  for (let i = whole; i < one.length; i++) a += (one[i] ?? 0) * (all[at + i] ?? 0)
+  return a + b + c + d
+}
+
+/** The best of many hits, without sorting all of them. */
+export class BestHits {
+  /** A heap with the worst one on top. */
+  readonly #heap: VectorHit[] = []
+
+  constructor(private readonly limit: number) {}
+
+  offer(key: number, similarity: number): void {
+    const heap = this.#heap
+    if (heap.length < this.limit) {
+      heap.push({ key, similarity })
+      this.#up(heap.length - 1)
+    } else if (this.limit > 0 && similarity > (heap[0]?.similarity ?? Infinity)) {
+      heap[0] = { key, similarity }
+      this.#down(0)
+    }
+  }
+
+  /** The best first; of equal ones the one with the lower key. */
+  sorted(): VectorHit[] {
+    return [...this.#heap].sort((one, other) => other.similarity - one.similarity || one.key - other.key)
+  }
+
+  #isWorse(i: number, j: number): boolean {
+    return (this.#heap[i]?.similarity ?? Infinity) < (this.#heap[j]?.similarity ?? Infinity)
+  }
+
+  #swap(i: number, j: number): void {
+    const [one, other] = [this.#heap[i], this.#heap[j]]
+    if (one && other) [this.#heap[i], this.#heap[j]] = [other, one]
+  }
+
+  #up(i: number): void {
+    for (let at = i; at > 0;) {
+      const parent = (at - 1) >> 1
+      if (!this.#isWorse(at, parent)) return
+      this.#swap(at, parent)
+      at = parent
+    }
+  }
+
+  #down(i: number): void {
+    for (let at = i; ;) {
+      const [left, right] = [2 * at + 1, 2 * at + 2]
+      let worst = at
+      if (left < this.#heap.length && this.#isWorse(left, worst)) worst = left
+      if (right < this.#heap.length && this.#isWorse(right, worst)) worst = right
+      if (worst === at) return
+      this.#swap(at, worst)
+      at = worst
+    }
+  }
+}
+
+/** The vectors of all chunks that hold now, one behind the other, so that a search reads memory from one end to the other. */
+export class VectorTable {
+  #all: Float32Array
+  readonly #keys: number[] = []
+  readonly #places = new Map<number, number>()
+
+  constructor(private readonly dimensions: number) {
+    this.#all = new Float32Array(dimensions * firstRows)
+  }
+
+  add(key: number, vector: Float32Array): void {
+    const place = this.#keys.length
+    const at = place * this.dimensions
+    if (at + this.dimensions > this.#all.length) {
+      const larger = new Float32Array(this.#all.length * 2)
+      larger.set(this.#all)
+      this.#all = larger
+    }
+    this.#all.set(vector, at)
+    this.#keys.push(key)
+    this.#places.set(key, place)
+  }
+
+  /** The last vector takes the place of the one that goes; a key that is not there changes nothing. */
+  remove(key: number): void {
+    const place = this.#places.get(key)
+    const last = this.#keys.at(-1)
+    if (place === undefined || last === undefined) return
+    this.#keys.pop()
+    this.#places.delete(key)
+    const { dimensions } = this
+    const lastAt = this.#keys.length * dimensions
+    if (last !== key) {
+      this.#all.copyWithin(place * dimensions, lastAt, lastAt + dimensions)
+      this.#keys[place] = last
+      this.#places.set(last, place)
+    }
+    this.#all.fill(0, lastAt, lastAt + dimensions)
+  }
+
+  /** The nearest chunks, of those that are allowed where not all are. */
+  nearest(vector: Float32Array, limit: number, allowed?: ReadonlySet<number>): VectorHit[] {
+    const best = new BestHits(limit)
+    for (let place = 0; place < this.#keys.length; place++) {
+      const key = this.#keys[place] ?? 0
+      if (!allowed || allowed.has(key)) best.offer(key, dot(vector, this.#all, place * this.dimensions))
+    }
+    return best.sorted()
+  }
+
+  /** How near one chunk is; undefined for one without a vector. */
+  similarityOf(vector: Float32Array, key: number): number | undefined {
+    const place = this.#places.get(key)
+    return place === undefined ? undefined : dot(vector, this.#all, place * this.dimensions)
+  }
+}
+
+/** The vector with length 1; one of zeros stays as it is. */
+export const normalised = (vector: Float32Array): Float32Array => {
+  const length = Math.sqrt(dot(vector, vector, 0))
+  return length === 0 ? vector : vector.map((value) => value / length)
+}

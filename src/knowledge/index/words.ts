@@ -1,0 +1,78 @@
+import { limits } from '../../basics/limits.js'
+import type { Condition } from './filters.js'
+import type { Connection } from './schema.js'
+import { stopWords } from './stop-words.js'
+
+/** A chunk that has words of the question, and how well it fits, from 0 to 1. */
+export type WordHit = { key: number; relevance: number }
+
+/** The index that is asked: of what holds now, or of what no longer does. */
+type WordIndex = 'words' | 'past'
+
+/** What FTS5 itself takes for the weight of a word that more than half of all chunks have. */
+const leastWeight = 1e-6
+/** Of BM25 as FTS5 computes it: no number of repetitions counts more than this. */
+const most = 2.2
+
+/** The words of a text: runs of letters and digits, without those that say nothing if there are others. */
+const wordsIn = (text: string): string[] => {
+  const all = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu))]
+  const telling = all.filter((word) => !stopWords.has(word))
+  return (telling.length > 0 ? telling : all).slice(0, limits.knowledgeQueryMaxWords)
+}
+
+/** The words that differ as the index sees them, each with its stem: `running` and `runs` are one. */
+const stemsOf = (db: Connection, words: readonly string[]): Map<string, string> => {
+  db.exec('DELETE FROM temp.asked')
+  const insert = db.prepare('INSERT INTO temp.asked (rowid, word) VALUES (?, ?)')
+  for (const [i, word] of words.entries()) insert.run(i + 1, word)
+  const terms = db.prepare<[], { term: string; doc: number }>('SELECT term, doc FROM temp.asked_terms ORDER BY doc').all()
+  const stems = new Map<string, string>()
+  for (const { term, doc } of terms) if (!stems.has(term)) stems.set(term, words[doc - 1] ?? term)
+  return stems
+}
+
+/** A share of the best possible score, spread so that a chunk of usual length with all words, each once, is well above one half. */
+const relevanceOf = (share: number): number => (2 * share) / (1 + share)
+
+/** A question to the words of a knowledge base. */
+export class WordSearch {
+  readonly #stems: Map<string, string>
+
+  constructor(
+    private readonly db: Connection,
+    text: string,
+  ) {
+    this.#stems = stemsOf(db, wordsIn(text))
+  }
+
+  /**
+   * The chunks with words of the question that pass a condition, the best first. The text of the user is never syntax: each word stands
+   * in quotes, and holds letters and digits only.
+   */
+  hits(index: WordIndex, condition: Condition, limit: number): WordHit[] {
+    const best = this.#bestScore(index)
+    if (best === 0) return []
+    const match = [...this.#stems.values()].map((word) => `"${word}"`).join(' OR ')
+    const sql =
+      condition.sql === ''
+        ? `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? ORDER BY rank LIMIT ?`
+        : `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
+          JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${condition.sql} ORDER BY f.rank LIMIT ?`
+    const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...condition.values, limit)
+    return rows.map(({ key, score }) => ({ key, relevance: relevanceOf(Math.min(1, Math.max(0, score / best))) }))
+  }
+
+  /** The score that no chunk can pass: that of one which repeats each word without end. */
+  #bestScore(index: WordIndex): number {
+    const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
+    const find = this.db.prepare<[string], { doc: number }>(`SELECT doc FROM ${index}_terms WHERE term = ?`)
+    let sum = 0
+    for (const stem of this.#stems.keys()) {
+      const having = find.get(stem)?.doc ?? 0
+      const weight = Math.log((chunks - having + 0.5) / (having + 0.5))
+      sum += weight <= 0 ? leastWeight : weight
+    }
+    return chunks === 0 ? 0 : sum * most
+  }
+}

@@ -1,0 +1,198 @@
+import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
+import type { KnowledgeDocument } from '../../events/records/contents.js'
+import { contentsStream } from '../../events/records/contents.js'
+import { notFound, Problem, wrong } from '../basics/errors.js'
+import { KeyedTurns } from '../basics/keyed-turns.js'
+import { limits } from '../basics/limits.js'
+import { readChunking } from '../commands/knowledge-base-input.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Found } from '../log/contract/log.js'
+import { lastKnown } from '../log/read/last-known.js'
+import type {
+  Inserted,
+  Insertion,
+  InsertMode,
+  KnowledgeFacts,
+  KnowledgeQuestion,
+  KnowledgeStore,
+  KnowledgeTold,
+  ListedChunk,
+  ListQuery,
+  Removal,
+} from './contract/contents.js'
+import type { KnowledgeQuery, SearchKnowledge } from './contract/search.js'
+import { documentOf, emptyRows } from './documents/documents.js'
+import type { Embedders } from './embedding/embedders.js'
+import type { FollowedIndexes } from './followed-indexes.js'
+import type { Done } from './index/messages.js'
+import { DocumentWriter, placesOf, type Writing } from './write-documents.js'
+
+type Parts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders }
+
+const neverAborted = new AbortController().signal
+const removedAtOnce = 10_000
+
+const isOn = (params: JsonObject, key: string): boolean => params[key] === true || params[key] === 'true' || params[key] === 1
+
+/** What the settings of a knowledge base say of documents that are there. */
+const modeOf = ({ params }: Found<'knowledge_base'>['state']): InsertMode => {
+  if (isOn(params, 'kb_skip_existing')) return 'skip'
+  return isOn(params, 'kb_no_upsert') ? 'add' : 'replace'
+}
+
+const checkQuery = ({ content, limit, alpha, minRelevance }: KnowledgeQuery): void => {
+  if (content.trim() === '') throw wrong('content: there is nothing to search for', 'Write a question, or some words.')
+  if (content.length > limits.knowledgeQueryMaxChars)
+    throw wrong(`content: has ${content.length} characters; a search has at most ${limits.knowledgeQueryMaxChars}`)
+  if (!Number.isInteger(limit) || limit < 0 || limit > limits.knowledgeSearchMaxChunks)
+    throw wrong(`limit: is ${limit}; a search gives at most ${limits.knowledgeSearchMaxChunks} chunks`)
+  if (alpha !== undefined && !(alpha >= 0 && alpha <= 1))
+    throw wrong(`hybrid_search_alpha: is ${alpha}; it is from 0 (words) to 1 (vectors)`)
+  if (minRelevance !== undefined && Number.isNaN(minRelevance)) throw wrong('relevance: must be a number')
+}
+
+/** Batches of rows as documents. */
+async function* documentsIn(
+  { rows, knowledgeBase, isAtomic, signal }: Insertion,
+  inserted: () => number,
+): AsyncGenerator<KnowledgeDocument[], void, void> {
+  let [batch, bytes, number]: [KnowledgeDocument[], number, number] = [[], 0, 0]
+  let empty: number[] = []
+  for await (const row of rows) {
+    signal?.throwIfAborted()
+    number += 1
+    if (number > limits.knowledgeInsertMaxDocuments)
+      throw new Problem(
+        'too_large',
+        'Too many documents',
+        `an insert takes at most ${limits.knowledgeInsertMaxDocuments} documents; ${inserted()} were inserted and stay`,
+      )
+    const document = documentOf(row, number, knowledgeBase.state)
+    if (!document) empty.push(number)
+    else {
+      batch.push(document)
+      bytes += Buffer.byteLength(document.content)
+    }
+    const isFull = batch.length >= limits.knowledgeBatchMaxDocuments || bytes >= limits.knowledgeBatchMaxBytes
+    if (isAtomic || !isFull) continue
+    if (empty.length > 0) break
+    yield batch
+    ;[batch, bytes, empty] = [[], 0, []]
+  }
+  if (empty.length > 0) throw emptyRows(empty, inserted())
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * Knowledge bases: documents are inserted, found and taken out. The log has them; the index follows it.
+ *
+ * @example
+ * await knowledge.insert({ knowledgeBase, source: 'rows', rows: [{ id: '1', content: 'Text' }], isAtomic: true, origin })
+ * await knowledge.search(knowledgeBase, { content: 'text', limit: 10 }, {})
+ */
+export class Knowledge implements KnowledgeStore {
+  /** One insert or removal at a time for each knowledge base: each is decided on what the one before left. */
+  readonly #turns = new KeyedTurns()
+  readonly #writer: DocumentWriter
+
+  constructor(private readonly parts: Parts) {
+    this.#writer = new DocumentWriter(parts)
+  }
+
+  readonly search: SearchKnowledge = async ({ stream }, query, { signal = neverAborted }) => {
+    checkQuery(query)
+    const { ledger, embedders, indexes } = this.parts
+    const base = await this.#lastKnown(stream)
+    const settings = base.state.embedding_model
+    const alpha = settings === null ? 0 : (query.alpha ?? 1)
+    const [vector = null] =
+      settings === null || alpha === 0 ? [] : await embedders.embed(await embedders.of(settings), [query.content], signal)
+    signal.throwIfAborted()
+    const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
+    const { content, limit, minRelevance = 0, filters = [] } = query
+    const done = await indexes.ask(base.stream, {
+      search: { content, vector, alpha, limit, minRelevance, filters, asOf: query.asOf ?? null },
+    })
+    if (!('chunks' in done)) throw unexpected(done)
+    return { chunks: [...done.chunks], position }
+  }
+
+  async list(
+    { stream }: { stream: string },
+    { limit, filters = [], asOf }: ListQuery,
+  ): Promise<{ chunks: ListedChunk[]; position: number }> {
+    const { position } = asOf === undefined ? await this.parts.ledger.log.head() : { position: asOf }
+    const done = await this.parts.indexes.ask(streamId.parse(stream), { list: { limit, filters, asOf: asOf ?? null } })
+    if (!('listed' in done)) throw unexpected(done)
+    return { chunks: [...done.listed], position }
+  }
+
+  async facts({ stream }: { stream: string }): Promise<KnowledgeFacts> {
+    const done = await this.parts.indexes.ask(streamId.parse(stream), { facts: true })
+    if (!('facts' in done)) throw unexpected(done)
+    return done.facts
+  }
+
+  /** Answers what a query asks. */
+  async answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold> {
+    const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
+    if ('facts' in question) return { facts: await this.facts(base) }
+    if ('list' in question) return { listed: (await this.list(base, question.list)).chunks }
+    return { found: await this.search(base, question.search, signal ? { signal } : {}) }
+  }
+
+  async insert(insertion: Insertion): Promise<Inserted> {
+    const { knowledgeBase: base, source, mode = modeOf(base.state), preprocessing, origin, execution, signal = neverAborted } = insertion
+    const { embedding_model: settings, chunking } = base.state
+    const embedding = settings === null ? undefined : await this.parts.embedders.of(settings)
+    const writing: Writing = {
+      ...{ base, source, mode, embedding, origin, signal },
+      chunking: preprocessing ? readChunking(preprocessing, chunking) : chunking,
+    }
+    const total: Inserted = { documents: 0, replaced: 0, skipped: 0, chunks: 0, positions: [] }
+    const add = async (documents: readonly KnowledgeDocument[], keyed: boolean): Promise<void> => {
+      const written = await this.#turns.take(base.stream, () => this.#writer.write(documents, writing, keyed ? execution : undefined))
+      total.documents += written.documents
+      total.replaced += written.replaced
+      total.skipped += written.skipped
+      total.chunks += written.chunks
+      total.positions.push(...written.positions)
+    }
+    let waiting: KnowledgeDocument[] | undefined
+    for await (const documents of documentsIn(insertion, () => total.documents)) {
+      if (waiting) await add(waiting, false)
+      waiting = documents
+    }
+    // The key stands for the whole insert: it is kept with the last batch.
+    if (waiting) await add(waiting, true)
+    return total
+  }
+
+  async remove({ knowledgeBase: base, filters, origin, execution }: Removal): Promise<{ documents: number; positions: number[] }> {
+    if (filters.length === 0) throw wrong('DELETE of all documents is not possible', 'Say which: WHERE id = …; or DROP KNOWLEDGE_BASE.')
+    return this.#turns.take(base.stream, async () => {
+      const { ledger, indexes } = this.parts
+      const contents = await ledger.log.streamVersion(contentsStream(base.stream))
+      const done = await indexes.ask(base.stream, { matching: filters })
+      if (!('places' in done)) throw unexpected(done)
+      const commands = []
+      for (let from = 0; from < done.places.length; from += removedAtOnce) {
+        const places = done.places.slice(from, from + removedAtOnce).map(([, position, row]) => ({ position, row }))
+        const removed = { knowledge_base: base.stream, documents: places.length, removes: placesOf(places) }
+        commands.push({ type: 'RemoveKnowledge' as const, data: { name: base.state.name, contents, removed } })
+      }
+      if (commands.length === 0) return { documents: 0, positions: [] }
+      const { positions } = await ledger.executeAll(commands, origin, execution)
+      return { documents: done.places.length, positions }
+    })
+  }
+
+  /** The knowledge base as it is, or as it last was: what it held in the past can be searched after its end. */
+  async #lastKnown(stream: StreamId): Promise<Found<'knowledge_base'>> {
+    const found = await lastKnown(this.parts.ledger.log, 'knowledge_base', stream)
+    if (found) return found
+    throw notFound('knowledge base', stream)
+  }
+}
+
+const unexpected = (done: Done): TypeError => new TypeError(`the index answered ${Object.keys(done).join(', ')}`)

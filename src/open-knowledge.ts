@@ -1,0 +1,45 @@
+import { readdir } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import { streamId, type StreamId } from '../events/common.js'
+import { opened } from './basics/undo.js'
+import { Embedders, type EmbeddingOverHttp } from './knowledge/embedding/embedders.js'
+import { FollowedIndexes } from './knowledge/followed-indexes.js'
+import { IndexProcess } from './knowledge/index-process.js'
+import { Knowledge } from './knowledge/knowledge.js'
+import type { Storage } from './open-storage.js'
+
+/** Knowledge bases, and the process that keeps their indexes. */
+export type KnowledgeParts = Awaited<ReturnType<typeof openKnowledge>>
+
+/** `overHttp` makes embedding models of providers; without it there are uploaded ones only. */
+type Options = { logger: Logger; storage: Storage; overHttp?: EmbeddingOverHttp }
+
+/** The knowledge bases that have an index on the disk, also those that were deleted. */
+const indexedIn = async (directory: string): Promise<StreamId[]> => {
+  const names = await readdir(directory).catch(() => [])
+  return names.flatMap((name) => {
+    const { success, data } = streamId.safeParse(name.replace(/\.sqlite$/, ''))
+    return success && name.endsWith('.sqlite') ? [data] : []
+  })
+}
+
+export const openKnowledge = ({ logger, storage, overHttp }: Options) =>
+  opened((undo) => {
+    const { ledger, log, blobs, paths } = storage
+    const process = new IndexProcess(paths.knowledge)
+    undo(() => process.stop())
+    const embedders = new Embedders({ log, blobs, overHttp })
+    undo(() => embedders.stop())
+    const indexes = new FollowedIndexes(log, process)
+    const knowledge = new Knowledge({ ledger, indexes, embedders })
+    /** Takes what was erased out of every index. */
+    const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
+    /** Finishes erasures that were cut off before the indexes had followed. */
+    const begin = (): void => {
+      void log
+        .erasedAt()
+        .then((position) => (position > 0 ? purge() : undefined))
+        .catch((err: unknown) => logger.error({ err }, 'what was erased could not be taken out of the indexes of knowledge bases'))
+    }
+    return { knowledge, purge, begin, indexPid: () => process.pid }
+  })

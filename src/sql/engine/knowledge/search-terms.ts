@@ -1,0 +1,181 @@
+import { foldName } from '../../../../events/common.js'
+import { Problem, wrong } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import type { MetadataFilter } from '../../../knowledge/contract/search.js'
+import { conjuncts } from '../ast/conditions.js'
+import { NumberText, type AstNode } from '../ast/json.js'
+import { become, cast, isColumnRef, isLiteral, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf } from '../ast/nodes.js'
+import { aliasOf } from '../session/describe.js'
+import { placing } from '../session/sources.js'
+
+/** What the WHERE of a query asks of a knowledge base. Without `contents` its chunks are listed. */
+export type SearchTerms = {
+  contents: string[]
+  filters: MetadataFilter[]
+  minRelevance: number | undefined
+  alpha: number | undefined
+  isHybrid: boolean
+  /** Whether all that WHERE says is among these. */
+  isAll: boolean
+}
+
+/** A knowledge base in a FROM: its name there, whether it is alone, and names in double quotes that may be texts. */
+type Place = { alias: string; isAlone: boolean; quoted: ReadonlySet<string>; columns: ReadonlySet<string> }
+
+type Scalar = string | number | boolean
+type Operator = MetadataFilter['op']
+
+const operators: Readonly<Record<string, Operator>> = {
+  COMPARE_EQUAL: '=',
+  COMPARE_NOTEQUAL: '!=',
+  COMPARE_LESSTHAN: '<',
+  COMPARE_LESSTHANOREQUALTO: '<=',
+  COMPARE_GREATERTHAN: '>',
+  COMPARE_GREATERTHANOREQUALTO: '>=',
+  COMPARE_IN: 'in',
+  COMPARE_NOT_IN: 'not in',
+}
+const turned: Readonly<Partial<Record<Operator, Operator>>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' }
+const likes: Readonly<Record<string, Operator>> = { '~~': 'like', '!~~': 'not like' }
+
+/** Names that stand for how to search, and for no column. */
+const settings = new Set(['content', 'hybrid_search', 'hybrid_search_alpha', 'reranking'])
+
+const scalarOf = (node: AstNode): Scalar | undefined => {
+  if (textOf(node, 'class') === 'CAST') {
+    const child = nodeOf(node, 'child')
+    const value = child && scalarOf(child)
+    const type = textOf(nodeOf(node, 'cast_type') ?? {}, 'id')
+    return type === 'BOOLEAN' && typeof value === 'string' ? /^t/i.test(value) : undefined
+  }
+  if (!isLiteral(node)) return undefined
+  const value = nodeOf(node, 'value')
+  const held = value?.['value']
+  if (value?.['is_null'] === true || held === undefined) return undefined
+  if (held instanceof NumberText) {
+    const scale = nodeOf(nodeOf(value ?? {}, 'type') ?? {}, 'type_info')?.['scale']
+    const isDecimal = textOf(nodeOf(value ?? {}, 'type') ?? {}, 'id') === 'DECIMAL' && scale instanceof NumberText
+    return isDecimal ? Number(held.text) / 10 ** Number(scale.text) : Number(held.text)
+  }
+  return typeof held === 'string' || typeof held === 'boolean' ? held : undefined
+}
+
+const columnOf = ({ alias, isAlone, columns }: Place, node: AstNode): string | undefined => {
+  if (!isColumnRef(node)) return undefined
+  const names = textsOf(node, 'column_names')
+  const [first = '', second] = names
+  if (names.length === 2 && foldName(first) === foldName(alias)) return second
+  return names.length === 1 && isAlone && (settings.has(foldName(first)) || columns.has(foldName(first))) ? first : undefined
+}
+
+const valueOf = (place: Place, node: AstNode): Scalar | undefined => {
+  const scalar = scalarOf(node)
+  if (scalar !== undefined) return scalar
+  const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
+  return second === undefined && place.quoted.has(name) && !place.columns.has(foldName(name)) ? name : undefined
+}
+
+type Comparison = { column: string; op: Operator; values: Scalar[] }
+
+/** A condition that compares a column of the knowledge base with constants. */
+const comparisonIn = (place: Place, node: AstNode): Comparison | undefined => {
+  const type = textOf(node, 'type')
+  const isLike = type === 'FUNCTION' && textOf(node, 'function_name') in likes
+  const op = isLike ? likes[textOf(node, 'function_name')] : operators[type]
+  if (op === undefined) return undefined
+  const children = isLike || op === 'in' || op === 'not in' ? nodesOf(node, 'children') : [nodeOf(node, 'left'), nodeOf(node, 'right')]
+  const [first, ...others] = children.filter((child) => child !== undefined)
+  if (!first) return undefined
+  const column = columnOf(place, first)
+  const values = others.map((other) => valueOf(place, other))
+  if (column !== undefined && values.length > 0 && values.every((value) => value !== undefined)) return { column, op, values }
+  const [other] = others
+  const [turnedColumn, value] = [other && columnOf(place, other), valueOf(place, first)]
+  if (turnedColumn === undefined || value === undefined || isLike || others.length > 1) return undefined
+  return { column: turnedColumn, op: turned[op] ?? op, values: [value] }
+}
+
+const truth = (): AstNode => cast(textConstant('t'), 'BOOLEAN')
+
+const numberIn = (name: string, value: Scalar | undefined): number => {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw wrong(`${name} must be a number`)
+  return number
+}
+
+const switchIn = (name: string, value: Scalar | undefined): boolean => {
+  if (typeof value === 'boolean') return value
+  if (/^(true|1)$/i.test(String(value))) return true
+  if (/^(false|0)$/i.test(String(value))) return false
+  throw wrong(`${name} must be true or false`)
+}
+
+const searched = (op: Operator, values: readonly Scalar[]): string[] => {
+  if (op === '=' || op === 'in') return values.map(String)
+  if (op === 'like') return values.map((value) => String(value).replace(/^%+|%+$/g, ''))
+  throw new Problem('bad_statement', 'No such search', `content is what is searched for: ${op.toUpperCase()} cannot be applied to it`, {
+    hint: "Write content = '…', content LIKE '…' or content IN ('…', '…'); exclude by metadata, or by chunk_content NOT LIKE '…'.",
+  })
+}
+
+/** Takes a condition that says how to search; false for any other. It must not reach DuckDB, which knows no such column. */
+const takeSetting = ({ column, op, values }: Comparison, terms: SearchTerms): boolean => {
+  const name = foldName(column)
+  if (!settings.has(name)) return false
+  if (name === 'content') {
+    if (terms.contents.length > 0)
+      throw new Problem('bad_statement', 'Two searches', 'content is compared twice; a search has one question', {
+        hint: "Several questions are content IN ('…', '…').",
+      })
+    terms.contents = searched(op, values)
+    return true
+  }
+  if (op !== '=') throw wrong(`${name} is compared with = only`)
+  if (name === 'hybrid_search') terms.isHybrid = switchIn(name, values[0])
+  else if (name === 'hybrid_search_alpha') terms.alpha = numberIn(name, values[0])
+  else if (switchIn(name, values[0])) throw wrong('reranking is not possible: this service orders chunks by their relevance alone')
+  return true
+}
+
+const filterOf = ({ column, op, values }: Comparison): MetadataFilter => ({
+  column,
+  op,
+  value: op === 'in' || op === 'not in' ? [...values] : (values[0] ?? null),
+})
+
+const isOrder = (op: Operator): boolean => op === '>=' || op === '>'
+
+const readCondition = (place: Place, node: AstNode, terms: SearchTerms): void => {
+  const inner = textOf(node, 'type') === 'OPERATOR_NOT' ? nodesOf(node, 'children')[0] : undefined
+  if (inner && comparisonIn(place, inner)?.column.toLowerCase() === 'content') searched('!=', [])
+  const comparison = comparisonIn(place, node)
+  if (!comparison) terms.isAll = false
+  else if (takeSetting(comparison, terms)) become(node, { ...truth(), ...placeOf(node) })
+  else if (foldName(comparison.column) === 'relevance' && isOrder(comparison.op)) {
+    const least = numberIn('relevance', comparison.values[0])
+    terms.minRelevance = Math.max(terms.minRelevance ?? -Infinity, least)
+  } else if (['relevance', 'distance', 'metadata'].includes(foldName(comparison.column))) terms.isAll = false
+  else terms.filters.push(filterOf(comparison))
+}
+
+/**
+ * Reads what WHERE says of a knowledge base, and takes out of it what is no condition on a column: the question and how to search.
+ * Conditions on metadata stay: DuckDB looks at them again.
+ *
+ * @example takeSearchTerms(select, ref, { columns, quoted }).contents // ['how do I return a parcel']
+ * @throws Problem where `content` is compared in a way that is no search
+ */
+export const takeSearchTerms = (
+  select: AstNode | undefined,
+  ref: AstNode,
+  { columns, quoted }: { columns: readonly string[]; quoted: ReadonlySet<string> },
+): SearchTerms => {
+  const terms: SearchTerms = { contents: [], filters: [], minRelevance: undefined, alpha: undefined, isHybrid: false, isAll: true }
+  if (!select) return { ...terms, isAll: false }
+  const isAlone = nodeOf(select, 'from_table') === ref
+  const place: Place = { alias: aliasOf(ref), isAlone, quoted, columns: new Set(columns.map(foldName)) }
+  for (const condition of conjuncts(nodeOf(select, 'where_clause'))) placing(condition, () => readCondition(place, condition, terms))
+  if (terms.contents.length > limits.knowledgeQueriesMax)
+    throw wrong(`content IN has ${terms.contents.length} questions; at most ${limits.knowledgeQueriesMax} are searched for at once`)
+  return terms
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from '../../../events/common.js'
+import { Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { quoteName } from '../../dialect/strings.js'
+import { textSetting } from '../../dialect/settings.js'
+import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
+import type { Found } from '../../log/contract/log.js'
+import { recordTimeOf } from './record-time.js'
+
+type Parts = {
+  knowledge: Pick<KnowledgeStore, 'search'>
+  /** The rows of a query of ours. */
+  read: (sql: string) => AsyncIterable<JsonObject>
+  signal?: AbortSignal
+  asOf?: number
+}
+
+type Question = { question: string; document: string }
+
+const known = ['test_table', 'version', 'generate_data', 'evaluate', 'llm', 'save_to', 'hybrid_search_alpha']
+const topmost = 10
+
+const notBuilt = (what: string, hint: string): Problem => new Problem('not_built', 'Not available', what, { hint })
+
+const checkOptions = (using: JsonObject): void => {
+  const other = Object.keys(using).find((key) => !known.includes(key))
+  if (other !== undefined) throw wrong(`USING has no option ${other}`, `Options: ${known.join(', ')}.`)
+  if (using['generate_data'] !== undefined && using['generate_data'] !== false)
+    throw notBuilt('questions are not made up here', 'Bring a table of questions: its columns are question and doc_id.')
+  if (using['save_to'] !== undefined)
+    throw notBuilt('EVALUATE saves nothing', 'Its answer is the result; CREATE TABLE files.name (SELECT …) keeps one.')
+  const version = using['version'] ?? 'doc_id'
+  if (version === 'llm_relevancy')
+    throw notBuilt('llm_relevancy needs a language model that judges', "Use version = 'doc_id', which needs none.")
+  if (version !== 'doc_id') throw wrong(`version: ${JSON.stringify(version)} is not known`, "There is 'doc_id'.")
+}
+
+const tableName = (using: JsonObject): string => {
+  const name = textSetting(using, 'test_table')
+  if (name === undefined)
+    throw wrong('test_table is missing', 'It names a table with the columns question and doc_id: test_table = files.questions.')
+  return name
+    .split('.')
+    .map((part) => quoteName(part))
+    .join('.')
+}
+
+const textIn = (row: JsonObject, names: readonly string[], number: number): string => {
+  const name = names.find((one) => Object.hasOwn(row, one))
+  const value = name === undefined ? undefined : row[name]
+  if (value === undefined || value === null || typeof value === 'object' || value === '')
+    throw wrong(`test_table, row ${number}: ${names[0] ?? ''} is missing`, 'Its columns are question, and doc_id or id.')
+  return String(value)
+}
+
+const questionsIn = async (rows: AsyncIterable<JsonObject>): Promise<Question[]> => {
+  const questions: Question[] = []
+  for await (const row of rows) {
+    const number = questions.length + 1
+    if (number > limits.knowledgeEvaluateMaxQuestions)
+      throw new Problem('query_limit', 'Too many questions', `test_table has more than ${limits.knowledgeEvaluateMaxQuestions} questions`, {
+        hint: 'Take some of them: CREATE TABLE files.some (SELECT … LIMIT 1000).',
+      })
+    questions.push({ question: textIn(row, ['question', 'content'], number), document: textIn(row, ['doc_id', 'id'], number) })
+  }
+  if (questions.length === 0) throw wrong('test_table has no rows')
+  return questions
+}
+
+/** How many questions had their document among the first n, for each n. */
+const recallOf = (places: readonly number[], total: number): JsonObject =>
+  Object.fromEntries(
+    Array.from({ length: topmost }, (_, i) => [String(i), places.filter((place) => place >= 0 && place <= i).length / total] as const),
+  )
+
+/**
+ * Asks the questions of a table, and tells at which place the document that each is about was found: one row, with the columns of the
+ * public service.
+ *
+ * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read }) // [{ total: 30, total_found: 29, … }]
+ */
+export const evaluateKnowledge = async (
+  base: Found<'knowledge_base'>,
+  using: JsonObject,
+  { knowledge, read, signal, asOf }: Parts,
+): Promise<JsonObject[]> => {
+  checkOptions(using)
+  const alpha = using['hybrid_search_alpha']
+  if (alpha !== undefined && typeof alpha !== 'number') throw wrong('hybrid_search_alpha must be a number')
+  const questions = await questionsIn(read(`SELECT * FROM ${tableName(using)}`))
+  const places: number[] = []
+  let [found, ms] = [0, 0]
+  for (const { question, document } of questions) {
+    const began = performance.now()
+    const query = {
+      content: question,
+      limit: limits.knowledgeSearchMaxChunks,
+      ...(alpha !== undefined && { alpha }),
+      ...(asOf !== undefined && { asOf }),
+    }
+    const { chunks } = await knowledge.search(base, query, signal ? { signal } : {})
+    ms += performance.now() - began
+    const documents = [...new Set(chunks.map(({ id }) => id))]
+    const place = documents.indexOf(document)
+    if (place >= 0) found += 1
+    places.push(place < topmost ? place : -1)
+  }
+  return [
+    {
+      total: questions.length,
+      total_found: found,
+      retrieved_in_top_10: places.filter((place) => place >= 0).length,
+      cumulative_recall: JSON.stringify(recallOf(places, questions.length)),
+      avg_query_time: ms / questions.length / 1_000,
+      id: base.id,
+      name: base.state.name,
+      created_at: recordTimeOf(Date.now()),
+    },
+  ]
+}

@@ -1,0 +1,117 @@
+import type { ContentsSource } from '../../../events/records/contents.js'
+import type { JsonObject } from '../../../events/common.js'
+import { notFound, Problem, wrong } from '../../basics/errors.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
+import type { Found } from '../../log/contract/log.js'
+import { tokensIn } from '../../dialect/lexer.js'
+import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
+import type { SqlAnswer } from '../contract/answer.js'
+import { rowsOf } from '../contract/query-rows.js'
+import type { RunningStatement } from '../contract/request.js'
+import { readConditions } from '../statements/conditions.js'
+import type { StatementOf, TableName } from '../statements/statement.js'
+import { evaluateKnowledge } from './evaluate-knowledge.js'
+import { rowsAnswer, type Reader } from './reader.js'
+
+export type KnowledgeWriterOptions = { ledger: Ledger; knowledge: KnowledgeStore }
+
+type Table = Extract<SqlAnswer, { type: 'table' }>
+
+/** The columns under the names that the statement gives them. */
+const namedColumns = ({ columns }: Table, into: readonly string[] | null, isValues: boolean): { name: string }[] => {
+  if (into === null && isValues)
+    throw wrong('VALUES have no names of columns', "Name them: INSERT INTO name (id, content) VALUES ('1', '…').")
+  if (into !== null && into.length !== columns.length)
+    throw wrong(`the statement names ${into.length} columns, and its rows have ${columns.length}`)
+  return columns.map(({ name }, i) => ({ name: into?.[i] ?? name }))
+}
+
+/** Statements that write the documents of knowledge bases, or evaluate how they are found. */
+export class KnowledgeWriter {
+  constructor(
+    private readonly options: KnowledgeWriterOptions,
+    private readonly reader: Reader,
+  ) {}
+
+  /** `INSERT INTO`: the rows become documents; undefined where the table is no knowledge base. */
+  async insert(statement: StatementOf<'insert'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
+    const { context, origin, execution, signal, query } = running
+    const base = await this.#baseNamed(statement.target, context.db)
+    if (!base) return undefined
+    const text = query.slice(statement.rows.start, statement.rows.end)
+    const isValues = /^[\s(]*VALUES\b/i.test(text)
+    const answer = await this.reader.select({ sql: query, within: statement.rows }, running)
+    if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+    const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
+    const inserted = await this.options.knowledge.insert({
+      ...{ knowledgeBase: base, rows, isAtomic: isValues, origin },
+      source: isValues ? 'rows' : await this.#sourceOf(text, context.db),
+      ...(execution && { execution }),
+      ...(signal && { signal }),
+    })
+    return { type: 'ok', affected_rows: inserted.documents, context, positions: [...answer.positions, ...inserted.positions] }
+  }
+
+  /** `DELETE FROM` and `UPDATE`; undefined where the table is no knowledge base. */
+  async change({ verb, target, where }: StatementOf<'table_write'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
+    const { context, origin, execution } = running
+    const base = await this.#baseNamed(target, context.db)
+    if (!base) return undefined
+    if (verb === 'update')
+      throw new Problem('refused_statement', 'Documents are not changed in place', 'UPDATE is not possible: a document is inserted anew', {
+        hint: `INSERT INTO ${target.name} … with the same id takes its place; the one before stays readable AT (VERSION => …).`,
+      })
+    const filters = where === '' ? [] : readConditions(where)
+    const { documents, positions } = await this.options.knowledge.remove({
+      ...{ knowledgeBase: base, filters, origin },
+      ...(execution && { execution }),
+    })
+    return { type: 'ok', affected_rows: documents, context, positions }
+  }
+
+  /** Asks the questions of a table, and tells how well the documents were found. */
+  async evaluate({ target, using }: StatementOf<'evaluate_knowledge_base'>, running: RunningStatement): Promise<SqlAnswer> {
+    const { context, signal } = running
+    const projectName = target.project ?? context.db
+    const project = await this.#resources.one('project', projectName)
+    if (!project) throw notFound('project', projectName)
+    const base = await this.#resources.one('knowledge_base', target.name, project)
+    if (!base) throw notFound('knowledge base', target.name)
+    const read = async function* (this: KnowledgeWriter, sql: string): AsyncGenerator<JsonObject> {
+      const answer = await this.reader.made(sql, running)
+      if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+      yield* rowsOf(answer.columns, answer.rows)
+    }.bind(this)
+    const { position: asOf } = running
+    return rowsAnswer(
+      await evaluateKnowledge(base, using, {
+        ...{ knowledge: this.options.knowledge, read },
+        ...(signal && { signal }),
+        ...(asOf !== undefined && { asOf }),
+      }),
+      context,
+    )
+  }
+
+  get #resources() {
+    return this.options.ledger.log.resources
+  }
+
+  async #baseNamed({ database, name }: TableName, db: string): Promise<Found<'knowledge_base'> | undefined> {
+    const project = await this.#resources.one('project', database ?? db)
+    return project && this.#resources.one('knowledge_base', name, project)
+  }
+
+  /** What the first FROM of a query names. */
+  async #sourceOf(query: string, db: string): Promise<ContentsSource> {
+    const tokens = tokensIn(query) ?? []
+    const at = tokens.findIndex((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM'))
+    const isQualified = isSymbol(tokens[at + 1], '.') || isSymbol(tokens[at + 1], '(')
+    const database = at < 0 ? '' : isQualified ? (tokens[at]?.value ?? '') : db
+    if (database.toLowerCase() === 'files') return 'file'
+    return (await this.#resources.one('project', database)) === undefined && (await this.#resources.one('database', database))
+      ? 'connection'
+      : 'query'
+  }
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+const upload = async (name: string, content: Buffer | string, originalName: string) => {
+  const form = new FormData()
+  form.set('file', new Blob([content]), originalName)
+  return send(at.url, 'PUT', `/api/files/${name}`, form)
+}
+beforeAll(async () => {
+  at = await startTestService()
+  await upload('tiny', tinyEmbeddingModel(), 'model.onnx')
+  await upload('tiny_tokenizer', tinyTokenizer, 'tokenizer.json')
+})
+afterAll(() => at.stop())
+
+const ids = async (query: string) => (await sql(at.url, query)).data.map(([id]) => id)
+
+describe('an uploaded sentence transformer', () => {
+  test('finds documents by their meaning, offline; words weigh as much as is asked', async () => {
+    await sql(at.url, "CREATE KNOWLEDGE_BASE docs USING embedding_model = {'provider': 'onnx', 'file': 'tiny'}")
+    const rows = [
+      { id: 'pets', content: 'the puppy and the hound' },
+      { id: 'cats', content: 'a kitten' },
+      { id: 'cars', content: 'automobile papers and kittenish things' },
+    ]
+    expect(await send(at.url, 'PUT', '/api/projects/mindsdb/knowledge_bases/docs', { knowledge_base: { rows } })).toMatchObject({
+      status: 200,
+    })
+    expect((await ids("SELECT id FROM docs WHERE content = 'dog'"))[0]).toBe('pets')
+    expect((await ids("SELECT id FROM docs WHERE content = 'vehicle'"))[0]).toBe('cars')
+    const { data } = await sql(at.url, "SELECT id, relevance, distance FROM docs WHERE content = 'cat' LIMIT 1")
+    const [[id, relevance, distance] = []] = data
+    expect(id).toBe('cats')
+    expect(relevance).toBeCloseTo(1 / (1 + Number(distance)), 10)
+    expect((await ids("SELECT id FROM docs WHERE content = 'dog papers' AND hybrid_search_alpha = 0"))[0]).toBe('cars')
+    expect((await ids("SELECT id FROM docs WHERE content = 'dog papers' AND hybrid_search_alpha = 1"))[0]).toBe('pets')
+    expect(await ids("SELECT id FROM docs WHERE content = 'dog papers' AND hybrid_search = true")).toHaveLength(3)
+  })
+
+  test('reads the end of a long text as it reads its beginning', async () => {
+    await sql(at.url, "CREATE KNOWLEDGE_BASE long USING embedding_model = {'provider': 'onnx', 'file': 'tiny', 'max_tokens': 8}")
+    await sql(
+      at.url,
+      "INSERT INTO long (id, content) VALUES ('a', 'x x x x x x x x x x x x x x x x money money'), ('b', 'x x x x x x x x x x x x x x x x x x')",
+    )
+    expect((await ids("SELECT id FROM long WHERE content = 'cash'"))[0]).toBe('a')
+  })
+
+  test.each([
+    [{ provider: 'onnx', file: 'absent' }, 404, /File with name absent does not exist: it is the ONNX file/],
+    [{ provider: 'onnx', file: 'tiny', tokenizer: 'absent' }, 404, /it is the tokenizer/],
+    [{ provider: 'onnx', file: 'tiny_tokenizer', tokenizer: 'tiny_tokenizer' }, 400, /ONNX/],
+    [{ provider: 'onnx', file: 'tiny', tokenizer: 'tiny' }, 400, /cannot be read as tokenizer.json/],
+    [{ provider: 'onnx', file: 'tiny', max_tokens: 'many' }, 400, /max_tokens/],
+  ])('that cannot be used is refused at the first insert: %j', async (embedding_model, status, message) => {
+    const path = '/api/projects/mindsdb/knowledge_bases'
+    await send(at.url, 'DELETE', `${path}/bad`)
+    expect((await send(at.url, 'POST', path, { knowledge_base: { name: 'bad', embedding_model } })).status).toBe(201)
+    const answer = await send(at.url, 'PUT', `${path}/bad`, { knowledge_base: { rows: [{ content: 'x' }] } })
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(message)])
+    expect((await sql(at.url, 'SELECT count(*) FROM bad')).data).toEqual([[0]])
+  })
+})

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { restartable, send, sql } from '../../support/service.js'
+import { filesUnder, tracesInFiles } from '../../support/traces.js'
+import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
+
+const service = restartable()
+let url: string
+beforeAll(async () => {
+  url = await service.start()
+  for (const [name, content, original] of [
+    ['tiny', tinyEmbeddingModel(), 'model.onnx'],
+    ['tiny_tokenizer', tinyTokenizer, 'tokenizer.json'],
+  ] as const) {
+    const form = new FormData()
+    form.set('file', new Blob([content]), original)
+    await send(url, 'PUT', `/api/files/${name}`, form)
+  }
+})
+afterAll(() => service.remove())
+
+/** Letters only, so that a word is one token and no stem is cut off. */
+const unique = () => `q${[...randomBytes(10)].map((byte) => String.fromCharCode(97 + (byte % 20))).join('')}q`
+const tracesOf = (texts: readonly string[]) =>
+  tracesInFiles(
+    filesUnder(service.path),
+    texts.map((text) => Buffer.from(text)),
+  )
+const path = '/api/projects/mindsdb/knowledge_bases'
+const erase = (documents: object, more: object = {}) =>
+  send(url, 'POST', '/api/log/erasures', { documents: { project: 'mindsdb', ...documents }, ...more })
+const ids = async (query: string) => (await sql(url, query)).data.map(([id]) => id)
+
+test('erased documents leave no byte in any file: no text, no id, no metadata, no word; the others are found as before, also after a rebuild', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'docs', embedding_model: { provider: 'onnx', file: 'tiny' } } })
+  const gone = Array.from({ length: 8 }, () => ({ id: unique(), content: `${unique()} dog ${unique()}`, note: unique() }))
+  const stay = Array.from({ length: 8 }, () => ({ id: unique(), content: `${unique()} cat ${unique()}`, note: unique() }))
+  const rows = gone.flatMap((one, i) => [one, stay[i]!])
+  await send(url, 'PUT', `${path}/docs`, { knowledge_base: { rows } })
+  // An earlier version of a document goes with it.
+  const before = gone[0]!.content
+  await send(url, 'PUT', `${path}/docs`, { knowledge_base: { rows: [{ ...gone[0], content: `${unique()} dog` }, stay[0]] } })
+  const current = String((await sql(url, `SELECT chunk_content FROM docs WHERE id = '${gone[0]!.id}'`)).data[0]?.[0])
+  const listed = async () => (await sql(url, "SELECT id, chunk_content, relevance FROM docs WHERE content = 'kitten' LIMIT 8")).data
+  const found = await listed()
+  const words = [
+    ...gone.flatMap(({ id, content, note }) => [id, note, ...content.split(' dog ')]),
+    ...before.split(' dog '),
+    current.split(' ')[0]!,
+  ]
+
+  const dry = await erase({ knowledge_base: 'docs', ids: gone.map(({ id }) => id) }, { dry_run: true })
+  expect(dry).toMatchObject({ status: 200, body: { dry_run: true, rows: 9, positions: [] } })
+  const erased = await erase({ knowledge_base: 'docs', ids: gone.map(({ id }) => id) })
+  expect(erased).toMatchObject({ status: 200, body: { what: 'documents', subject: 'mindsdb.docs', rows: 9 } })
+  expect(tracesOf(words)).toEqual([])
+  expect(await listed()).toEqual(found)
+  expect(await ids("SELECT id FROM docs WHERE content = 'puppy'")).not.toEqual(expect.arrayContaining([gone[1]!.id]))
+  expect(await ids('SELECT id FROM docs')).toHaveLength(8)
+
+  await service.stop()
+  for (const file of filesUnder(service.path).filter((name) => name.includes('/knowledge/')))
+    expect(readFileSync(file).length).toBeGreaterThanOrEqual(0)
+  const { rmSync } = await import('node:fs')
+  for (const file of filesUnder(service.path).filter((name) => name.includes('/knowledge/'))) rmSync(file)
+  url = await service.start()
+  expect(await listed()).toEqual(found)
+  expect(tracesOf(words)).toEqual([])
+})
+
+test('all documents of a deleted knowledge base are erased by its id', async () => {
+  const made = (await send(url, 'POST', path, { knowledge_base: { name: 'whole' } })).body as { id: number }
+  const secrets = Array.from({ length: 5 }, unique)
+  await send(url, 'PUT', `${path}/whole`, { knowledge_base: { rows: secrets.map((content) => ({ content })) } })
+  expect(await ids(`SELECT id FROM whole WHERE content = '${secrets[0]!}'`)).toHaveLength(1)
+  const { position } = (await send(url, 'POST', `${path}/whole/completions`, { query: 'x', type: 'context' })).body as { position: number }
+  await send(url, 'DELETE', `${path}/whole`)
+  expect(await erase({ knowledge_base: String(made.id) })).toMatchObject({ status: 200, body: { rows: 5 } })
+  expect(tracesOf(secrets)).toEqual([])
+  expect(await ids(`SELECT id FROM whole AT (VERSION => ${position}) WHERE content = '${secrets[0]!}'`)).toEqual([])
+  expect(await erase({ knowledge_base: String(made.id) })).toMatchObject({ status: 200, body: { rows: 0, already_erased: 1 } })
+})
+
+test.each([
+  [{ knowledge_base: 'absent' }, 404],
+  [{ knowledge_base: 'docs', ids: ['absent'] }, 404],
+  [{ knowledge_base: 'docs', ids: [] }, 400],
+])('an erasure of nothing is refused: %j', async (documents, status) => expect((await erase(documents)).status).toBe(status))

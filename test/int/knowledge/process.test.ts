@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { streamId } from '../../../events/common.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { Blobs } from '../../../src/files/blobs.js'
+import { Embedders } from '../../../src/knowledge/embedding/embedders.js'
+import { FollowedIndexes } from '../../../src/knowledge/followed-indexes.js'
+import { IndexProcess } from '../../../src/knowledge/index-process.js'
+import { Knowledge } from '../../../src/knowledge/knowledge.js'
+import type { Found, Origin } from '../../../src/log/contract/log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { temporaryDirectory } from '../../support/service.js'
+
+const origin: Origin = { actor: 'ada', source: 'rest', request: 'r', correlation: null, causation: null }
+const place = temporaryDirectory()
+let [directory, n] = ['', 0]
+let log: SqliteLog
+let process: IndexProcess
+let knowledge: Knowledge
+let base: Found<'knowledge_base'>
+const all: { stop: () => void }[] = []
+
+const open = (bounds = {}) => {
+  process = new IndexProcess(join(directory, 'knowledge'), bounds)
+  all.push(process)
+  const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
+  knowledge = new Knowledge({
+    ledger,
+    indexes: new FollowedIndexes(log, process),
+    embedders: new Embedders({ log, blobs: new Blobs(directory) }),
+  })
+  return ledger
+}
+
+beforeEach(async () => {
+  directory = join(place.path, String(++n))
+  new Blobs(directory)
+  log = new SqliteLog({ file: join(place.path, `log${n}.sqlite`), vault: new Vault(Buffer.alloc(32, 7)) })
+  const ledger = open()
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+  const { stream } = await ledger.execute({ type: 'CreateKnowledgeBase', data: { project: 'shop', knowledge_base: 'docs' } }, origin)
+  base = (await log.resources.byStream('knowledge_base', streamId.parse(stream)))!
+})
+afterEach(async () => {
+  for (const one of all.splice(0)) one.stop()
+  await log.close()
+})
+afterAll(() => place.remove())
+
+const rows = (from: number, count: number, word = 'heron') =>
+  Array.from({ length: count }, (_, i) => ({
+    id: String(from + i),
+    content: `${word} number ${from + i} stands in the reeds`,
+    year: 2000 + (i % 20),
+  }))
+const insert = (from: number, count: number, word?: string) =>
+  knowledge.insert({ knowledgeBase: base, source: 'rows', rows: rows(from, count, word), isAtomic: true, origin })
+const search = async (content: string, more = {}) => (await knowledge.search(base, { content, limit: 100, ...more }, {})).chunks
+const count = async () => (await knowledge.facts(base)).documents
+const kill = () => globalThis.process.kill(process.pid!, 'SIGKILL')
+const file = () =>
+  join(
+    directory,
+    'knowledge',
+    readdirSync(join(directory, 'knowledge')).find((name) => name.endsWith('.sqlite'))!,
+  )
+
+test('a process that is killed while documents come in loses none: the next one has what the log has', async () => {
+  await insert(0, 10)
+  for (let round = 1; round <= 5; round++) {
+    const inserting = insert(round * 1_000, 900)
+    await new Promise((resolve) => setTimeout(resolve, round * 7))
+    kill()
+    expect(await inserting).toMatchObject({ documents: 900 })
+    expect(await count()).toBe(10 + round * 900)
+  }
+  expect((await search('heron 5899')).map(({ id }) => id)[0]).toBe('5899')
+})
+
+test('a process that is killed while it searches is asked again', async () => {
+  await insert(0, 500)
+  const before = await search('heron 77')
+  const searching = Array.from({ length: 20 }, () => search('heron 77'))
+  kill()
+  for (const found of await Promise.all(searching)) expect(found).toEqual(before)
+})
+
+test.each<[string, (path: string) => void]>([
+  ['is missing', (path) => ['', '-wal', '-shm'].forEach((suffix) => writeFileSync(path + suffix, ''))],
+  ['is no database', (path) => writeFileSync(path, Buffer.alloc(100_000, 120))],
+  [
+    'was made by other code',
+    (path) => {
+      const db = new Database(path)
+      db.exec("UPDATE meta SET value = 'other' WHERE key = 'identity'")
+      db.close()
+    },
+  ],
+])('an index that %s is built anew, and gives the same answers', async (_, harm) => {
+  await insert(0, 300)
+  await insert(100, 100, 'crane')
+  const { positions } = await knowledge.remove({ knowledgeBase: base, filters: [{ column: 'year', op: '=', value: 2003 }], origin })
+  const questions = ['heron 42', 'crane 120 reeds', 'number']
+  const answers = async () => [
+    ...(await Promise.all(questions.map((content) => search(content)))),
+    ...(await Promise.all(questions.map((content) => search(content, { asOf: positions[0]! - 1 })))),
+    (await knowledge.list(base, { limit: 1_000 })).chunks,
+  ]
+  const before = await answers()
+  process.stop()
+  harm(file())
+  open()
+  expect(await answers()).toEqual(before)
+})
+
+test('a file that is damaged while it is open is built anew', async () => {
+  await insert(0, 2_000)
+  const before = await search('heron 1234')
+  process.stop()
+  const db = new Database(file())
+  const pages = Number(db.pragma('page_count', { simple: true }))
+  db.close()
+  const bytes = Buffer.alloc(4_096, 255)
+  const { openSync, writeSync, closeSync } = await import('node:fs')
+  const handle = openSync(file(), 'r+')
+  for (let page = 5; page < pages; page += 3) writeSync(handle, bytes, 0, 4_096, page * 4_096)
+  closeSync(handle)
+  open()
+  expect(await search('heron 1234')).toEqual(before)
+})
+
+test('a question that takes too long costs the process, and the next one is answered', async () => {
+  await insert(0, 1_000)
+  process.stop()
+  open({ callTimeoutMs: 1 })
+  await expect(search('heron')).rejects.toMatchObject({ code: 'busy' })
+  process.stop()
+  open()
+  expect(await search('heron 5')).not.toEqual([])
+})
+
+test('more questions than wait are refused with busy', async () => {
+  await insert(0, 10)
+  process.stop()
+  open({ queueMaxCalls: 1 })
+  const answers = await Promise.allSettled(Array.from({ length: 10 }, () => search('heron')))
+  expect(answers.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'found'))).toContain('busy')
+  expect(await search('heron 5')).not.toEqual([])
+})
+
+test('an insert that was decided on other contents is not recorded', async () => {
+  await insert(0, 5)
+  const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
+  const removed = { knowledge_base: base.stream, documents: 1, removes: [{ position: 3, rows: [0] }] }
+  await expect(ledger.execute({ type: 'RemoveKnowledge', data: { name: 'docs', contents: 7, removed } }, origin)).rejects.toMatchObject({
+    code: 'busy',
+  })
+})

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => void (at = await startTestService()))
+afterAll(() => at.stop())
+
+const path = '/api/projects/mindsdb/knowledge_bases'
+const call = (method: string, rest = '', body?: object, headers = {}) => send(at.url, method, `${path}${rest}`, body, headers)
+const create = (name: string, fields: object = {}) => call('POST', '', { knowledge_base: { name, ...fields } })
+const insert = (name: string, rows: object[], more: object = {}, headers = {}) =>
+  call('PUT', `/${name}`, { knowledge_base: { rows, ...more } }, headers)
+type Document = { id: string; chunk_id: string; content: string; metadata: object; relevance: number }
+const search = async (name: string, query: string, more: object = {}) =>
+  ((await call('POST', `/${name}/completions`, { query, type: 'context', ...more })).body as { documents: Document[] }).documents
+
+describe('a knowledge base over REST', () => {
+  test('is created, listed, read, changed and deleted', async () => {
+    const made = await create('life', { content_columns: ['body'], params: { k: 1 }, storage: { database: 'pvec', table: 't' } })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { name: 'life', content_columns: ['body'], params: { k: 1 }, vector_database: 'pvec', vector_database_table: 't' },
+    })
+    expect(await create('LIFE')).toMatchObject({ status: 409, body: { title: 'Knowledge base already exists' } })
+    expect((await call('GET')).body).toEqual([made.body])
+    expect((await call('GET', '/life')).body).toEqual(made.body)
+    expect(await call('PUT', '/life', { knowledge_base: { name: 'living', params: { k: null, l: 2 } } })).toMatchObject({
+      status: 200,
+      body: '',
+    })
+    expect((await call('GET', '/living')).body).toMatchObject({ params: { l: 2 } })
+    expect((await call('DELETE', '/living')).status).toBe(204)
+    expect(await call('GET', '/living')).toMatchObject({ status: 404, body: { title: 'Knowledge base not found' } })
+  })
+
+  test('is missing as other resources are: 400 without the wrapper, 404 for what is not there', async () => {
+    expect(await call('POST', '', {})).toMatchObject({ status: 400, body: { title: 'Missing parameter' } })
+    expect((await insert('absent', [{ content: 'x' }])).status).toBe(404)
+    expect((await send(at.url, 'GET', '/api/projects/nowhere/knowledge_bases')).status).toBe(404)
+  })
+
+  test('never shows a secret of its model', async () => {
+    await create('secretive', { embedding_model: { provider: 'openai', model_name: 'm', api_key: 'sk-live-1234567890abcdef' } })
+    const shown = JSON.stringify([
+      (await call('GET', '/secretive')).body,
+      await sql(at.url, 'SELECT * FROM information_schema.knowledge_bases'),
+    ])
+    expect(shown).toContain('******')
+    expect(shown).not.toContain('sk-live')
+    expect(JSON.stringify((await send(at.url, 'GET', '/api/events?type=KnowledgeBaseCreated')).body)).not.toContain('sk-live')
+  })
+})
+
+describe('documents', () => {
+  test('are found by their words; an insert answers an empty text as JSON', async () => {
+    await create('docs')
+    const rows = [
+      { id: 'a', content: 'Running dogs love parks', year: 2020 },
+      { id: 'b', content: 'Cats sleep on the sofa', year: 2021 },
+    ]
+    expect(await insert('docs', rows)).toMatchObject({ status: 200, body: '', type: expect.stringContaining('application/json') })
+    expect(await search('docs', 'does a dog run?')).toMatchObject([{ id: 'a', chunk_id: 'a:1of1:0to23', metadata: { year: 2020 } }])
+    expect(await search('docs', 'dogs cats', { metadata: { year: 2021 } })).toMatchObject([{ id: 'b' }])
+    expect(await search('docs', 'dogs cats', { limit: 1 })).toHaveLength(1)
+  })
+
+  test('with an id that is there take the place of the ones before; or stand beside them, or are left out, as it is asked', async () => {
+    await create('again')
+    await insert('again', [{ id: 1, content: 'first zebra' }])
+    await insert('again', [{ id: 1, content: 'second zebra' }])
+    expect((await search('again', 'zebra')).map(({ content }) => content)).toEqual(['second zebra'])
+    await insert('again', [{ id: 1, content: 'third zebra' }], { params: { kb_skip_existing: true } })
+    expect(await search('again', 'zebra')).toHaveLength(1)
+    await insert('again', [{ id: 1, content: 'fourth zebra' }], { params: { kb_no_upsert: true } })
+    expect(await search('again', 'zebra')).toHaveLength(2)
+  })
+
+  test('come in all, or none: rows without content are named', async () => {
+    await create('whole')
+    const refused = await insert('whole', [{ content: 'fine' }, { content: ' ' }, { content: 'good' }, { content: null }])
+    expect(refused).toMatchObject({ status: 400, body: { detail: 'rows 2, 4: the content is empty; nothing was inserted' } })
+    expect(await insert('whole', [{ id: null, content: 'x' }])).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('row 1: id is NULL') },
+    })
+    expect(await search('whole', 'fine good')).toEqual([])
+  })
+
+  test('come from queries and files; what was inserted before a row without content stays, and is counted', async () => {
+    await create('queried')
+    await call('PUT', '/queried', { knowledge_base: { query: "SELECT i AS id, 'giraffe ' || i AS content FROM range(2500) AS t(i)" } })
+    expect((await sql(at.url, 'SELECT count(*) FROM queried')).data).toEqual([[2500]])
+    await sql(at.url, "CREATE TABLE files.notes (SELECT 'n' AS id, 'a note on okapis' AS content)")
+    await call('PUT', '/queried', { knowledge_base: { files: ['notes'] } })
+    expect(await search('queried', 'okapi')).toMatchObject([{ id: 'n' }])
+    const query = "SELECT 'x' || i AS id, CASE i WHEN 2200 THEN '' ELSE 'heron ' || i END AS content FROM range(3000) AS t(i)"
+    expect(await call('PUT', '/queried', { knowledge_base: { query } })).toMatchObject({
+      status: 400,
+      body: { detail: 'row 2201: the content is empty; 1000 documents before them were inserted and stay' },
+    })
+    expect((await sql(at.url, "SELECT count(*) FROM queried WHERE id LIKE 'x%'")).data).toEqual([[1000]])
+    expect(await call('PUT', '/queried', { knowledge_base: { query: 'SELECT 1 AS a' } })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('there is no column content') },
+    })
+  })
+
+  test('of a request that comes again under its key are inserted once', async () => {
+    await create('keyed', { params: { kb_no_upsert: true } })
+    const once = () => insert('keyed', [{ id: 'k', content: 'quokka' }], {}, { 'idempotency-key': 'insert-1' })
+    expect([(await once()).status, (await once()).status]).toEqual([200, 200])
+    expect(await search('keyed', 'quokka')).toHaveLength(1)
+  })
+
+  test('that come at the same time all come in, and each id once', async () => {
+    await create('busy')
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        insert('busy', [
+          { id: 'shared', content: `ibex ${i}` },
+          { id: `own${i}`, content: `ibex ${i}` },
+        ]),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect((await sql(at.url, 'SELECT count(*), count(DISTINCT id) FROM busy')).data).toEqual([[13, 13]])
+  })
+
+  test('of web pages, and chats, are refused with what to do instead', async () => {
+    expect(await call('PUT', '/docs', { knowledge_base: { urls: ['http://localhost'] } })).toMatchObject({
+      status: 501,
+      body: { hint: expect.stringContaining('rows') },
+    })
+    expect(await call('POST', '/docs/completions', { query: 'x' })).toMatchObject({
+      status: 501,
+      body: { hint: expect.stringContaining('"type": "context"') },
+    })
+    expect(await call('PUT', '/docs', { knowledge_base: {} })).toMatchObject({
+      status: 400,
+      body: { detail: 'there is nothing to insert' },
+    })
+  })
+
+  test('are embedded by providers only where there are some', async () =>
+    expect(await insert('secretive', [{ content: 'x' }])).toMatchObject({
+      status: 501,
+      body: { hint: expect.stringContaining('"provider": "onnx"') },
+    }))
+
+  test.each([
+    [{ query: ' ' }, /nothing to search for/],
+    [{ query: 'x'.repeat(10_001) }, /at most 10000/],
+    [{ query: 'x', limit: 101 }, /limit/],
+    [{ query: 'x', alpha: 2 }, /alpha/],
+    [{ query: 'x', metadata: { a: { b: 1 } } }, /compared with a text/],
+  ])('are not found by a question like %j', async (body, message) => {
+    const { status, body: problem } = await call('POST', '/docs/completions', { type: 'context', ...body })
+    expect([status, JSON.stringify(problem)]).toEqual([400, expect.stringMatching(message)])
+  })
+})

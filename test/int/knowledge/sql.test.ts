@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+let inserted: number
+beforeAll(async () => {
+  at = await startTestService()
+  await ask("CREATE KNOWLEDGE_BASE docs USING metadata_columns = ['year', 'kind'], preprocessing = {'chunk_size': 100}")
+  await ask(`INSERT INTO docs (id, content, year, kind) VALUES
+    ('a', 'Running dogs love parks', 2020, 'pet'), ('b', 'Cats sleep on the sofa', 2021, 'pet'), ('c', 'Return a parcel within thirty days', 2022, 'shop')`)
+  inserted = Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
+  await ask("INSERT INTO docs SELECT 'a' AS id, 'Wolves howl at night' AS content, 2030 AS year")
+  await ask("INSERT INTO docs (content, kind) VALUES ('An addendum on badgers', 'extra')")
+})
+afterAll(() => at.stop())
+
+const ask = async (query: string, context: object = {}): Promise<unknown[][]> => {
+  const { body } = await send(at.url, 'POST', '/api/sql/query', { query, context: { db: 'mindsdb', ...context } })
+  const { type, data, error_message: message } = body as { type: string; data?: unknown[][]; error_message?: string }
+  if (type === 'error') throw new Error(message)
+  return data ?? []
+}
+const ids = async (query: string, context?: object) => (await ask(query, context)).map(([id]) => id)
+
+describe('a search in SQL', () => {
+  test('gives the documented columns, and those of metadata with their types', async () => {
+    const { column_names: names, data } = await sql(at.url, "SELECT * FROM docs WHERE content = 'how to return parcels' LIMIT 1")
+    expect(names).toEqual(['id', 'chunk_id', 'chunk_content', 'metadata', 'relevance', 'distance', 'year', 'kind'])
+    expect(data).toEqual([
+      ['c', 'c:1of1:0to34', 'Return a parcel within thirty days', '{"year":2022,"kind":"shop"}', expect.any(Number), null, 2022, 'shop'],
+    ])
+  })
+
+  test.each<[string, string[]]>([
+    ["SELECT id FROM docs WHERE content LIKE '%sofa%'", ['b']],
+    ['SELECT id FROM docs WHERE content = "sofa"', ['b']],
+    ["SELECT id FROM docs WHERE content IN ('sofa', 'parcel') ORDER BY id", ['b', 'c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year > 2021 AND kind = 'shop'", ['c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND NOT kind = 'pet'", ['c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND (year = 2030 OR year = 2021) ORDER BY year", ['b', 'a']],
+    ["SELECT id FROM docs WHERE content = 'sofa' AND relevance >= 0.99", []],
+    ["SELECT id FROM docs WHERE content = 'sofa' AND relevance > 0.1 AND hybrid_search = true AND hybrid_search_alpha = 0", ['b']],
+    ["SELECT d.id FROM mindsdb.docs AS d JOIN (SELECT 'b' AS id) AS t ON t.id = d.id WHERE d.content = 'sofa parcel'", ['b']],
+    ["SELECT id FROM (SELECT id, relevance FROM docs WHERE content = 'sofa') AS s", ['b']],
+    ["SELECT id FROM docs WHERE content = 'OR \" * NEAR('", []],
+    ['SELECT id FROM docs WHERE year >= 2021 AND year < 2030 ORDER BY year', ['b', 'c']],
+    ["SELECT id FROM docs WHERE id IN ('a', 'b') ORDER BY id", ['a', 'b']],
+  ])('%s', async (query, expected) => expect(await ids(query)).toEqual(expected))
+
+  test('without a question lists all chunks, and counts them', async () => {
+    expect(await ask('SELECT count(*) FROM docs')).toEqual([[4]])
+    expect(await ids('SELECT id FROM docs WHERE kind IS NULL')).toEqual(['a'])
+  })
+
+  test('of the past finds what was there then, by AT and by as_of', async () => {
+    expect(await ids("SELECT id FROM docs WHERE content = 'dogs'")).toEqual([])
+    expect(await ids(`SELECT id FROM docs AT (VERSION => ${inserted}) WHERE content = 'dogs'`)).toEqual(['a'])
+    expect(await ids("SELECT id FROM docs WHERE content = 'dogs'", { as_of: inserted })).toEqual(['a'])
+    expect(await ids(`SELECT id FROM docs AT (VERSION => ${inserted}) WHERE content = 'wolves'`)).toEqual([])
+  })
+
+  test('may stand in a view, which searches anew each time', async () => {
+    await ask("CREATE VIEW wolves AS (SELECT id, relevance FROM docs WHERE content = 'wolves')")
+    expect(await ids('SELECT id FROM wolves')).toEqual(['a'])
+  })
+
+  test.each([
+    ["SELECT id FROM docs WHERE content != 'sofa'", /content is what is searched for: != cannot be applied to it \(line 1, column 35\)/],
+    ["SELECT id FROM docs WHERE content = 'a' AND content = 'b'", /compared twice/],
+    ["SELECT id FROM docs WHERE content = 'a' LIMIT 101", /at most 100 chunks/],
+    ["SELECT id FROM docs WHERE content = ''", /nothing to search for/],
+    ["SELECT id FROM docs WHERE content = 'a' AND hybrid_search_alpha = 3", /from 0 \(words\) to 1 \(vectors\)/],
+    ["SELECT id FROM docs WHERE content = 'a' AND hybrid_search = 'perhaps'", /true or false/],
+    ["SELECT id FROM docs WHERE content = 'a' AND reranking = true", /reranking is not possible/],
+    ["SELECT nonsense FROM docs WHERE content = 'a'", /nonsense/],
+    ['SELECT * FROM doks', /Did you mean mindsdb.docs\?/],
+  ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
+
+  test('is explained without being made', async () =>
+    expect(await ask("EXPLAIN SELECT * FROM docs WHERE content = 'dogs'")).toContainEqual(['table', 'mindsdb.docs: a search, not made']))
+})
+
+describe('statements on knowledge bases', () => {
+  test('make, describe, change and drop them, in all spellings', async () => {
+    await ask('CREATE KNOWLEDGE BASE mindsdb.other USING MODEL = p.m STORAGE = a.b PARAMS = {"k": 1};')
+    await expect(ask('CREATE KNOWLEDGE_BASE other')).rejects.toThrow('already exists')
+    await ask('CREATE KNOWLEDGE_BASE IF NOT EXISTS other')
+    await ask("ALTER KNOWLEDGE_BASE other USING id_column = 'key'")
+    const described = await ask('DESCRIBE KNOWLEDGE_BASE other')
+    expect(described[0]?.slice(0, 2)).toEqual(['other', 'mindsdb'])
+    expect(described[0]?.[7]).toBe('key')
+    await ask('DROP KNOWLEDGE BASE other')
+    await ask('DROP KNOWLEDGE_BASE IF EXISTS other')
+    expect((await ask("SHOW KNOWLEDGE_BASES WHERE name = 'docs'"))[0]?.[11]).toBe(5)
+    expect(await ask("SELECT name, change FROM knowledge_bases_history WHERE name = 'other' ORDER BY valid_from")).toEqual([
+      ['other', 'KnowledgeBaseCreated'],
+      ['other', 'KnowledgeBaseUpdated'],
+    ])
+  })
+
+  test('DELETE takes out the documents that pass its condition; the past keeps them', async () => {
+    await ask("INSERT INTO docs (id, content, year) VALUES ('gone', 'lynx', 1999), ('stays', 'lynx', 1998)")
+    const before = (await ask('SELECT max(position) FROM log.events'))[0]?.[0]
+    const { body } = await send(at.url, 'POST', '/api/sql/query', {
+      query: "DELETE FROM docs WHERE year = 1999 AND id LIKE 'g%'",
+      context: { db: 'mindsdb' },
+    })
+    expect(body).toMatchObject({ type: 'ok', affected_rows: 1 })
+    expect(await ids("SELECT id FROM docs WHERE content = 'lynx'")).toEqual(['stays'])
+    expect(await ids(`SELECT id FROM docs AT (VERSION => ${String(before)}) WHERE content = 'lynx' ORDER BY id`)).toEqual(['gone', 'stays'])
+    await ask("DELETE FROM docs WHERE id = 'stays'")
+  })
+
+  test.each([
+    ['DELETE FROM docs', /DELETE of all documents/],
+    ['DELETE FROM docs WHERE nonsense', /expected/],
+    ['UPDATE docs SET a = 1', /inserted anew/],
+    ["INSERT INTO docs VALUES ('a', 'b')", /Name them/],
+    ["INSERT INTO docs (id) VALUES ('a')", /no column content/],
+    ["INSERT INTO docs (id, content) SELECT 'a'", /names 2 columns, and its rows have 1/],
+    ["INSERT INTO docs (id, content) VALUES (NULL, 'x')", /row 1: id is NULL/],
+    ["EVALUATE KNOWLEDGE_BASE docs USING version = 'doc_id'", /test_table is missing/],
+    ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'llm_relevancy'", /language model/],
+    ['CREATE INDEX ON KNOWLEDGE_BASE docs', /indexed when they are inserted/],
+  ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
+
+  test('EVALUATE tells how many questions found their document', async () => {
+    await ask("CREATE TABLE files.questions (SELECT 'wolves' AS question, 'a' AS doc_id UNION ALL SELECT 'zebras', 'b')")
+    const { column_names: names, data } = await sql(
+      at.url,
+      "EVALUATE KNOWLEDGE_BASE docs USING test_table = files.questions, version = 'doc_id'",
+    )
+    expect(names).toEqual([
+      'total',
+      'total_found',
+      'retrieved_in_top_10',
+      'cumulative_recall',
+      'avg_query_time',
+      'id',
+      'name',
+      'created_at',
+    ])
+    expect(data[0]?.slice(0, 3)).toEqual([2, 1, 1])
+    expect(JSON.parse(String(data[0]?.[3]))).toMatchObject({ '0': 0.5, '9': 0.5 })
+  })
+})

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals'
+import { documentOf, emptyRows } from '../../../src/knowledge/documents/documents.js'
+
+const plain = { content_columns: [], metadata_columns: [], id_column: null }
+
+describe('a row as a document', () => {
+  test('has id and content, and all else as metadata', () =>
+    expect(documentOf({ id: 7, content: 'Text', year: 2020, gone: null }, 1, plain)).toEqual({
+      id: '7',
+      content: 'Text',
+      metadata: { year: 2020 },
+    }))
+
+  test('without an id gets one of its content: 16 digits of its MD5', () =>
+    expect(documentOf({ content: 'Text' }, 1, plain)?.id).toBe('9dffbf69ffba8bc3'))
+
+  test('with several columns of content says which is which; metadata are those that are named', () =>
+    expect(
+      documentOf({ key: 'k', title: 'T', body: 'B', a: 1, b: 2 }, 1, {
+        content_columns: ['title', 'body'],
+        metadata_columns: ['b'],
+        id_column: 'key',
+      }),
+    ).toEqual({ id: 'k', content: 'title: T\nbody: B', metadata: { b: 2 } }))
+
+  test('an object under metadata is its metadata', () =>
+    expect(documentOf({ id: 'a', content: 'x', metadata: { tag: 't' } }, 1, plain)?.metadata).toEqual({ tag: 't' }))
+
+  test('without content is none, and is named in the refusal', () => {
+    expect(documentOf({ id: 'a', content: ' ' }, 1, plain)).toBeUndefined()
+    expect(documentOf({ id: 'a', content: null }, 1, plain)).toBeUndefined()
+    expect(emptyRows([3, 7], 0).detail).toBe('rows 3, 7: the content is empty; nothing was inserted')
+  })
+
+  test.each<[string, object, object, RegExp]>([
+    ['a NULL for an id', { id: null, content: 'x' }, {}, /^row 4: id is NULL/],
+    ['an object for an id', { id: {}, content: 'x' }, {}, /^row 4: id is no text or number/],
+    ['no column of the id', { content: 'x' }, { id_column: 'key' }, /^row 4: there is no column key/],
+    ['no column of the content', { id: 1, body: 'x' }, {}, /^row 4: there is no column content/],
+    ['an id without end', { id: 'x'.repeat(1_001), content: 'x' }, {}, /more than 1000 characters/],
+    ['metadata without end', { content: 'x', a: 'x'.repeat(70_000) }, {}, /metadata has \d+ bytes/],
+    ['content without end', { content: 'x'.repeat(9_000_000) }, {}, /content has 9000000 bytes/],
+    ['a lone surrogate', { content: '\ud800' }, {}, /row 4: content is not well-formed/],
+  ])('refuses %s, with the row', (_, row, settings, message) =>
+    expect(() => documentOf(row as never, 4, { ...plain, ...settings })).toThrow(
+      expect.objectContaining({ detail: expect.stringMatching(message) }),
+    ),
+  )
+})

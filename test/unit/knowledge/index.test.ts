@@ -1,0 +1,213 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { MetadataFilter } from '../../../src/knowledge/contract/search.js'
+import { BaseIndex } from '../../../src/knowledge/index/base-index.js'
+import type { SearchRequest, Step } from '../../../src/knowledge/index/messages.js'
+import { vectorBytes } from '../../../src/knowledge/index/vector-bytes.js'
+import { normalised, VectorTable } from '../../../src/knowledge/index/vectors.js'
+
+const directory = mkdtempSync(join(tmpdir(), 'knowledge-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+let files = 0
+const identity = { logId: 'log', base: 'base', code: 'code' }
+const newIndex = (file = join(directory, `${++files}.sqlite`), as = identity) => new BaseIndex(file, as, 0)
+
+const inserting = (version: number, documents: object[], more: object = {}): Step => ({
+  version,
+  position: version * 10,
+  inserted: {
+    ...{ payload: `p${version}`, chunking: { size: 200, overlap: 0 }, dimensions: null, replaces: [], vectors: undefined },
+    documents: documents as never,
+    ...more,
+  },
+})
+const document = (id: string, content: string, metadata: object = {}) => ({ id, content, metadata })
+const asked = (content: string, more: Partial<SearchRequest> = {}): SearchRequest => ({
+  ...{ content, vector: null, alpha: 0, limit: 10, minRelevance: 0, filters: [], asOf: null },
+  ...more,
+})
+const idsIn = (index: BaseIndex, request: SearchRequest) => index.search(request).map(({ id }) => id)
+
+const pets = [
+  document('dogs', 'Running dogs love parks', { year: 2020, kind: 'pet', wild: false }),
+  document('cats', 'Cats sleep on the sofa', { year: 2021, kind: 'pet', wild: false }),
+  document('wolves', 'Wolves run in the woods at night', { year: 2022, kind: 'beast', wild: true, weight: 42.5 }),
+]
+
+describe('words', () => {
+  test('are found in other forms and cases, and the best fit comes first', () => {
+    const index = newIndex()
+    index.apply([inserting(1, pets)])
+    expect(idsIn(index, asked('RUNS'))).toEqual(expect.arrayContaining(['dogs', 'wolves']))
+    expect(idsIn(index, asked('where do the wolves sleep at night?'))[0]).toBe('wolves')
+    const [best] = index.search(asked('cats sofa'))
+    expect(best).toMatchObject({ id: 'cats', chunk_id: 'cats:1of1:0to22', distance: null, metadata: { year: 2021 } })
+    expect(best?.relevance).toBeGreaterThan(0.5)
+    expect(best?.relevance).toBeLessThanOrEqual(1)
+  })
+
+  test.each([
+    '" OR *',
+    'NEAR(dogs, 2)',
+    "'; DROP TABLE chunks; --",
+    'content: dogs',
+    'dogs AND NOT',
+    '^dogs*',
+    '-dogs',
+    '()',
+    '"',
+    '\\',
+    'a'.repeat(9_000),
+    '\u0000',
+    '💥 ☃',
+    '{}',
+    'dogs"))',
+  ])('of a question are never syntax: %j', (content) => {
+    const index = newIndex()
+    index.apply([inserting(1, pets)])
+    expect(Array.isArray(index.search(asked(content)))).toBe(true)
+    expect(idsIn(index, asked('dogs'))).toEqual(['dogs'])
+  })
+
+  test('that say nothing count only where there are no others', () => {
+    const index = newIndex()
+    index.apply([inserting(1, [document('a', 'To be or not to be'), document('b', 'Something else')])])
+    expect(idsIn(index, asked('to be or not to be'))).toEqual(['a'])
+    expect(idsIn(index, asked('the zebra'))).toEqual([])
+  })
+})
+
+describe('metadata', () => {
+  const index = newIndex()
+  index.apply([inserting(1, pets)])
+  const passing = (...filters: MetadataFilter[]) => index.list({ limit: 10, filters, asOf: null }).map(({ id }) => id)
+
+  test.each<[MetadataFilter, string[]]>([
+    [{ column: 'year', op: '>', value: 2020 }, ['cats', 'wolves']],
+    [{ column: 'year', op: '>', value: '2020' }, ['cats', 'wolves']],
+    [{ column: 'year', op: '!=', value: 2021 }, ['dogs', 'wolves']],
+    [{ column: 'kind', op: '=', value: 'pet' }, ['dogs', 'cats']],
+    [{ column: 'kind', op: 'in', value: ['beast', 'x'] }, ['wolves']],
+    [{ column: 'kind', op: 'not in', value: ['beast'] }, ['dogs', 'cats']],
+    [{ column: 'kind', op: 'like', value: 'b%' }, ['wolves']],
+    [{ column: 'kind', op: 'not like', value: 'b%' }, ['dogs', 'cats']],
+    [{ column: 'wild', op: '=', value: true }, ['wolves']],
+    [{ column: 'weight', op: '<=', value: 42.5 }, ['wolves']],
+    [{ column: 'weight', op: '!=', value: 1 }, ['wolves']],
+    [{ column: 'absent', op: 'not in', value: ['x'] }, []],
+    [{ column: "x') OR 1=1 --", op: '=', value: 1 }, []],
+    [{ column: 'id', op: '=', value: 'dogs' }, ['dogs']],
+    [{ column: 'chunk_id', op: 'like', value: 'cats:1of1%' }, ['cats']],
+    [{ column: 'chunk_content', op: 'like', value: '%woods%' }, ['wolves']],
+  ])('passes %j as its type says', (filter, expected) => expect(passing(filter)).toEqual(expected))
+
+  test('has the types of its values', () =>
+    expect(index.facts().columns).toEqual(
+      expect.arrayContaining([
+        { name: 'year', types: ['integer'] },
+        { name: 'kind', types: ['text'] },
+        { name: 'wild', types: ['boolean'] },
+        { name: 'weight', types: ['real'] },
+      ]),
+    ))
+})
+
+describe('vectors', () => {
+  const vector = (...values: number[]) => normalised(Float32Array.from(values))
+  const withVectors = (version: number, documents: object[], vectors: Float32Array[], more: object = {}) =>
+    inserting(version, documents, { dimensions: 3, vectors: vectorBytes(vectors), ...more })
+
+  test('are found by their angle: relevance is 1 / (1 + distance)', () => {
+    const index = newIndex()
+    index.apply([withVectors(1, pets, [vector(1, 0, 0), vector(0, 1, 0), vector(0, 0, 1)])])
+    const [first, second] = index.search(asked('x', { vector: vector(1, 0.2, 0), alpha: 1 }))
+    expect([first?.id, second?.id]).toEqual(['dogs', 'cats'])
+    expect(first?.relevance).toBeCloseTo(1 / (1 + (first?.distance ?? 0)), 12)
+    expect(idsIn(index, asked('x', { vector: vector(1, 0.2, 0), alpha: 1, filters: [{ column: 'year', op: '>', value: 2020 }] }))[0]).toBe(
+      'cats',
+    )
+  })
+
+  test('and words are weighed by alpha', () => {
+    const index = newIndex()
+    index.apply([withVectors(1, pets, [vector(1, 0, 0), vector(0, 1, 0), vector(0, 0, 1)])])
+    const of = (alpha: number) => idsIn(index, asked('wolves woods', { vector: vector(1, 0, 0), alpha }))[0]
+    expect([of(1), of(0.1), of(0)]).toEqual(['dogs', 'wolves', 'wolves'])
+  })
+
+  test('of what a later insert replaced are found in the past only', () => {
+    const index = newIndex()
+    index.apply([withVectors(1, pets, [vector(1, 0, 0), vector(0, 1, 0), vector(0, 0, 1)])])
+    const near = asked('x', { vector: vector(1, 0, 0), alpha: 1, limit: 1 })
+    expect(idsIn(index, near)).toEqual(['dogs'])
+    index.apply([withVectors(2, [document('dogs', 'Gone')], [vector(0, 1, 1)], { replaces: [{ position: 10, rows: [0] }] })])
+    expect(index.search(near)[0]?.distance).toBeGreaterThan(0.2)
+    expect(index.search({ ...near, asOf: 15 })[0]).toMatchObject({ id: 'dogs', content: 'Running dogs love parks' })
+  })
+
+  test('a table that loses rows finds what a new one would', () => {
+    const table = new VectorTable(3)
+    const rows = Array.from({ length: 3_000 }, (_, i) => vector(Math.sin(i), Math.cos(i * 2), i % 7))
+    rows.forEach((row, i) => table.add(i, row))
+    for (let i = 0; i < 3_000; i += 3) table.remove(i)
+    table.remove(0)
+    table.remove(9_999)
+    const fresh = new VectorTable(3)
+    rows.forEach((row, i) => i % 3 > 0 && fresh.add(i, row))
+    const question = vector(1, 2, 3)
+    expect(table.nearest(question, 20)).toEqual(fresh.nearest(question, 20))
+  })
+})
+
+describe('the past', () => {
+  test('has what held at each position, and events that come again change nothing', () => {
+    const index = newIndex()
+    const steps = [
+      inserting(1, [document('a', 'first text')]),
+      inserting(2, [document('a', 'second text')], { replaces: [{ position: 10, rows: [0] }] }),
+      { version: 3, position: 30, removed: [{ position: 20, rows: [0] }] },
+    ]
+    index.apply(steps)
+    index.apply(steps)
+    const at = (asOf: number | null) => index.search(asked('text', { asOf })).map(({ content }) => content)
+    expect([at(5), at(10), at(19), at(20), at(29), at(30), at(null)]).toEqual([
+      [],
+      ['first text'],
+      ['first text'],
+      ['second text'],
+      ['second text'],
+      [],
+      [],
+    ])
+    expect(index.facts()).toMatchObject({ documents: 0, chunks: 2 })
+    expect(index.find(['a'])).toEqual([])
+  })
+})
+
+describe('the file', () => {
+  test.each<[string, (file: string) => typeof identity]>([
+    ['of another log', () => ({ ...identity, logId: 'other' })],
+    ['of other code', () => ({ ...identity, code: 'other' })],
+    [
+      'that is damaged',
+      (file) => {
+        writeFileSync(file, Buffer.alloc(8_192, 7))
+        return identity
+      },
+    ],
+  ])('%s is begun anew', (_, change) => {
+    const file = join(directory, `${++files}.sqlite`)
+    const first = newIndex(file)
+    first.apply([inserting(1, pets)])
+    first.close()
+    const kept = newIndex(file)
+    expect(kept.state.version).toBe(1)
+    kept.close()
+    const anew = newIndex(file, change(file))
+    expect(anew.state.version).toBe(0)
+    anew.close()
+  })
+})
