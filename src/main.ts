@@ -11,6 +11,7 @@ import { openConnections } from './open-connections.js'
 import { openHousekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
 import { openKnowledge } from './open-knowledge.js'
+import { openLanguageModels } from './open-language-models.js'
 import { openModels } from './open-models.js'
 import { openSql } from './open-sql.js'
 import { openStorage } from './open-storage.js'
@@ -49,7 +50,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const { log } = storage
     const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
-    const knowledge = await openKnowledge({ logger, storage })
+    const knowledge = await openKnowledge({ logger, storage, languageModels: openLanguageModels({ config, storage }) })
     undo(knowledge.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,

@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { streamId, type StreamId } from '../events/common.js'
 import { opened } from './basics/undo.js'
-import { Embedders, type EmbeddingOverHttp } from './knowledge/embedding/embedders.js'
+import { Embedders } from './knowledge/embedding/embedders.js'
 import { FollowedIndexes } from './knowledge/followed-indexes.js'
 import { IndexProcess } from './knowledge/index-process.js'
 import { Knowledge } from './knowledge/knowledge.js'
+import type { LanguageModels } from './llm/language-models.js'
 import type { Storage } from './open-storage.js'
 
 /** Knowledge bases, and the process that keeps their indexes. */
 export type KnowledgeParts = Awaited<ReturnType<typeof openKnowledge>>
 
-/** `overHttp` makes embedding models of providers; without it there are uploaded ones only. */
-type Options = { logger: Logger; storage: Storage; overHttp?: EmbeddingOverHttp }
+type Options = { logger: Logger; storage: Storage; languageModels: LanguageModels }
 
 /** The knowledge bases that have an index on the disk, also those that were deleted. */
 const indexedIn = async (directory: string): Promise<StreamId[]> => {
@@ -23,12 +23,12 @@ const indexedIn = async (directory: string): Promise<StreamId[]> => {
   })
 }
 
-export const openKnowledge = ({ logger, storage, overHttp }: Options) =>
+export const openKnowledge = ({ logger, storage, languageModels }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const process = new IndexProcess(paths.knowledge)
     undo(() => process.stop())
-    const embedders = new Embedders({ log, blobs, overHttp })
+    const embedders = new Embedders({ log, blobs, overHttp: (settings) => languageModels.embedder({ params: settings }) })
     undo(() => embedders.stop())
     const indexes = new FollowedIndexes(log, process)
     const knowledge = new Knowledge({ ledger, indexes, embedders })

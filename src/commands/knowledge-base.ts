@@ -1,11 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { KnowledgeBase, KnowledgeBaseEvent } from '../../events/knowledge-base.js'
-import { isSecretReference } from '../../events/secrets.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { readChunking, type SentSettings } from './knowledge-base-input.js'
 import { decider } from './decider.js'
+import { refuseMovedKeys } from './rules/bound-keys.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { refuseTableName } from './rules/table-names.js'
 import { updatedTo } from './rules/way-back.js'
@@ -27,6 +27,7 @@ const reads = ({ type, data }: KnowledgeBaseCommand) => {
     view: byExactName('view', name, data.project),
     model: byExactName('model', name, data.project),
     agent: byExactName('agent', name, data.project),
+    usual: byExactName('config', 'default_embedding_model'),
   }
 }
 type Facts = FactsOf<ReturnType<typeof reads>>
@@ -74,16 +75,22 @@ const changedEmbedding = (before: JsonObject | null, patch: JsonObject): JsonObj
       `embedding_model.${other} cannot be changed: vectors of different models cannot be compared`,
       'Create another knowledge base with that model, and insert the documents there.',
     )
-  const sent = patch['api_key']
-  if (text(after, 'base_url') !== text(before, 'base_url') && isSecretReference(after['api_key']) && !isSecretReference(sent))
-    throw wrong('embedding_model.base_url is another one, and the key was given for the address before', 'Send api_key again with it.')
+  refuseMovedKeys({ params: before }, { params: after })
   return after
 }
 
-const created = (project: Facts['project'] & object, name: string, sent: SentSettings): KnowledgeBase => ({
+/** The model of a new knowledge base: the one that was sent, where `{}` is none, or the default. Its key stays with the default. */
+const firstEmbedding = ({ embedding_model: sent }: SentSettings, usual: Facts['usual']): JsonObject | null => {
+  if (sent) return Object.keys(sent).length === 0 ? null : checkEmbedding(newParams(sent))
+  if (!usual) return null
+  const { value } = usual.state
+  return checkEmbedding(Object.fromEntries(identity.flatMap((key) => (typeof value[key] === 'string' ? [[key, value[key]] as const] : []))))
+}
+
+const created = (project: Facts['project'] & object, name: string, sent: SentSettings, usual: Facts['usual']): KnowledgeBase => ({
   project: project.stream,
   name,
-  embedding_model: sent.embedding_model ? checkEmbedding(newParams(sent.embedding_model)) : null,
+  embedding_model: firstEmbedding(sent, usual),
   reranking_model: sent.reranking_model ? newParams(sent.reranking_model) : null,
   storage: sent.storage ?? null,
   content_columns: sent.content_columns ?? [],
@@ -113,7 +120,7 @@ const decide = (command: KnowledgeBaseCommand, facts: Facts): KnowledgeBaseEvent
       if (base && command.data.unlessExists) return []
       if (base) throw conflict(kind, data.knowledge_base)
       refuseTakenName(data.knowledge_base, facts)
-      return [{ type: 'KnowledgeBaseCreated', data: created(project, data.knowledge_base, command.data) }]
+      return [{ type: 'KnowledgeBaseCreated', data: created(project, data.knowledge_base, command.data, facts.usual) }]
     case 'UpdateKnowledgeBase': {
       if (!base) throw notFound(kind, data.knowledge_base)
       const name = command.data.name ?? base.state.name

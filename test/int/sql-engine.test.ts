@@ -87,7 +87,7 @@ beforeEach(async () => {
     knowledge: new Knowledge({
       ledger,
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
-      embedders: new Embedders({ log, blobs: new Blobs(directory) }),
+      embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
     }),
     defaultProject: 'mindsdb',
     version: '1.2.3',

@@ -9,9 +9,9 @@ import { normalised } from '../index/vectors.js'
 import { OnnxEmbedder, readOnnxEmbedding } from './onnx-embedder.js'
 
 /** Makes the embedding model that settings name, of a provider that is called over HTTP; the secrets in them are sealed. */
-export type EmbeddingOverHttp = (settings: JsonObject) => Promise<EmbeddingModel>
+export type EmbeddingOverHttp = (settings: JsonObject) => Promise<EmbeddingModel | undefined>
 
-type Options = { log: Pick<Log, 'resources'>; blobs: Blobs; overHttp?: EmbeddingOverHttp | undefined }
+type Options = { log: Pick<Log, 'resources'>; blobs: Blobs; overHttp: EmbeddingOverHttp }
 
 const atOnceMax = 4
 
@@ -21,15 +21,14 @@ export class Embedders {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem of the model, or not_built where there is no provider */
+  /** @throws Problem of the model, or of its provider */
   async of(settings: JsonObject): Promise<EmbeddingModel> {
     if (settings['provider'] === 'onnx') return this.#onnxOf(settings)
-    const { overHttp } = this.options
-    if (!overHttp)
-      throw new Problem('not_built', 'Not available', 'this service calls no provider of embeddings', {
-        hint: 'Upload a sentence transformer: {"provider": "onnx", "file": "…"}; or leave embedding_model out and search by words.',
-      })
-    return overHttp(settings)
+    const model = await this.options.overHttp(settings)
+    if (model) return model
+    throw new Problem('llm_failed', 'No embedder', 'the knowledge base names no embedding model', {
+      hint: 'ALTER its embedding_model: {"provider": "openai", "model_name": "…", "api_key": "…"}.',
+    })
   }
 
   /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not give one for each text */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
+import { RawServer } from '../../support/llm/raw-server.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -61,5 +62,59 @@ describe('an uploaded sentence transformer', () => {
     const answer = await send(at.url, 'PUT', `${path}/bad`, { knowledge_base: { rows: [{ content: 'x' }] } })
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(message)])
     expect((await sql(at.url, 'SELECT count(*) FROM bad')).data).toEqual([[0]])
+  })
+})
+
+describe('a provider over HTTP', () => {
+  const server = new RawServer()
+  const path = '/api/projects/mindsdb/knowledge_bases'
+  /** A vector says how often a text has each of these words. */
+  const words = ['dog', 'cat', 'car']
+  const vectorOf = (text: string) => [...words.map((word) => text.split(word).length - 1), 0.01]
+  const answering = (vector: (text: string) => number[]) => {
+    server.answer = (response, { body }) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vector(text) })) }))
+  }
+  beforeAll(async () => {
+    await server.start()
+    answering(vectorOf)
+    const embedding_model = { provider: 'openai', model_name: 'small', base_url: `${server.url}/v1`, api_key: 'sk-of-the-base-123456' }
+    await send(at.url, 'POST', path, { knowledge_base: { name: 'called', embedding_model } })
+  })
+  afterAll(() => server.stop())
+  const insert = (rows: object[]) => send(at.url, 'PUT', `${path}/called`, { knowledge_base: { rows } })
+
+  test('makes the vectors of documents and questions, with the key of the knowledge base', async () => {
+    expect(
+      (
+        await insert([
+          { id: 'd', content: 'a dog and a dog' },
+          { id: 'c', content: 'a cat in a car' },
+        ])
+      ).status,
+    ).toBe(200)
+    expect(server.asked.at(-1)?.headers['authorization']).toBe('Bearer sk-of-the-base-123456')
+    expect((await ids("SELECT id FROM called WHERE content = 'which car?'"))[0]).toBe('c')
+    expect((await ids("SELECT id FROM called WHERE content = 'dog' AND hybrid_search = true"))[0]).toBe('d')
+  })
+
+  test('that fails, or gives other vectors, leaves nothing inserted; words are found without it', async () => {
+    server.answer = (response) => response.writeHead(401).end('{}')
+    expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject({ status: 502 })
+    answering(() => [1, 2])
+    expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject({ status: 502, body: { title: 'Other embeddings' } })
+    expect((await sql(at.url, 'SELECT count(*) FROM called')).data).toEqual([[2]])
+    server.answer = (response) => response.writeHead(401).end('{}')
+    expect(await sql(at.url, "SELECT id FROM called WHERE content = 'dog'")).toMatchObject({ type: 'error' })
+    expect(await ids("SELECT id FROM called WHERE content = 'dog' AND hybrid_search_alpha = 0")).toEqual(['d'])
+  })
+
+  test('never gets the key at another address', async () => {
+    const moved = await send(at.url, 'PUT', `${path}/called`, {
+      knowledge_base: { embedding_model: { base_url: 'http://127.0.0.1:1/v1' } },
+    })
+    expect(moved).toMatchObject({ status: 400, body: { detail: expect.stringContaining('would send it to') } })
   })
 })

@@ -30,7 +30,7 @@ const open = (bounds = {}) => {
   knowledge = new Knowledge({
     ledger,
     indexes: new FollowedIndexes(log, process),
-    embedders: new Embedders({ log, blobs: new Blobs(directory) }),
+    embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
   })
   return ledger
 }

@@ -141,12 +141,6 @@ describe('documents', () => {
     })
   })
 
-  test('are embedded by providers only where there are some', async () =>
-    expect(await insert('secretive', [{ content: 'x' }])).toMatchObject({
-      status: 501,
-      body: { hint: expect.stringContaining('"provider": "onnx"') },
-    }))
-
   test.each([
     [{ query: ' ' }, /nothing to search for/],
     [{ query: 'x'.repeat(10_001) }, /at most 10000/],

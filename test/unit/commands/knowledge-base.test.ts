@@ -9,7 +9,7 @@ const state = {
   ...{ content_columns: [], metadata_columns: [], id_column: null, chunking: { size: 1_000, overlap: 200 }, params: { a: 1 } },
 }
 const base = { kind: 'knowledge_base', stream: 'k', id: 2, version: 1, state }
-const nothing = { knowledge_base: undefined, clash: undefined, view: undefined, model: undefined, agent: undefined }
+const nothing = { knowledge_base: undefined, clash: undefined, view: undefined, model: undefined, agent: undefined, usual: undefined }
 const decide = (command: object, facts: object = {}) =>
   knowledgeBaseDecider.decide(command as never, { project, ...nothing, ...facts } as never)
 const target = { project: 'shop', knowledge_base: 'docs' }
@@ -41,8 +41,16 @@ describe('a knowledge base', () => {
     expect(update({ api_key: { $secret: 'cd'.repeat(32) } })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
     expect(() => update({ model_name: 'other' })).toThrow('embedding_model.model_name cannot be changed')
     expect(() => update({ model_name: 'm' }, null)).toThrow('created without one')
-    expect(() => update({ base_url: 'http://b' })).toThrow('the key was given for the address before')
-    expect(update({ base_url: 'http://b', api_key: { $secret: hash } })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
+    expect(() => update({ base_url: 'http://b' })).toThrow('would send it to')
+    expect(update({ base_url: 'http://b', api_key: { $secret: 'cd'.repeat(32) } })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
+  })
+
+  test('has the default model, and its key stays there; {} is no model', () => {
+    const usual = { state: { value: { provider: 'openai', model_name: 'm', api_key: { $secret: hash } } } }
+    const model = (data: object) => decide({ type: 'CreateKnowledgeBase', data: { ...target, ...data } }, { usual })
+    expect(model({})).toMatchObject([{ data: { embedding_model: { provider: 'openai', model_name: 'm' } } }])
+    expect(JSON.stringify(model({}))).not.toContain(hash)
+    expect(model({ embedding_model: {} })).toMatchObject([{ data: { embedding_model: null } }])
   })
 
   test('is renamed and deleted', () => {
