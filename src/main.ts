@@ -50,7 +50,8 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const { log } = storage
     const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
-    const knowledge = await openKnowledge({ logger, storage, languageModels: openLanguageModels({ config, storage }) })
+    const languageModels = openLanguageModels({ config, storage })
+    const knowledge = await openKnowledge({ logger, storage, languageModels })
     undo(knowledge.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
@@ -74,7 +75,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
-    const agents: AgentParts = await openAgents({ config, metrics, storage, connected, analytics, models, sql })
+    const agents: AgentParts = await openAgents({ config, languageModels, knowledge, metrics, storage, connected, analytics, models, sql })
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
     undo(housekeeping.stop)

@@ -1,15 +1,14 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
-import type { Knowledge } from './agents/scope/knowledge.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
-import { egressOf } from './egress/settings.js'
 import { checkModel } from './llm/check.js'
-import { LanguageModels } from './llm/language-models.js'
+import type { LanguageModels } from './llm/language-models.js'
 import { observedAnalytics } from './observe/observed.js'
 import type { Metrics } from './observe/metrics.js'
 import type { ConnectedParts } from './open-connections.js'
+import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
 import type { Sql } from './open-sql.js'
 import type { Storage } from './open-storage.js'
@@ -20,24 +19,28 @@ export type AgentParts = Awaited<ReturnType<typeof openAgents>>
 
 type Options = {
   config: Config
+  languageModels: LanguageModels
+  knowledge: KnowledgeParts
   metrics: Metrics
   storage: Storage
   connected: ConnectedParts
   analytics: Analytics
   models: Models
   sql: Sql
-  /** What knowledge bases find, where the service has them. */
-  knowledge?: Knowledge
 }
 
-export const openAgents = ({ config, metrics, storage: { ledger, log }, connected, analytics, models, sql, knowledge }: Options) =>
+export const openAgents = ({
+  config,
+  languageModels,
+  knowledge,
+  metrics,
+  storage: { ledger, log },
+  connected,
+  analytics,
+  models,
+  sql,
+}: Options) =>
   opened((undo) => {
-    const languageModels = new LanguageModels({
-      egress: egressOf(config),
-      environment: config.modelAccess,
-      defaults: async (name) => (await log.resources.one('config', name))?.state.value,
-      payload: (hash) => log.payload(hash),
-    })
     const agents = new Agents({
       ...{ ledger, store: models.store, recorder: models.recorder },
       analytics: observedAnalytics(analytics, metrics),
@@ -46,7 +49,7 @@ export const openAgents = ({ config, metrics, storage: { ledger, log }, connecte
       connectedTables: (connection) => connected.databases.tables(connection),
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
       tokensPerDay: config.agentTokensPerDay,
-      knowledge,
+      knowledge: knowledge.ofAgents,
     })
     undo(() => agents.stop())
     const inSql = new QuestionsInSql({

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { streamId, type StreamId } from '../events/common.js'
+import type { Knowledge as KnowledgeOfAgents } from './agents/scope/knowledge.js'
 import { opened } from './basics/undo.js'
 import { Embedders } from './knowledge/embedding/embedders.js'
 import { FollowedIndexes } from './knowledge/followed-indexes.js'
@@ -41,5 +42,11 @@ export const openKnowledge = ({ logger, storage, languageModels }: Options) =>
         .then((position) => (position > 0 ? purge() : undefined))
         .catch((err: unknown) => logger.error({ err }, 'what was erased could not be taken out of the indexes of knowledge bases'))
     }
-    return { knowledge, purge, begin, indexPid: () => process.pid }
+    /** Knowledge bases as agents use them: by their names in a project, at a position of the log. */
+    const ofAgents: KnowledgeOfAgents = {
+      basesOf: async (resources, project) =>
+        (await resources.list('knowledge_base', project)).map((base) => ({ base, name: base.state.name })),
+      search: knowledge.search,
+    }
+    return { knowledge, ofAgents, purge, begin, indexPid: () => process.pid }
   })

@@ -45,6 +45,7 @@ import { projectRoutes } from './http/routes/resources/projects.js'
 import type { ReadTables } from './http/reads/find-database.js'
 import { readingOf } from './http/reads/reading.js'
 import { Records } from './http/reads/records.js'
+import { inProject } from './http/reads/scope.js'
 import { Sessions } from './http/protocol/sessions.js'
 import { rollbackRoutes } from './http/routes/resources/rollbacks.js'
 import { rotationRoutes } from './http/routes/rotations.js'
@@ -138,6 +139,10 @@ export const appOf = (parts: Parts): Express => {
     ...{ sql, histories, predicting, defaultProject: config.defaultProject, writes: config.mcpWrites },
     moment: { ...logNow(log), records, connectedTables },
     ask: parts.agents.agents.ask,
+    knowledge: {
+      find: async (project, name) => (await inProject(log, 'knowledge_base', project, name)).found,
+      search: parts.knowledge.knowledge.search,
+    },
   }
   const select: SelectRows = async function* (query, project, call) {
     const { position: upTo } = await log.head()

@@ -193,8 +193,8 @@ const event = (type: string) => ({ type, data: samples[type] })
 /** The events of a kind: what begins a resource, what ends it, and all of them. */
 const boundsOf = (kind: Kind) => {
   const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
-  const begins = own.find((type) => /^[A-Z][a-z]+(?:Created|Started)$/.test(type)) ?? ''
-  const ends = own.find((type) => /^[A-Z][a-z]+(?:Deleted|Ended)$/.test(type)) ?? ''
+  const begins = own.find((type) => /^[A-Z][a-z]+(?:Base)?(?:Created|Started)$/.test(type)) ?? ''
+  const ends = own.find((type) => /^[A-Z][a-z]+(?:Base)?(?:Deleted|Ended)$/.test(type)) ?? ''
   return { own, begins, ends }
 }
 
