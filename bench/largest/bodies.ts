@@ -73,6 +73,15 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
   [`POST ${projects}/agents/{agent}/answers/{answer}/feedback`]: [
     json('a long comment', (share) => `{"verdict":"good","comment":"${characters('a b ')(share)}"}`),
   ],
+  [`POST ${projects}/knowledge_bases`]: resource('knowledge_base', '', 'params'),
+  [`PUT ${projects}/knowledge_bases/{base}`]: [
+    json('rows', (share) => `{"knowledge_base":{"rows":[${values(most >> 1, (n) => `{"content":"a b ${n}"}`)(share)}]}}`),
+    json('a long document', (share) => `{"knowledge_base":{"rows":[{"content":"${characters('a b ')(share)}"}]}}`),
+  ],
+  [`POST ${projects}/knowledge_bases/{base}/completions`]: [
+    json('a long question', (share) => `{"query":"${characters('a b ')(share)}","type":"context"}`),
+  ],
+  [`POST ${projects}/knowledge_bases/{knowledge_base}/rollback`]: [rollback],
   [`POST ${projects}/chatbots/{chatbot}/messages`]: said,
   [`POST ${projects}/chatbots/{chatbot}/messages/stream`]: said,
   'POST /api/webhooks/chatbots/{token}': said,

@@ -18,7 +18,17 @@ export type Document = {
 
 /** The names to put into the path parameters. */
 const names: Readonly<Record<string, string>> = {
-  ...{ project: 'mindsdb', skill: 'taken', agent: 'taken', chatbot: 'taken', view: 'taken', job: 'taken', model: 'cars_model' },
+  ...{
+    project: 'mindsdb',
+    skill: 'taken',
+    agent: 'taken',
+    chatbot: 'taken',
+    base: 'taken',
+    knowledge_base: 'taken',
+    view: 'taken',
+    job: 'taken',
+    model: 'cars_model',
+  },
   ...{ database: 'mindsdb', file: 'cars', table: 'taken', handler: 'slack', position: '3', config: 'default_llm' },
 }
 /** Names for paths that need another one: rows are written to files, and connections are changed. */

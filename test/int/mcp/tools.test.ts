@@ -28,7 +28,16 @@ describe.each(generations)('a client of $name', ({ connect }) => {
   // The clients check each answer with the tool's output schema, once they have listed the tools.
   test('lists the tools, all of which only read', async () => {
     const tools = await client.tools()
-    expect(tools.map(({ name }) => name)).toEqual(['query', 'list', 'describe', 'history', 'predict', 'ask_agent', 'dry_run'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'query',
+      'list',
+      'describe',
+      'history',
+      'predict',
+      'ask_agent',
+      'search_knowledge',
+      'dry_run',
+    ])
     expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual(tools.map(() => true))
   })
 
