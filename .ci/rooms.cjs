@@ -83,6 +83,8 @@ module.exports = [
   'agents/tools',
   'agents/run',
   'agents',
+  'agents/rerun',
+  'agents/evaluation',
   'chatbots/channels',
   'chatbots',
   'jobs',

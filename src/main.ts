@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
@@ -72,6 +73,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(models.stop)
     const sql = await openSql({
       ...{ config, version, metrics, storage, analytics, models, knowledge },
+      evaluateAgent: (statement, running) => evaluations.run(statement, running),
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
@@ -79,6 +81,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
     undo(housekeeping.stop)
+    const evaluations: AgentEvaluations = agents.evaluations((work) => housekeeping.erasures.beside(work))
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
     undo(chatbots.stop)
     const parts = { connected, knowledge, analytics, models, sql, agents, housekeeping, chatbots }

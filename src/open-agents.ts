@@ -1,5 +1,6 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
+import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
@@ -61,5 +62,13 @@ export const openAgents = ({
     const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
       await checkModel(await languageModels.forAgent(agent), { signal })
     }
-    return { languageModels, agents, inSql, check }
+    /** What asks agents the questions of tables; `beside` runs work during which no answers are erased. */
+    const evaluations = (beside: <T>(work: () => Promise<T>) => Promise<T>) =>
+      new AgentEvaluations({
+        ...{ ledger, beside, ask: agents.ask },
+        rowsFor: (asked, query) => agents.rowsFor(asked, query),
+        modelOf: (agent) => languageModels.forAgent(agent),
+        select: (query, running) => sql.sql.reader.select({ sql: query }, running),
+      })
+    return { languageModels, agents, inSql, check, evaluations }
   })

@@ -8,6 +8,7 @@ import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
+import type { EvaluateAgent } from './sql/facade/answers.js'
 import type { AskQuestions } from './sql/facade/answer-select.js'
 import { SqlEngine } from './sql/facade/execute.js'
 import { TableWriter } from './sql/facade/table-writer.js'
@@ -24,14 +25,15 @@ type Options = {
   models: Models
   knowledge: KnowledgeParts
   askQuestions: AskQuestions
+  evaluateAgent: EvaluateAgent
 }
 
-export const openSql = ({ config, version, metrics, storage, analytics, models, knowledge, askQuestions }: Options) =>
+export const openSql = ({ config, version, metrics, storage, analytics, models, knowledge, askQuestions, evaluateAgent }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const { trainings, recorder, trainer, select } = models
     const sql = new SqlEngine({
-      ...{ ledger, trainings, recorder, version, askQuestions, knowledge: knowledge.knowledge },
+      ...{ ledger, trainings, recorder, version, askQuestions, evaluateAgent, knowledge: knowledge.knowledge },
       analytics: observedAnalytics(analytics, metrics),
       tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
       defaultProject: config.defaultProject,

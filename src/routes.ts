@@ -14,6 +14,7 @@ import { isLoopback, type Config } from './setup/config.js'
 import { Ingester } from './files/ingest/ingest.js'
 import { Intake } from './files/intake.js'
 import { AnswerRecords } from './agents/record/answer-records.js'
+import { Reruns } from './agents/rerun/reruns.js'
 import { AnswerJudge } from './agents/record/judge-answer.js'
 import { agentRoutes } from './http/routes/resources/agents.js'
 import { answerRoutes } from './http/routes/answers.js'
@@ -47,6 +48,7 @@ import { readingOf } from './http/reads/reading.js'
 import { Records } from './http/reads/records.js'
 import { inProject } from './http/reads/scope.js'
 import { Sessions } from './http/protocol/sessions.js'
+import { rerunRoutes } from './http/routes/reruns.js'
 import { rollbackRoutes } from './http/routes/resources/rollbacks.js'
 import { rotationRoutes } from './http/routes/rotations.js'
 import { skillRoutes } from './http/routes/resources/skills.js'
@@ -130,6 +132,11 @@ export const appOf = (parts: Parts): Express => {
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
+  const reruns = new Reruns({
+    ...{ ledger, records: answers, ask: parts.agents.agents.ask },
+    resourcesAt: (position, client) => sql.reader.resourcesAt(position, client),
+    beside: (work) => erasures.beside(work),
+  })
   const judge = new AnswerJudge({ ledger, records: answers, beside: (work) => erasures.beside(work) })
   const predicting = new Predicting({
     ...{ ledger, store, recorder, progressOf },
@@ -155,6 +162,7 @@ export const appOf = (parts: Parts): Express => {
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...answerRoutes({ ledger, reading, records: answers, judge }),
+    ...rerunRoutes({ ledger, reruns, sql }),
     ...agentRoutes({ ledger, records, reading, checkModel: (agent, signal) => parts.agents.check(agent, signal) }),
     ...completionRoutes(ledger, parts.agents.agents),
     ...chatbotRoutes(ledger, records, reading),

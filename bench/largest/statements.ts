@@ -92,6 +92,7 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   drop_model: { 'DROP MODEL': named('DROP MODEL ') },
   activate_model: { 'SET active': named('SET active ', '.1') },
   alter_model: { 'ALTER MODEL': (share) => `ALTER MODEL cars_model SET recording = 'all'${settings(share)}` },
+  evaluate_agent: { 'EVALUATE AGENT': (share) => `EVALUATE AGENT clerk USING test_table = 'files.cars'${settings(share)}` },
   evaluate: { 'EVALUATE of brackets': nested('EVALUATE r2_score FROM (SELECT ', '(', '1', ')', ')') },
   create_view: {
     'CREATE VIEW': manyTokens('CREATE VIEW wide_view AS (SELECT ', '1,', 2, '1)'),

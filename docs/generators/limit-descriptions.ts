@@ -255,6 +255,12 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeMemoryMaxBytes: 'Memory of that process. Beyond: it is ended, and the next call starts another one.',
   knowledgeOpenMaxBases: 'Knowledge bases that it holds open. Beyond: the one used longest ago is closed.',
   knowledgeEmbedMaxTexts: 'Texts that an embedding model gets in one call. Beyond: the next call has them.',
+  rerunAnswersMax: 'Recorded answers that one request asks again. Beyond: 400 `wrong_arguments`.',
+  rerunTimeoutMs:
+    'Time for all answers of one request that are asked again, and for one EVALUATE AGENT. Beyond: the rest fails with `answer_limit`. Erasures wait as long.',
+  rerunQueryMaxChars: 'The query that names the answers to ask again. Beyond: 400 `wrong_arguments`.',
+  evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
+  evaluationReasonMaxChars: 'The reason that a language model gives for its judgement; the rest is cut off.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',

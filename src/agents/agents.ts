@@ -5,7 +5,7 @@ import { KeyedTurns } from '../basics/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Answered, AnswerFrame, AnswerPlan, Asked, AskAgent } from './contract/answering.js'
+import type { Answered, AnswerFrame, AnswerPlan, AnswerRows, Asked, AskAgent } from './contract/answering.js'
 import { prepare, type PrepareParts, type Prepared } from './prepare.js'
 import { nameInSql, TableDescriptions } from './prompt/describe.js'
 import { AnswerRun, GivenUp } from './run/answer-run.js'
@@ -129,6 +129,14 @@ export class Agents {
       missing: scope.missing,
       max_output_tokens: settings.maxOutputTokens,
     }
+  }
+
+  /** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
+  async rowsFor(asked: Asked, query: string): Promise<AnswerRows> {
+    const { tools } = await prepare(this.#prepareParts, this.#descriptions, asked, asked.signal)
+    const result = await tools.find(({ kind }) => kind === 'sql')?.use({ query }, asked.signal)
+    if (!result?.query) throw wrong('the agent has no tables to query')
+    return result.query
   }
 
   /** Ends all answers as aborted, and records them. */

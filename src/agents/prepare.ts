@@ -15,6 +15,7 @@ import { scopeOf, type Scope } from './scope/scope.js'
 import { describeTool } from './tools/describe-tool.js'
 import { predictTool, type Predicting } from './tools/predict-tool.js'
 import { Queries } from './queries/queries.js'
+import { RecordedUses, replayedTool } from './tools/replayed-tool.js'
 import { searchTool, type Searched } from './tools/search-tool.js'
 import { sqlTool } from './tools/sql-tool.js'
 import type { Tool } from './tools/tool.js'
@@ -38,8 +39,8 @@ export type Prepared = Awaited<ReturnType<typeof prepare>>
 const triesMax = 3
 
 /** Whether what was read is how things are at a position: a write may have come in between. */
-const isAsOf = async (log: Log, position: number, { agent, skills, models }: Scope): Promise<boolean> => {
-  const read = [agent, ...skills, ...models.map(({ found }) => found)]
+const isAsOf = async (log: Log, position: number, { agent, skills, models }: Scope, isGiven: boolean): Promise<boolean> => {
+  const read = [...(isGiven ? [] : [agent]), ...skills, ...models.map(({ found }) => found)]
   const versions = await Promise.all(read.map(({ stream }) => log.versionAt(stream, position)))
   return read.every(({ version }, i) => version === versions[i])
 }
@@ -48,13 +49,13 @@ const isAsOf = async (log: Log, position: number, { agent, skills, models }: Sco
 const readScope = async (parts: PrepareParts, asked: Asked): Promise<{ scope: Scope; head: number; position: number }> => {
   const { log, knowledge, connectedTables } = parts
   const read = async (resources: Resources, isPast: boolean) => {
-    const agent = (await resources.byStream('agent', asked.agent.stream)) ?? asked.agent
+    const agent = (asked.isGiven === true ? undefined : await resources.byStream('agent', asked.agent.stream)) ?? asked.agent
     return scopeOf({ resources, isPast, project: asked.project, knowledge, connectedTables }, agent)
   }
   for (let tries = 0; asked.asOf === undefined && tries < triesMax; tries++) {
     const { position: head } = await log.head()
     const scope = await read(log.resources, false)
-    if (await isAsOf(log, head, scope)) return { scope, head, position: head }
+    if (await isAsOf(log, head, scope, asked.isGiven === true)) return { scope, head, position: head }
   }
   const { position: head } = await log.head()
   const position = asked.asOf ?? head
@@ -101,6 +102,9 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
       : []),
     ...(models.length > 0 ? [await predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]
+  const { replay } = asked
+  const uses = replay && new RecordedUses(replay.tools)
+  const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
   const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })
-  return { scope, settings, model, readAt: position, fence, tools, messages, searched, shown, only }
+  return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown, only }
 }

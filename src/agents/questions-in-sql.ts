@@ -1,5 +1,6 @@
 import { isProblem, notFound } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { someAtOnce } from '../basics/some-at-once.js'
 import type { Found, Resources } from '../log/contract/log.js'
 import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
 import type { RunningStatement } from '../sql/contract/request.js'
@@ -27,20 +28,6 @@ const failureOf = (result: Result): Error | undefined => {
   return result.error instanceof Error ? result.error : new Error(String(result.error))
 }
 
-/** Calls a function for each item, a few at a time, in their order. */
-const each = async <T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> => {
-  const results: R[] = []
-  let next = 0
-  const worker = async () => {
-    for (let i = next++; i < items.length; i = next++) {
-      const item = items[i]
-      if (item !== undefined) results[i] = await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  return results
-}
-
 /**
  * Asks agents what a statement of SQL asks them. Each question is an answer of its own on record. Of several questions some may fail: these
  * have no answer, and their context says why.
@@ -54,7 +41,7 @@ export class QuestionsInSql {
   async answer({ agent: stream, label, at, questions }: AgentQuestions, statement: RunningStatement): Promise<AgentReply[]> {
     const whom = await this.#whom(stream, at, statement)
     if (!whom) throw notFound('agent', label)
-    const results = await each(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
+    const results = await someAtOnce(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
     statement.signal?.throwIfAborted()
     const failures = results.map(failureOf)
     const [first] = failures

@@ -229,6 +229,12 @@ export const limits = {
   knowledgeMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
   knowledgeOpenMaxBases: 16,
   knowledgeEmbedMaxTexts: 64,
+  // Answers that are asked again
+  rerunAnswersMax: 100,
+  rerunTimeoutMs: 600_000,
+  rerunQueryMaxChars: 100_000,
+  evaluationCasesMax: 200,
+  evaluationReasonMaxChars: 2_000,
   // Jobs
   jobsMax: 1_000,
   jobStatementsMax: 100,

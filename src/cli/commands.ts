@@ -154,6 +154,36 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       return (await import('./commands/reproduce.js')).reproduceModels(config, { name, json }, out)
     },
   },
+  rerun: {
+    takes: '[answer]',
+    most: 1,
+    about: 'ask a recorded answer of an agent again, as it was or changed, and compare',
+    more: `The answer is an id or a position. Unless something is changed, the recorded exchanges are replayed, which calls nothing and must give the same bytes.
+The exit status is 0 if all answers are the same, 1 if one differs, 2 if one could not be asked again.`,
+    options: {
+      query: 'the answers that the first column of this SELECT names',
+      'agent-version': 'with this version of the agent',
+      model: 'with this language model: name, or provider/name',
+      'prompt-file': 'with the text of this file as the prompt_template',
+      'as-of': 'with agent and data as they were at a position; "then": where the answer read them',
+      replay: 'exchanges, tools (the model is live) or nothing',
+      'live-tools': 'with replayed tools: run what was not asked then',
+      json: 'print one JSON text for each agent',
+      url,
+    },
+    example: `mindledger rerun --query "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model ollama/llama3.2`,
+    run: async ({ config, values, rest, out }) => {
+      const [answer] = rest
+      const { query, model, replay, 'prompt-file': promptFile, 'as-of': asOf, 'live-tools': liveTools = false, json = false } = values
+      if ((answer === undefined) === (query === undefined)) throw new UsageError('rerun takes an answer, or --query: mindledger rerun 42')
+      if (replay !== undefined && !['exchanges', 'tools', 'nothing'].includes(replay))
+        throw new UsageError('--replay takes exchanges, tools or nothing')
+      if (asOf !== undefined && asOf !== 'then') positive('as-of', asOf, 1)
+      const version = values['agent-version'] === undefined ? undefined : positive('agent-version', values['agent-version'], 1, 'a version')
+      const options = { answer, query, version, model, promptFile, asOf, replay, liveTools, json }
+      return (await import('./commands/rerun.js')).rerun(config, options, out)
+    },
+  },
   backup: {
     about: 'copy the log up to one position with its blobs; a server may run',
     options: { into: 'the directory to make', like: 'an earlier backup; blobs that it has are linked instead of copied', quiet },

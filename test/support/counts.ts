@@ -39,6 +39,8 @@ const usual = {
   FAULT_MINUTES: 0,
   /** Random bodies that are sent to each route. */
   FUZZ_RUNS: 300,
+  /** Recorded answers that are made again to the byte. */
+  RERUNS: 100,
   /** The seed of the random choices. */
   SEED: 1,
 } as const

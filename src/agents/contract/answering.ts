@@ -4,6 +4,7 @@ import type { Problem } from '../../basics/errors.js'
 import type { ChatMessage, TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Found, Origin } from '../../log/contract/log.js'
+import type { ToolUse } from './answer-record.js'
 
 /** One turn of a conversation. */
 export type Turn = { role: 'user' | 'assistant'; content: string }
@@ -23,6 +24,10 @@ export type Asked = {
   idempotency?: Execution['idempotency']
   /** A log position at which the agent, its skills and its data are read. */
   asOf?: number
+  /** The agent is asked as it is given here, and not as the log has it. */
+  isGiven?: boolean
+  /** What tools gave for another answer: they give it again. What they were not asked then runs only if `runsOthers`. */
+  replay?: { tools: readonly ToolUse[]; runsOthers: boolean } | undefined
   signal: AbortSignal
 }
 

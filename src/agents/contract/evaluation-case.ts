@@ -17,4 +17,6 @@ export type EvaluationCase = {
   of: AnswerPlace | null
   gave: AnswerPlace | null
   scores: Readonly<Record<string, number>>
+  /** Why a language model judged it as the score `judge` says. */
+  judgement?: { model: string; reason: string }
 }

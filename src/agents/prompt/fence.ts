@@ -12,7 +12,8 @@ const visible = (text: string): string => text.toWellFormed().replaceAll(control
  * @example new Fence().around('rows', '[1,"a"]') // <data-5f1c… rows>\n[1,"a"]\n</data-5f1c…>
  */
 export class Fence {
-  readonly mark = `data-${randomBytes(8).toString('hex')}`
+  /** @param mark that of an answer of the past, whose texts are to be made again */
+  constructor(readonly mark = `data-${randomBytes(8).toString('hex')}`) {}
 
   around(what: string, text: string): string {
     return `<${this.mark} ${what}>\n${visible(text).replaceAll(this.mark, 'data')}\n</${this.mark}>`

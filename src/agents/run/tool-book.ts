@@ -6,6 +6,7 @@ import type { ToolCall, ToolDescription } from '../../llm/contract/language-mode
 import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
+import { ToldFailure } from '../tools/replayed-tool.js'
 import type { Tool, ToolResult } from '../tools/tool.js'
 
 /** One use of a tool: for the record, the steps, and who watches. */
@@ -22,7 +23,11 @@ const readInput = (text: string): JsonObject => {
   return input
 }
 
-const textOf = ({ detail, extras: { hint } }: Problem): string => shortened(hint === undefined ? detail : `${detail}\n${hint}`)
+const textOf = (problem: Problem): string => {
+  const { detail, extras } = problem
+  if (problem instanceof ToldFailure) return detail
+  return shortened(extras.hint === undefined ? detail : `${detail}\n${extras.hint}`)
+}
 
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
 

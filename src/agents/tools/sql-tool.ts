@@ -26,17 +26,22 @@ export const rowsText = ({ columns, rows, cut }: QueryRows): string => {
   return [...lines, shown < rows.length || cut ? `${all}; the first ${shown} are shown` : all].join('\n')
 }
 
+/** How often it may be used and fail, and that answers can rest on it. */
+export const sqlTraits = {
+  kind: 'sql',
+  maxCalls: limits.agentSqlMaxCalls,
+  maxFailures: limits.agentRepairsMax + 1,
+  givesData: true,
+} as const
+
 /** The tool that runs one SELECT over the tables of an agent. */
 export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): Tool => ({
-  kind: 'sql',
+  ...sqlTraits,
   description: {
     name: 'sql',
     description: `Runs one SELECT in the dialect of DuckDB over the tables that you may query, and gives its rows (at most ${limits.agentQueryMaxRows}). It cannot change anything.`,
     inputSchema: inputSchema({ query: { type: 'string', description: 'The SELECT statement' } }),
   },
-  maxCalls: limits.agentSqlMaxCalls,
-  maxFailures: limits.agentRepairsMax + 1,
-  givesData: true,
   async use({ query }) {
     if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be the text of a SELECT statement')
     const answer = await queries.run({ sql: query, db, only, maxRows: limits.agentQueryMaxRows, timeoutMs: limits.agentQueryTimeoutMs })

@@ -31,6 +31,12 @@ export const options = {
   shared: { type: 'boolean' },
   reason: { type: 'string', value: 'text' },
   'content-version': { type: 'string', value: 'number' },
+  query: { type: 'string', value: 'select' },
+  'agent-version': { type: 'string', value: 'number' },
+  model: { type: 'string', value: 'name' },
+  'prompt-file': { type: 'string', value: 'file' },
+  replay: { type: 'string', value: 'what' },
+  'live-tools': { type: 'boolean' },
 } as const
 
 export type OptionName = keyof typeof options

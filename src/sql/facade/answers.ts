@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { SqlAnswer } from '../contract/answer.js'
 import type { RunningStatement } from '../contract/request.js'
@@ -5,11 +6,17 @@ import type { StatementKind, StatementOf } from '../statements/statement.js'
 import type { CommandKind } from './commands/interpret.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { KnowledgeWriter } from './knowledge-writer.js'
-import type { Reader } from './reader.js'
+import { rowsAnswer, type Reader } from './reader.js'
 import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
 import type { Writer } from './writer.js'
 
-type Parts = { reader: Reader; writer: Writer; knowledge: KnowledgeWriter }
+/** Asks an agent the questions of a table: a row for each, and the position of the event that sums it up. */
+export type EvaluateAgent = (
+  statement: StatementOf<'evaluate_agent'>,
+  running: RunningStatement,
+) => Promise<{ rows: JsonObject[]; position: number }>
+
+type Parts = { reader: Reader; writer: Writer; knowledge: KnowledgeWriter; evaluateAgent: EvaluateAgent }
 
 type Answer<S> = (statement: S, running: RunningStatement, parts: Parts) => SqlAnswer | Promise<SqlAnswer>
 
@@ -51,6 +58,10 @@ export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } =
   show: planless((statement, running, { reader }) => reader.show(statement, running)),
   describe: planless((statement, running, { reader }) => reader.describe(statement, running)),
   describe_model: planless(({ parts }, running, { reader }) => reader.describeNamed(parts, running)),
+  evaluate_agent: planless(async (statement, running, { evaluateAgent }) => {
+    const { rows, position } = await evaluateAgent(statement, running)
+    return rowsAnswer(rows, running.context, [position])
+  }),
   evaluate: planless((statement, running, { reader }) => reader.made(evaluateAsSelect(statement), running)),
   explain: planless(({ span, analyze }, running, { reader }) =>
     reader.select({ sql: running.query, within: span, wanted: { kind: 'plan', analyze } }, running),

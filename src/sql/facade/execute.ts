@@ -3,13 +3,15 @@ import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answe
 import { refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
-import { answerOf } from './answers.js'
+import { answerOf, type EvaluateAgent } from './answers.js'
 import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer.js'
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest } from '../contract/request.js'
 import { readStatement } from '../statements/parse.js'
 import { withProgress } from './training-progress.js'
 import { Writer, type WriterOptions } from './writer.js'
+
+const noAgents: EvaluateAgent = () => Promise.reject(new TypeError('nothing here evaluates agents'))
 
 /**
  * Answers SQL statements: what writes becomes the same command as over REST, what reads goes to the analytics process.
@@ -21,11 +23,13 @@ export class SqlEngine {
   readonly reader: Reader
   readonly writer: Writer
   readonly knowledge: KnowledgeWriter
+  readonly evaluateAgent: EvaluateAgent
 
-  constructor(private readonly options: ReaderOptions & WriterOptions & KnowledgeWriterOptions) {
+  constructor(private readonly options: ReaderOptions & WriterOptions & KnowledgeWriterOptions & { evaluateAgent?: EvaluateAgent }) {
     this.reader = new Reader(options)
     this.writer = new Writer(options, this.reader)
     this.knowledge = new KnowledgeWriter(options, this.reader)
+    this.evaluateAgent = options.evaluateAgent ?? noAgents
   }
 
   /** Every refusal is an answer of type error; only faults of this service throw. */

@@ -8,7 +8,7 @@ import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, tak
 import { takeEvaluateKnowledge } from './knowledge-bases.js'
 import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
 import { nameFollows } from './names.js'
-import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
+import { takeCreateResource, takeDropResource, takeEvaluateAgent, takeUpdateResource } from './resources.js'
 import { startsQuery, takeSelect } from './select.js'
 import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Statement, StatementKind } from './statement.js'
@@ -84,6 +84,11 @@ export const grammar: { readonly [K in StatementKind]: Entry } = {
   drop_model: { effect: 'writes', forms: [{ verb: 'DROP', nouns: models, take: takeDropModel }] },
   activate_model: { effect: 'writes', forms: 'chatter' },
   alter_model: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: models, take: takeAlterModel }] },
+  // It records its answers, and what they scored.
+  evaluate_agent: {
+    effect: 'writes',
+    forms: [{ verb: 'EVALUATE', nouns: ['AGENT'], when: (cursor) => !cursor.isWord('FROM', 1), take: takeEvaluateAgent }],
+  },
   evaluate: { effect: 'reads', forms: [{ verb: 'EVALUATE', take: takeEvaluate }] },
   evaluate_knowledge_base: { effect: 'reads', forms: [{ verb: 'EVALUATE', nouns: knowledgeBases, take: takeEvaluateKnowledge }] },
   create_view: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: ['VIEW'], take: takeCreateView }] },

@@ -24,6 +24,13 @@ export const takeUpdateResource = (cursor: Cursor, begun: Begun): StatementOf<'u
   return { kind: 'update_resource', resource: resourceOf(begun), target, set: takeSettings(cursor) }
 }
 
+/** `EVALUATE AGENT [p.]a USING test_table = '…'`, the words `EVALUATE AGENT` already taken. */
+export const takeEvaluateAgent = (cursor: Cursor): StatementOf<'evaluate_agent'> => {
+  const target = takeName(cursor, 'an agent')
+  cursor.needWords('USING')
+  return { kind: 'evaluate_agent', target, using: takeSettings(cursor) }
+}
+
 export const takeDropResource = (cursor: Cursor, begun: Begun): StatementOf<'drop_resource'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_resource', resource: resourceOf(begun), target: takeName(cursor), ifExists }

@@ -126,6 +126,7 @@ export type Statement =
   | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
   | { kind: 'activate_model'; target: Name & { version: number } }
   | { kind: 'alter_model'; target: Name; set: JsonObject }
+  | { kind: 'evaluate_agent'; target: Name; using: JsonObject }
   | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
   | { kind: 'evaluate_knowledge_base'; target: Name; using: JsonObject }
   | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: PlacedQuery }

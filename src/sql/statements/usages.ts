@@ -35,6 +35,8 @@ export const usages: Readonly<Record<string, string>> = {
   'SET ACTIVE': 'SET active [project.]model.version',
   DESCRIBE: 'DESCRIBE [project.]model[.version][.attribute]',
   'DESCRIBE AGENT': 'DESCRIBE AGENT [project.]name',
+  'EVALUATE AGENT':
+    "EVALUATE AGENT [project.]name USING test_table = 'database.table' [, version = n] [, metrics = 'exact,result_set,judge'] [, judge = {…}]",
   EVALUATE: 'EVALUATE metric FROM (SELECT … AS actual, … AS prediction)',
   'CREATE VIEW': 'CREATE VIEW [IF NOT EXISTS] [project.]name [FROM database] AS (SELECT …)',
   'ALTER VIEW': 'ALTER VIEW [project.]name [FROM database] AS (SELECT …)',

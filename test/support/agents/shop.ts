@@ -19,6 +19,11 @@ export class AgentShop {
     await this.run('CREATE PROJECT shop')
   }
 
+  /** The data directory. */
+  get directory(): string {
+    return this.#service?.directory ?? ''
+  }
+
   get url(): string {
     return this.#service?.url ?? ''
   }

@@ -198,6 +198,11 @@ const cases: [sql: string, statement: Statement][] = [
   ['DESCRIBE KNOWLEDGE BASE k', { kind: 'describe', what: 'knowledge_base', target: session('k') }],
   ['DESCRIBE ML_ENGINE e', { kind: 'describe', what: 'ml_engine', target: session('e') }],
   [
+    `EVALUATE AGENT shop.a USING test_table = 'files.questions', version = 2`,
+    { kind: 'evaluate_agent', target: shop('a'), using: { test_table: 'files.questions', version: 2 } },
+  ],
+  ['EVALUATE agent FROM (SELECT 1)', { kind: 'evaluate', metric: 'agent', query: 'SELECT 1', using: {} }],
+  [
     'EVALUATE accuracy_score FROM (SELECT a AS actual, b AS prediction FROM t) USING k = 1',
     { kind: 'evaluate', metric: 'accuracy_score', query: 'SELECT a AS actual, b AS prediction FROM t', using: { k: 1 } },
   ],

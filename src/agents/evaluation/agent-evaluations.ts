@@ -1,0 +1,189 @@
+import { streamId, type JsonObject } from '../../../events/common.js'
+import type { Agent } from '../../../events/agent.js'
+import type { AgentEvaluated } from '../../../events/records/answers.js'
+import { isProblem, notFound } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { withinTime } from '../../basics/within-time.js'
+import { someAtOnce } from '../../basics/some-at-once.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { LanguageModel } from '../../llm/contract/language-model.js'
+import type { Found } from '../../log/contract/log.js'
+import type { SqlAnswer } from '../../sql/contract/answer.js'
+import type { RunningStatement } from '../../sql/contract/request.js'
+import type { StatementOf } from '../../sql/statements/statement.js'
+import type { EvaluationCase } from '../contract/evaluation-case.js'
+import type { Answered, AnswerRows, Asked, AskAgent } from '../contract/answering.js'
+import { sealRecord } from '../record/seal-record.js'
+import { changedAgent } from '../rerun/changed-agent.js'
+import { meansOf } from '../rerun/compare.js'
+import { sameLastRows } from '../rerun/same-rows.js'
+import { judge } from './judge.js'
+import { evaluationSettings, isSameText, readTestTable, type MetricName, type TestCase } from './test-table.js'
+
+type Parts = {
+  ledger: Ledger
+  ask: AskAgent
+  /** The rows of a query over what the agent may read. */
+  rowsFor: (asked: Asked, sql: string) => Promise<AnswerRows>
+  modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
+  select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
+  /** Runs work during which no answers are erased. */
+  beside: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** One case with its scores. `notes` say why a metric has none, and why the judge thinks so. */
+type Scored = { test: TestCase; answered: Answered | undefined; scores: Record<string, number>; reason: string | null; notes: string[] }
+
+const never = new AbortController().signal
+
+const whyOf = (error: unknown): string => {
+  if (!isProblem(error)) throw error
+  return error.detail
+}
+
+/**
+ * Asks an agent the questions of a table, each an answer on record of purpose `evaluation`, and scores what it says: `exact` texts,
+ * `result_set` of its last query against that of an expected one, and `judge`, a language model. An event sums it up.
+ *
+ * @example await evaluations.run(parseStatement("EVALUATE AGENT helper USING test_table = 'files.questions'"), running)
+ */
+export class AgentEvaluations {
+  constructor(private readonly parts: Parts) {}
+
+  /** A row for each case, and the position of the event. @throws Problem */
+  async run(
+    { target, using }: StatementOf<'evaluate_agent'>,
+    running: RunningStatement,
+  ): Promise<{ rows: JsonObject[]; position: number }> {
+    const { log } = this.parts.ledger
+    const settings = evaluationSettings(using)
+    const ref = target.project ?? running.context.db
+    const project = await log.resources.one('project', ref)
+    if (!project) throw notFound('project', ref)
+    const named = await log.resources.one('agent', target.name, project)
+    if (!named) throw notFound('agent', target.name)
+    const agent = await changedAgent({ log, resources: log.resources }, named.stream, { version: settings.version })
+    const { cases, metrics } = await readTestTable(settings, (sql) => this.parts.select(sql, running))
+    const judging = metrics.includes('judge')
+      ? await this.parts.modelOf({ model_name: null, provider: null, params: settings.judge })
+      : undefined
+    const asked = { project, agent, isGiven: true, purpose: 'evaluation', origin: running.origin, client: running.client } as const
+    const began = performance.now()
+    return this.parts.beside(async () => {
+      const scored = await withinTime(limits.rerunTimeoutMs, running.signal ?? never, (signal) =>
+        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, signal }, judging)),
+      )
+      running.signal?.throwIfAborted()
+      const model = await this.parts.modelOf(agent.state)
+      const position = await this.#record(agent, scored, { model: model.model, running, durationMs: performance.now() - began, judging })
+      return { rows: scored.map((one) => rowOf(one, metrics)), position }
+    })
+  }
+
+  async #case(
+    test: TestCase,
+    metrics: readonly MetricName[],
+    asking: Omit<Asked, 'turns'>,
+    judging: LanguageModel | undefined,
+  ): Promise<Scored> {
+    const scored: Scored = { test, answered: undefined, scores: {}, reason: null, notes: [] }
+    const asked: Asked = { ...asking, turns: [{ role: 'user', content: test.question }] }
+    try {
+      asked.signal.throwIfAborted()
+      scored.answered = await finish(this.parts.ask(asked))
+      if (scored.answered.problem) scored.notes.push(scored.answered.problem.detail)
+    } catch (error) {
+      if (asked.signal.aborted) scored.notes.push(`the questions together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)`)
+      else scored.notes.push(whyOf(error))
+      return scored
+    }
+    for (const metric of metrics)
+      try {
+        const score = await this.#score(metric, scored, asked, judging)
+        if (score !== null) scored.scores[metric] = Number(score)
+      } catch (error) {
+        if (!asked.signal.aborted) scored.notes.push(`${metric}: ${whyOf(error)}`)
+      }
+    return scored
+  }
+
+  /** Null where there is nothing to compare with. */
+  async #score(metric: MetricName, scored: Scored, asked: Asked, judging: LanguageModel | undefined): Promise<boolean | null> {
+    const { test, answered } = scored
+    if (!answered) return null
+    if (metric === 'exact') return test.answer === null ? null : isSameText(test.answer, answered.content)
+    if (metric === 'result_set') {
+      if (test.sql === null) return null
+      return sameLastRows([await this.parts.rowsFor(asked, test.sql)], answered.queries)
+    }
+    const verdict =
+      judging && (await judge(judging, { question: test.question, expected: test.answer, answer: answered.content }, asked.signal))
+    if (!verdict) {
+      scored.notes.push('judge: the language model said neither good nor bad')
+      return null
+    }
+    scored.reason = verdict.reason
+    return verdict.isGood
+  }
+
+  async #record(
+    agent: Found<'agent'>,
+    scored: readonly Scored[],
+    {
+      model,
+      running,
+      durationMs,
+      judging,
+    }: { model: string; running: RunningStatement; durationMs: number; judging: LanguageModel | undefined },
+  ): Promise<number> {
+    const { ledger } = this.parts
+    const payload = sealRecord(
+      ledger.vault,
+      scored.map((one) => caseOf(one, judging?.model)),
+    )
+    const tokens = (name: 'input' | 'output') =>
+      scored.reduce<number | null>((sum, { answered }) => {
+        const used = answered?.usage[name] ?? null
+        return used === null ? sum : (sum ?? 0) + used
+      }, null)
+    const data: AgentEvaluated = {
+      ...{ agent: agent.stream, version: agent.version, test: 'table', replayed: 'nothing', model, cases: scored.length },
+      failed: scored.filter(({ answered }) => !answered || answered.problem !== undefined).length,
+      metrics: meansOf(scored.map(({ scores }) => scores)),
+      ...{ input_tokens: tokens('input'), output_tokens: tokens('output'), duration_ms: Math.round(durationMs), payload: payload.hash },
+    }
+    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, running.origin, { payloads: [payload] })
+    return positions[0] ?? 0
+  }
+}
+
+const finish = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
+  for (;;) {
+    const next = await frames.next()
+    if (next.done === true) return next.value
+  }
+}
+
+const expectedOf = ({ answer, sql }: TestCase): string | null => answer ?? sql
+
+const caseOf = ({ test, answered, scores, reason }: Scored, judgedBy: string | undefined): EvaluationCase => ({
+  question: test.question,
+  expected: expectedOf(test),
+  answer: answered?.content ?? '',
+  of: null,
+  gave: answered ? { answer: streamId.parse(answered.answer), position: answered.position } : null,
+  scores,
+  ...(reason !== null && judgedBy !== undefined && { judgement: { model: judgedBy, reason } }),
+})
+
+const rowOf = ({ test, answered, scores, reason, notes }: Scored, metrics: readonly MetricName[]): JsonObject => ({
+  question: test.question,
+  expected: expectedOf(test),
+  answer: answered?.content ?? null,
+  outcome: answered?.outcome ?? 'failed',
+  ...Object.fromEntries(metrics.map((metric) => [metric, scores[metric] ?? null])),
+  ...(metrics.includes('judge') && { judge_reason: reason }),
+  sql: answered?.queries.at(-1)?.sql ?? null,
+  answer_id: answered?.answer ?? null,
+  note: notes.length === 0 ? null : notes.join('; '),
+})

@@ -1,0 +1,65 @@
+import { isObject } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+import type { LanguageModel } from '../../llm/contract/language-model.js'
+import { Fence } from '../prompt/fence.js'
+import { exchange } from '../run/exchange.js'
+
+/** What a language model says of an answer. */
+export type Verdict = { isGood: boolean; reason: string }
+
+const mostTokens = 500
+
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  } catch {
+    return undefined
+  }
+}
+
+/** The verdict in what a language model said; undefined when there is none. */
+const verdictIn = (text: string): Verdict | undefined => {
+  const said = jsonIn(text)
+  if (!isObject(said)) return undefined
+  const { verdict, reason } = said
+  if (verdict !== 'good' && verdict !== 'bad') return undefined
+  return {
+    isGood: verdict === 'good',
+    reason: typeof reason === 'string' ? reason.slice(0, limits.evaluationReasonMaxChars).toWellFormed() : '',
+  }
+}
+
+/**
+ * Lets a language model judge an answer. Question, expectation and answer stand between marks, as data.
+ *
+ * @throws the failure of the language model; undefined when it says neither good nor bad
+ */
+export const judge = async (
+  model: LanguageModel,
+  { question, expected, answer }: { question: string; expected: string | null; answer: string },
+  signal: AbortSignal,
+): Promise<Verdict | undefined> => {
+  const fence = new Fence()
+  const rules = [
+    'You judge whether an answer is good: right, complete and to the point.',
+    'If an expected answer is given, a good answer says the same; other words, order and format do not count.',
+    fence.rule,
+    'Answer with one JSON object and nothing else: {"verdict": "good" or "bad", "reason": "one sentence"}.',
+  ]
+  const asked = [
+    fence.around('question', question),
+    ...(expected === null ? [] : [fence.around('expected answer', expected)]),
+    fence.around('answer', answer),
+  ]
+  const messages = [
+    { role: 'system', content: rules.join('\n') },
+    { role: 'user', content: asked.join('\n') },
+  ] as const
+  const { response, failure } = await exchange(
+    model,
+    { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 },
+    { signal, onText: () => undefined },
+  )
+  if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')
+  return verdictIn(response.text)
+}

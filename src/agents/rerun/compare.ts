@@ -1,0 +1,66 @@
+import type { AnswerOutcome } from '../../../events/records/answers.js'
+import type { AnswerPlace } from '../contract/evaluation-case.js'
+import type { AnswerRows } from '../contract/answering.js'
+import { sameLastRows } from './same-rows.js'
+
+/** What is compared of an answer. Tokens are null where the provider does not say. */
+export type Side = {
+  text: string
+  outcome: AnswerOutcome
+  version: number
+  model: string
+  queries: readonly AnswerRows[]
+  input_tokens: number | null
+  output_tokens: number | null
+  duration_ms: number
+}
+
+/** An answer beside what was answered again. `same_rows` is null where neither has rows to compare. */
+export type Comparison = {
+  of: AnswerPlace
+  gave: AnswerPlace | null
+  question: string
+  result: 'same' | 'different'
+  same_text: boolean
+  same_rows: boolean | null
+  before: Side
+  after: Side
+}
+
+/** An answer that could not be asked again. */
+export type Unanswered = { of: AnswerPlace; result: 'failed'; code: string; detail: string }
+
+const difference = (before: number | null, after: number | null): number | null =>
+  before === null || after === null ? null : after - before
+
+/** Compares texts and rows. `isSame` decides instead of them, where more than these was compared. */
+export const compare = (
+  places: Pick<Comparison, 'of' | 'gave' | 'question'>,
+  { before, after, isSame }: { before: Side; after: Side; isSame?: boolean },
+): Comparison => {
+  const same_text = before.text === after.text && before.outcome === after.outcome
+  const same_rows = sameLastRows(before.queries, after.queries)
+  const isAlike = isSame ?? (same_text && same_rows !== false)
+  return { ...places, result: isAlike ? 'same' : 'different', same_text, same_rows, before, after }
+}
+
+/** The scores of one comparison: whether texts and rows are the same (0 or 1), and how many tokens and milliseconds more it took. */
+export const scoresOf = ({ same_text, same_rows, before, after }: Comparison): Record<string, number> => {
+  const tokens = [difference(before.input_tokens, after.input_tokens), difference(before.output_tokens, after.output_tokens)]
+  const known = tokens.filter((one) => one !== null)
+  return {
+    same_text: Number(same_text),
+    ...(same_rows !== null && { same_rows: Number(same_rows) }),
+    ...(known.length > 0 && { tokens_change: known.reduce((sum, one) => sum + one, 0) }),
+    duration_change_ms: after.duration_ms - before.duration_ms,
+  }
+}
+
+/** The mean of each score over the cases that have it. */
+export const meansOf = (cases: readonly Readonly<Record<string, number>>[]): { name: string; value: number }[] => {
+  const names = [...new Set(cases.flatMap((scores) => Object.keys(scores)))]
+  return names.map((name) => {
+    const values = cases.flatMap((scores) => scores[name] ?? [])
+    return { name, value: values.reduce((sum, value) => sum + value, 0) / values.length }
+  })
+}

@@ -1,0 +1,96 @@
+import type { AnswerOutcome } from '../../../events/records/answers.js'
+import { Problem } from '../../basics/errors.js'
+import type { ChatEnd, ChatPart, LanguageModel } from '../../llm/contract/language-model.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
+import { Fence } from '../prompt/fence.js'
+import type { RecordedAnswer } from '../record/answer-records.js'
+import { answerRecord } from '../record/record-schema.js'
+import { AnswerRun, GivenUp, type Finished } from '../run/answer-run.js'
+import { ToolBook } from '../run/tool-book.js'
+import { givenBy, markIn, RecordedUses } from '../tools/replayed-tool.js'
+import { sqlTraits } from '../tools/sql-tool.js'
+import type { Tool } from '../tools/tool.js'
+
+/** An answer that was made again from its record. `isSame`: text, tool outputs, rows and exchanges are those of the record, to the byte. */
+export type Replayed = { finished: Finished; outcome: AnswerOutcome; isSame: boolean }
+
+/** What ended the answer, where it was no part of an exchange: who asked has left, or a limit of time or of tokens. */
+const endingOf = ({ outcome, error }: RecordedAnswer): Error =>
+  outcome === 'aborted' ? new GivenUp(error ?? 'It was aborted') : new Problem('llm_failed', error ?? 'It failed', 'it failed then, too')
+
+/** A language model that says what another has said. */
+class RecordedModel implements LanguageModel {
+  readonly provider: string
+  readonly model: string
+  readonly host: string
+  #next = 0
+
+  constructor(
+    { provider, model, host }: RecordedAnswer,
+    private readonly exchanges: AnswerRecord['exchanges'],
+    private readonly ending: Error,
+  ) {
+    this.provider = provider
+    this.model = model
+    this.host = host
+  }
+
+  /** @throws the recorded end, where the language model was not asked again */
+  needNext(): void {
+    if (this.#next >= this.exchanges.length) throw this.ending
+  }
+
+  async *chat(): AsyncGenerator<ChatPart, ChatEnd, void> {
+    const said = this.exchanges[this.#next++]?.response
+    if (!said) throw this.ending
+    const { text, toolCalls, ...end } = said
+    if (text !== '') yield { text }
+    for (const toolCall of toolCalls) yield { toolCall }
+    if ('error' in end) throw this.ending
+    return end
+  }
+}
+
+const toolsOf = ({ settings, tools }: AnswerRecord, end: () => never): Tool[] => {
+  const uses = new RecordedUses(tools)
+  return settings.tools.map((description): Tool => {
+    const { name } = description
+    const traits = name === 'sql' ? sqlTraits : ({ kind: 'other', givesData: name !== 'describe_tables' } as const)
+    return {
+      ...traits,
+      description,
+      use: async (input) => givenBy(uses.take(name, input, { repeats: false }) ?? end()),
+    }
+  })
+}
+
+/**
+ * Makes an answer again from its record: the same loop runs, with a language model that says what was said, and tools that give what they
+ * gave. Nothing is called, and nothing is recorded. The marks around data are those of the answer.
+ *
+ * @example (await replay(answer, await records.open(answer))).isSame // true
+ */
+export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<Replayed> => {
+  const { tools: _, params: __, ...request } = record.settings
+  const stop = new AbortController()
+  const ending = endingOf(answer)
+  const model = new RecordedModel(answer, record.exchanges, ending)
+  const end = (): never => {
+    stop.abort(ending)
+    throw ending
+  }
+  const finished = await new AnswerRun({
+    ...{ model, request, signal: stop.signal },
+    messages: record.exchanges[0]?.new ?? [],
+    book: new ToolBook(toolsOf(record, end), new Fence(markIn(record.tools))),
+    reserve: async () => {
+      model.needNext()
+      return () => undefined
+    },
+    emit: () => undefined,
+  }).finish()
+  const { exchanges, tools, content, outcome } = finished
+  const again = answerRecord.parse({ ...record, exchanges, tools, answer: content })
+  const isSame = outcome === answer.outcome && JSON.stringify(again) === JSON.stringify(answerRecord.parse(record))
+  return { finished, outcome, isSame }
+}

@@ -1,0 +1,221 @@
+import { streamId, type StreamId } from '../../../events/common.js'
+import type { AgentEvaluated } from '../../../events/records/answers.js'
+import { isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { withinTime } from '../../basics/within-time.js'
+import { someAtOnce } from '../../basics/some-at-once.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { Origin, Resources } from '../../log/contract/log.js'
+import type { AnswerRecord } from '../contract/answer-record.js'
+import type { Answered, AnswerRows, AskAgent } from '../contract/answering.js'
+import type { AnswerRecords, RecordedAnswer } from '../record/answer-records.js'
+import { sealRecord } from '../record/seal-record.js'
+import { changedAgent, type AgentChange } from './changed-agent.js'
+import { compare, meansOf, scoresOf, type Comparison, type Side, type Unanswered } from './compare.js'
+import { replay } from './recorded-run.js'
+
+/** What is replayed: all that the language model and the tools said, only what the tools gave, or nothing. */
+export type Replaying = AgentEvaluated['replayed']
+
+/** How answers are asked again. `asOf`: a log position, or `then`, at which each answer read; agent and data are read there. */
+export type RerunRequest = AgentChange & {
+  agent: StreamId
+  answers: readonly string[]
+  replay?: Replaying | undefined
+  /** With replayed tools: whether what was not asked then is run now. */
+  runsOthers?: boolean | undefined
+  asOf?: number | 'then' | undefined
+  origin: Origin
+  client: string
+  signal: AbortSignal
+}
+
+/** What came of it. `evaluation` is the position of the event that sums it up; null when nothing was recorded. */
+export type Rerun = {
+  replayed: Replaying
+  evaluation: number | null
+  metrics: { name: string; value: number }[]
+  cases: (Comparison | Unanswered)[]
+}
+
+type Parts = {
+  ledger: Ledger
+  records: AnswerRecords
+  ask: AskAgent
+  resourcesAt: (position: number, client?: string) => Resources
+  /** Runs work during which no answers are erased. */
+  beside: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
+  tools.flatMap(({ failed, sql, columns, rows, cut }) =>
+    failed || sql === undefined ? [] : [{ sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }],
+  )
+
+const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
+  const { outcome, version, model, input_tokens, output_tokens, duration_ms } = event
+  return { text: record.answer, queries: queriesOf(record), ...{ outcome, version, model, input_tokens, output_tokens, duration_ms } }
+}
+
+const placeOf = ({ answer, position }: Pick<Answered, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
+
+const tokensOf = (sides: readonly Side[], name: 'input_tokens' | 'output_tokens'): number | null => {
+  const known = sides.map((side) => side[name]).filter((tokens) => tokens !== null)
+  return known.length === 0 ? null : known.reduce((sum, tokens) => sum + tokens, 0)
+}
+
+const isComparison = (one: Comparison | Unanswered): one is Comparison => one.result !== 'failed'
+
+const finish = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
+  for (;;) {
+    const next = await frames.next()
+    if (next.done === true) return next.value
+  }
+}
+
+/** What is replayed where the request does not say: all if nothing is changed, else what the tools gave. */
+const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): Replaying => {
+  const isChanged = [version, model, prompt, asOf].some((change) => change !== undefined)
+  const replaying = wanted ?? (isChanged ? 'tools' : 'exchanges')
+  if (replaying === 'exchanges' && isChanged)
+    throw wrong('recorded exchanges are replayed as they were: nothing can be changed about them', 'Replay tools, or nothing.')
+  if (runsOthers === true && replaying !== 'tools')
+    throw wrong('only where tools are replayed, others can be run beside them', 'Replay tools, or leave it out.')
+  return replaying
+}
+
+/**
+ * Asks recorded answers again: with all that was said replayed, which must give the same answer, with the outputs of tools replayed, or
+ * live; with another version of the agent, another model, another prompt, or at another position of the log. What a language model says
+ * now is an answer on record, of purpose `rerun`, and an event sums up how it differs. Nothing is erased meanwhile, so that an erasure
+ * finds the answer with all that was made of it.
+ *
+ * @example await reruns.run({ agent, answers: [id], model: 'ollama/llama3.2', origin, client, signal })
+ */
+export class Reruns {
+  constructor(private readonly parts: Parts) {}
+
+  /** @throws Problem not_found, erased when a single answer is; of several, each says it in its case */
+  async run(request: RerunRequest): Promise<Rerun> {
+    const { answers, agent, client } = request
+    if (answers.length > limits.rerunAnswersMax)
+      throw wrong(`at most ${limits.rerunAnswersMax} answers are asked again at once (rerunAnswersMax)`, 'Narrow the query, or send parts.')
+    if (answers.length === 0) throw wrong('there is no answer to ask again', 'Name answers by id or position; log.answers lists them.')
+    const replaying = replayingOf(request)
+    const began = performance.now()
+    return this.parts.beside(async () => {
+      const found = await someAtOnce([...new Set(answers)], limits.agentQuestionsAtOnce, (ref) =>
+        this.parts.records.one(ref, { agent, client }),
+      )
+      const events = [...new Map(found.map((event) => [event.position, event])).values()]
+      const [only] = events
+      const cases = await withinTime<Rerun['cases']>(limits.rerunTimeoutMs, request.signal, async (signal) =>
+        only && events.length === 1
+          ? [await this.#again(only, replaying, { ...request, signal })]
+          : someAtOnce(events, limits.agentQuestionsAtOnce, (event) => this.#tried(event, replaying, { ...request, signal })),
+      )
+      request.signal.throwIfAborted()
+      const compared = cases.filter(isComparison)
+      const metrics = meansOf(compared.map(scoresOf))
+      const isRecorded = compared.length > 0 && (replaying !== 'exchanges' || events.length > 1)
+      const summary = { replaying, metrics, durationMs: performance.now() - began }
+      const evaluation = isRecorded ? await this.#record(request, cases, summary) : null
+      return { replayed: replaying, evaluation, metrics, cases }
+    })
+  }
+
+  /** One of several answers: what is refused is the result. */
+  async #tried(event: RecordedAnswer, replaying: Replaying, request: RerunRequest): Promise<Comparison | Unanswered> {
+    try {
+      return await this.#again(event, replaying, request)
+    } catch (error) {
+      const isLate = request.signal.aborted && error === request.signal.reason
+      if (!isProblem(error) && !isLate) throw error
+      const { code, detail } = isProblem(error)
+        ? error
+        : { code: 'answer_limit', detail: `the answers together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)` }
+      return { of: placeOf(event), result: 'failed', code, detail }
+    }
+  }
+
+  async #again(event: RecordedAnswer, replaying: Replaying, request: RerunRequest): Promise<Comparison> {
+    const record = await this.parts.records.open(event)
+    const before = sideOf(event, record)
+    const places = { of: placeOf(event), question: record.question }
+    if (replaying !== 'exchanges') {
+      const { version, answered, model } = await this.#ask(event, record, replaying, request)
+      const { content, outcome, queries, usage, durationMs } = answered
+      const tokens = { input_tokens: usage.input, output_tokens: usage.output }
+      const after = { text: content, outcome, version, model, queries, ...tokens, duration_ms: durationMs }
+      return compare({ ...places, gave: placeOf(answered) }, { before, after })
+    }
+    const { finished, isSame } = await replay(event, record)
+    const { content, outcome, queries, usage, durationMs } = finished
+    const tokens = { input_tokens: usage.input, output_tokens: usage.output }
+    const after = { ...before, text: content, outcome, queries, ...tokens, duration_ms: Math.round(durationMs * 10) / 10 }
+    return compare({ ...places, gave: null }, { before, after, isSame })
+  }
+
+  /** Asks the agent, changed as the request says. */
+  async #ask(event: RecordedAnswer, record: AnswerRecord, replaying: Replaying, request: RerunRequest) {
+    const { log } = this.parts.ledger
+    const { runsOthers = false, origin, client, signal } = request
+    signal.throwIfAborted()
+    const asOf = request.asOf === 'then' ? event.read_at : request.asOf
+    const { position: head } = await log.head()
+    if (asOf !== undefined && (asOf < 1 || asOf > head))
+      throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is no position of the log`, {
+        hint: `The log has the positions 1 to ${head}.`,
+      })
+    const resources = asOf === undefined ? log.resources : this.parts.resourcesAt(asOf, client)
+    const agent = await changedAgent({ log, resources }, request.agent, request)
+    const project = await resources.byStream('project', agent.state.project)
+    if (!project) throw notFound('project', agent.state.project)
+    const began = performance.now()
+    const answered = await finish(
+      this.parts.ask({
+        ...{ project, agent, isGiven: true, purpose: 'rerun', origin, client, signal },
+        turns: [...record.history, { role: 'user', content: record.question }],
+        ...(asOf !== undefined && { asOf }),
+        ...(replaying === 'tools' && { replay: { tools: record.tools, runsOthers } }),
+      }),
+    )
+    const durationMs = Math.round((performance.now() - began) * 10) / 10
+    const given = await this.parts.records.one(String(answered.position))
+    return { version: agent.version, model: given.model, answered: { ...answered, durationMs } }
+  }
+
+  async #record(
+    { agent, origin }: RerunRequest,
+    cases: readonly (Comparison | Unanswered)[],
+    { replaying, metrics, durationMs }: { replaying: Replaying; metrics: Rerun['metrics']; durationMs: number },
+  ): Promise<number> {
+    const { ledger } = this.parts
+    const compared = cases.filter(isComparison)
+    const sides = compared.map(({ after }) => after)
+    const payload = sealRecord(
+      ledger.vault,
+      cases.map((one) =>
+        isComparison(one)
+          ? { question: one.question, expected: one.before.text, answer: one.after.text, of: one.of, gave: one.gave, scores: scoresOf(one) }
+          : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} },
+      ),
+    )
+    const data: AgentEvaluated = {
+      agent,
+      version: sides[0]?.version ?? 1,
+      test: 'rerun',
+      replayed: replaying,
+      model: sides[0]?.model ?? '',
+      cases: cases.length,
+      failed: cases.filter((one) => !isComparison(one) || one.after.outcome === 'failed' || one.after.outcome === 'aborted').length,
+      metrics,
+      input_tokens: tokensOf(sides, 'input_tokens'),
+      output_tokens: tokensOf(sides, 'output_tokens'),
+      duration_ms: Math.round(durationMs),
+      payload: payload.hash,
+    }
+    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, origin, { payloads: [payload] })
+    return positions[0] ?? 0
+  }
+}

@@ -1,0 +1,77 @@
+import { isObject, type Json } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import type { ToolUse } from '../contract/answer-record.js'
+import type { Tool, ToolResult } from './tool.js'
+
+/** A failure whose text a language model is told as it stands. */
+export class ToldFailure extends Problem {
+  constructor(detail: string) {
+    super('wrong_arguments', 'It failed', detail)
+  }
+}
+
+const keyOf = (tool: string, input: Json): string => `${tool} ${JSON.stringify(input)}`
+
+const inputOf = (text: string): Json | undefined => {
+  try {
+    return text.trim() === '' ? {} : (JSON.parse(text) as Json)
+  } catch {
+    return undefined
+  }
+}
+
+const fenced = /^(?:It failed\.\n)?<(data-[0-9a-f]+) [^>\n]*>\n([^]*)\n<\/\1>$/
+
+/** The mark around data in an answer of the past; undefined where none of its tools was used. */
+export const markIn = (uses: readonly ToolUse[]): string | undefined =>
+  uses.map(({ output }) => fenced.exec(output)?.[1]).find((mark) => mark !== undefined)
+
+const textIn = (output: string): string => fenced.exec(output)?.[2] ?? output
+
+/** What tools gave for an answer of the past, by the tool and its input. The same input may have failed before it gave something. */
+export class RecordedUses {
+  readonly #byKey = new Map<string, { uses: ToolUse[]; next: number }>()
+
+  constructor(uses: readonly ToolUse[]) {
+    for (const use of uses) {
+      const input = inputOf(use.call.input)
+      // What is no object never reached a tool.
+      if (!isObject(input)) continue
+      const key = keyOf(use.call.tool, input)
+      const known = this.#byKey.get(key)
+      if (known) known.uses.push(use)
+      else this.#byKey.set(key, { uses: [use], next: 0 })
+    }
+  }
+
+  /** The next recorded use; undefined when there is none left. `repeats`: the last one again then. */
+  take(tool: string, input: Json, { repeats }: { repeats: boolean }): ToolUse | undefined {
+    const known = this.#byKey.get(keyOf(tool, input))
+    if (!known) return undefined
+    const use = known.uses[known.next]
+    known.next += 1
+    return use ?? (repeats ? known.uses.at(-1) : undefined)
+  }
+}
+
+/** What a recorded use gives. @throws ToldFailure when it failed */
+export const givenBy = ({ output, failed, sql, columns, rows, cut }: ToolUse): ToolResult => {
+  const text = textIn(output)
+  if (failed) throw new ToldFailure(text)
+  const query = sql === undefined ? undefined : { sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }
+  return { output: text, rows: query ? query.rows.length : null, ...(query && { query }) }
+}
+
+const notRecorded =
+  'This was not asked for the recorded answer, so that no result of it is on record, and nothing is run now. Answer with what was recorded, or say that you have no answer.'
+
+/** A tool that gives what it gave before. What it was not asked before runs only if `runsOthers`; else the language model is told so. */
+export const replayedTool = (tool: Tool, uses: RecordedUses, runsOthers: boolean): Tool => ({
+  ...tool,
+  async use(input, signal) {
+    const known = uses.take(tool.description.name, input, { repeats: true })
+    if (known) return givenBy(known)
+    if (runsOthers) return tool.use(input, signal)
+    throw new ToldFailure(notRecorded)
+  },
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { calls, contentOf, questionOf, resultsOf, type Script } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { sql } from '../../support/service.js'
+
+const shop = new AgentShop()
+
+const query =
+  (text: string, say: string): Script =>
+  (asked) =>
+    resultsOf(asked).length === 0 ? calls(['sql', { query: text }]) : say
+
+/** What the scripted model says to each question of the table. */
+const said: Record<string, Script> = {
+  'How many cars?': query('SELECT count(*) FROM cars', '  40 cars. '),
+  'Which are first?': query('SELECT name FROM cars WHERE id < 2 ORDER BY id DESC', 'Car 0 and car 1'),
+  'What does it cost?': () => 'No answer: there are no prices.',
+  'Out of order?': () => ({ error: { message: 'out of order', type: 'invalid_request_error' }, status: 400 }),
+}
+const isJudged = (asked: Parameters<Script>[0]) => contentOf(asked.messages[0] ?? { content: '' }).startsWith('You judge')
+
+beforeAll(async () => {
+  await shop.start()
+  await shop.run(`CREATE TABLE files.cars (SELECT i AS id, 'car ' || i AS name FROM range(40) AS t(i))`)
+  await shop.run(`CREATE TABLE files.secrets (SELECT 'hunter2' AS word)`)
+  await shop.run(
+    `CREATE TABLE files.questions (SELECT * FROM (VALUES
+      (1, 'How many cars?', '40 CARS', 'SELECT count(id) AS n FROM files.cars'),
+      (2, 'Which are first?', 'car 0', 'SELECT name FROM files.cars WHERE id IN (0, 1)'),
+      (3, 'What does it cost?', NULL, 'SELECT word FROM files.secrets'),
+      (4, 'Out of order?', 'no', NULL)) AS t(id, question, answer, sql))`,
+  )
+  await shop.agent('seller', { data: { tables: ['files.cars'] } })
+})
+afterAll(() => shop.stop())
+beforeEach(() => {
+  shop.model.asked.length = 0
+  shop.model.script = (asked) =>
+    isJudged(asked) ? '{"verdict": "good", "reason": "Right."}' : (said[questionOf(asked)] ?? (() => 'What?'))(asked)
+})
+
+const evaluate = (using: string) => sql(shop.url, `EVALUATE AGENT shop.seller USING ${using}`)
+
+describe('an agent that is asked the questions of a table', () => {
+  test('has a row for each with its scores, each answer on record, and an event that sums it up', async () => {
+    const answer = await evaluate(`test_table = 'files.questions'`)
+    expect(answer.error_message).toBeUndefined()
+    expect(answer.column_names).toEqual(['question', 'expected', 'answer', 'outcome', 'exact', 'result_set', 'sql', 'answer_id', 'note'])
+    expect(answer.data.map((row) => [row[0], row[3], row[4], row[5]])).toEqual([
+      ['How many cars?', 'answered', 1, 1],
+      ['Which are first?', 'answered', 0, 1],
+      // The expected query is bound to what the agent may read.
+      ['What does it cost?', 'unanswered', null, null],
+      ['Out of order?', 'failed', 0, null],
+    ])
+    expect(answer.data[2]?.[8]).toMatch(/result_set: .*secrets/)
+    expect(await shop.run(`SELECT purpose, count(*) FROM log.answers GROUP BY 1`)).toEqual([['evaluation', 4]])
+    const [[position, test, version, cases, failed, metrics] = []] = await shop.run(
+      'SELECT position, test, version, cases, failed, metrics FROM log.evaluations',
+    )
+    expect([test, version, cases, failed]).toEqual(['table', 1, 4, 1])
+    expect(JSON.parse(String(metrics))).toEqual([
+      { name: 'exact', value: 1 / 3 },
+      { name: 'result_set', value: 1 },
+    ])
+    expect(await shop.run(`SELECT count(*) FROM log.evaluation_cases WHERE position = ${Number(position)}`)).toEqual([[4]])
+  })
+
+  test('is judged by a language model, which reads the answer as data and says why', async () => {
+    const { base_url, api_key } = shop.model.model
+    const judge = JSON.stringify({ provider: 'openai_compatible', model_name: 'strict', base_url, api_key })
+    shop.model.script = (asked) =>
+      isJudged(asked)
+        ? `Here: {"verdict": "${contentOf(asked.messages[1]!).includes('40 cars') ? 'good' : 'bad'}", "reason": "So it is."}`
+        : (said[questionOf(asked)] ?? (() => 'What?'))(asked)
+    const answer = await evaluate(`test_table = 'files.questions', metrics = 'judge', judge = ${judge}`)
+    expect(answer.error_message).toBeUndefined()
+    expect(answer.data.slice(0, 2).map((row) => [row[4], row[5]])).toEqual([
+      [1, 'So it is.'],
+      [0, 'So it is.'],
+    ])
+    const judged = shop.model.asked.find(isJudged)!
+    expect(judged.model).toBe('strict')
+    expect(contentOf(judged.messages[1]!)).toMatch(/^<data-[0-9a-f]{16} question>/)
+    // The key of the judge is nowhere on record.
+    expect(await shop.run(`SELECT count(*) FROM log.events WHERE data LIKE '%${api_key}%'`)).toEqual([[0]])
+  })
+
+  test('is asked as the version that is named, and columns may have other names', async () => {
+    await shop.agent('changing', { prompt_template: 'First words.' })
+    await shop.run(`UPDATE AGENT shop.changing SET prompt_template = 'Second words.'`)
+    await shop.run(`CREATE TABLE files.other (SELECT 'Which words?' AS asked, 'first words' AS wanted)`)
+    shop.model.script = ({ messages }) => /(First|Second) words/.exec(contentOf(messages[0]!))?.[0] ?? 'None.'
+    const scores = async (version: string) =>
+      (
+        await sql(
+          shop.url,
+          `EVALUATE AGENT shop.changing USING test_table = 'files.other', question_column = 'asked', answer_column = 'wanted'${version}`,
+        )
+      ).data.map((row) => row[4])
+    expect(await scores(', version = 1')).toEqual([1])
+    expect(await scores('')).toEqual([0])
+  })
+
+  test.each([
+    [`test_table = 'files.nope'`, /nope/],
+    [`version = 1`, /test_table is missing/],
+    [`test_table = 'files.questions', nope = 1`, /USING has no option nope/],
+    [`test_table = 'files.questions', metrics = 'nope'`, /no such metric/],
+    [`test_table = 'files.questions', version = 7`, /has no version 7/],
+    [`test_table = 'files.questions', version = 'x'`, /version: must be/],
+    [`test_table = 'files.questions', judge = 1`, /judge: must be an object/],
+    [`test_table = 'files.questions', question_column = 'nope'`, /has no column nope/],
+    [`test_table = 'files.cars'`, /has no column question/],
+    [`test_table = 'files.questions; DROP PROJECT shop'`, /not found/],
+    [`test_table = 'files.many'`, /more than 200 rows/],
+  ])('is not asked with USING %s', async (using, message) => {
+    await shop.run(`CREATE OR REPLACE TABLE files.many (SELECT 'q' || i AS question, 'a' AS answer FROM range(201) AS t(i))`)
+    const before = await shop.run('SELECT count(*) FROM log.answers')
+    expect((await evaluate(using)).error_message).toMatch(message)
+    expect(await shop.run('SELECT count(*) FROM log.answers')).toEqual(before)
+    expect(shop.model.asked).toEqual([])
+  })
+
+  test('that does not exist is not found', async () => {
+    expect((await sql(shop.url, `EVALUATE AGENT shop.nobody USING test_table = 'files.questions'`)).error_message).toMatch(/nobody/)
+  })
+})
