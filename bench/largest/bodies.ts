@@ -70,6 +70,13 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
   [`PUT ${projects}/agents/{agent}`]: change('agent'),
   [`POST ${projects}/agents/{agent}/completions`]: chats,
   [`POST ${projects}/agents/{agent}/completions/stream`]: chats,
+  [`POST ${projects}/agents/{agent}/answers/{answer}/rerun`]: [
+    json('a long prompt', (share) => `{"prompt":"${characters('a b ')(share)}"}`),
+  ],
+  [`POST ${projects}/agents/{agent}/reruns`]: [
+    json('many answers', (share) => `{"answers":[${values(most - 100, (n) => `"${n}"`)(share)}]}`),
+    json('a long query', (share) => `{"query":${JSON.stringify(statement(share))}}`),
+  ],
   [`POST ${projects}/agents/{agent}/answers/{answer}/feedback`]: [
     json('a long comment', (share) => `{"verdict":"good","comment":"${characters('a b ')(share)}"}`),
   ],
