@@ -1,6 +1,7 @@
 /** The rooms of src in their order: each may import those above it, and none below it. A room in a room is named for itself. */
 module.exports = [
   'basics',
+  'basics/concurrency',
   'setup',
   'egress',
   'catalogue',
@@ -17,8 +18,10 @@ module.exports = [
   'dialect',
   'sql/relations',
   'sql/encode',
+  'sql/statements/client',
   'sql/statements',
   'commands/rules',
+  'commands/records',
   'commands',
   'connections/contract',
   'connections/batch',
@@ -67,6 +70,7 @@ module.exports = [
   'analytics/contract',
   'analytics/process',
   'analytics',
+  'sql/facade/training',
   'sql/facade/commands',
   'sql/facade',
   'llm/contract',

@@ -1,4 +1,4 @@
-import { readableText } from './payload-text.js'
+import { readableText } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** The events of a source that gave answers, each with its payload if that can be read: a JSON object, an `AnswerRecord`. */

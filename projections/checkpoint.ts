@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
 import { leafHash } from '../events/stored/chain.js'
 import { projections } from './all.js'
-import { recordForm } from './long-records.js'
+import { recordForm } from './payloads/long-records.js'
 import { noRows, type RowCounts } from './tables.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 

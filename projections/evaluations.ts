@@ -1,4 +1,4 @@
-import { readableText } from './payload-text.js'
+import { readableText } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** The events of a source that evaluated agents, each with its cases if they can be read: a JSON array with as many as were counted. */

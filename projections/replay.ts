@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
 import { CommitError, ForeignTablesError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
 import { countsAfter, RowCheck, type Change, type RowCounts, fitTogether, stepsFor } from './tables.js'
-import { shortRecord } from './long-records.js'
+import { shortRecord } from './payloads/long-records.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
 
 type Awaitable<T> = T | Promise<T>

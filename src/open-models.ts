@@ -8,7 +8,7 @@ import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
-import { askNondeterminism, askRows } from './sql/facade/training-queries.js'
+import { askNondeterminism, askRows } from './sql/facade/training/training-queries.js'
 
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>

@@ -1,6 +1,6 @@
 import { isProblem, notFound } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { someAtOnce } from '../basics/some-at-once.js'
+import { someAtOnce } from '../basics/concurrency/some-at-once.js'
 import type { Found, Resources } from '../log/contract/log.js'
 import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
 import type { RunningStatement } from '../sql/contract/request.js'

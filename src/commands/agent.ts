@@ -7,7 +7,7 @@ import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Fou
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; agent: string }

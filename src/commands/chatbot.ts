@@ -6,7 +6,7 @@ import type { NewEvent } from '../log/contract/log.js'
 import { byName, byExactName, byStream, type FactsOf } from '../log/contract/lookups.js'
 import { databaseDecider } from './database.js'
 import { mergeParams, newParams } from './rules/params.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; chatbot: string }

@@ -5,7 +5,7 @@ import type { NewEvent } from '../log/contract/log.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { replacedParams } from './rules/params.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 /** The whole new value of each default; an empty one resets the default. `streams` are for new defaults. */
 export type ConfigCommand = Command<

@@ -11,7 +11,7 @@ import type {
 import { notFound, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { byExactName, byStream, type FactsOf, type Found } from '../log/contract/lookups.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 /** A conversation by its stream: the name may belong to a later one by now. */
 type Target = { conversation: StreamId }

@@ -7,7 +7,7 @@ import { byName, byExactName, type FactsOf, type Found } from '../log/contract/l
 import { systemDatabaseOf } from '../catalogue/system-databases.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { updatedTo, type WayBack } from './rules/way-back.js'
 
 type Changes = { name?: string; engine?: string; parameters?: JsonObject }

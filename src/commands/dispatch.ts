@@ -1,7 +1,7 @@
 import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue.js'
 import type { NewEvent } from '../log/contract/log.js'
 import type { Lookup } from '../log/contract/lookups.js'
-import type { Decisions } from './decider.js'
+import type { Decisions } from './rules/decider.js'
 import { deciders, type DecidedCommand } from './deciders.js'
 import { rollbackKinds, rollbackOf, rollbackTypeOf, type RollbackCommand } from './rollback.js'
 

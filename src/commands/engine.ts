@@ -5,7 +5,7 @@ import { conflict, notFound, Problem } from '../basics/errors.js'
 import { isEngineName, trainingHandlers } from '../catalogue/engines.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { newParams } from './rules/params.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 type Target = { engine: string }
 export type EngineCommand =

@@ -3,7 +3,7 @@ import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
 import { isProblem, notFound, Problem } from '../basics/errors.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import type { WayBack } from './rules/way-back.js'
 
 export type FileCommand =

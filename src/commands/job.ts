@@ -6,7 +6,7 @@ import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nextRun, ranAhead } from './rules/schedule.js'
 import { limits } from '../basics/limits.js'
 import { byName, byStream, byExactName, countOf, type FactsOf, type Found } from '../log/contract/lookups.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 type Target = { project: string; job: string }
 /**

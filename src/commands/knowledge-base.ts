@@ -4,7 +4,7 @@ import type { KnowledgeBase, KnowledgeBaseEvent } from '../../events/knowledge-b
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { readChunking, type SentSettings } from './knowledge-base-input.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { refuseTableName } from './rules/table-names.js'

@@ -10,7 +10,7 @@ import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/
 import { limits } from '../basics/limits.js'
 import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
 import { refuseTableName } from './rules/table-names.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>

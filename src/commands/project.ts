@@ -7,7 +7,7 @@ import type { NewEvent } from '../log/contract/log.js'
 import { byName, byExactName, contentsOf, type FactsOf } from '../log/contract/lookups.js'
 import { systemDatabases } from '../catalogue/system-databases.js'
 import { listed } from './rules/listed.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>

@@ -4,7 +4,7 @@ import type { SkillEvent } from '../../events/skill.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { mergeParams, newParams } from './rules/params.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; skill: string }

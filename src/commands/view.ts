@@ -4,7 +4,7 @@ import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound, Problem } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { refuseTableName } from './rules/table-names.js'
-import { decider } from './decider.js'
+import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; view: string }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
-import { SharesPerClient } from '../basics/shares-per-client.js'
+import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Blobs } from './blobs.js'
 import { inOwnDirectory } from '../basics/disk.js'
 import type { Ingester, IngestRequest } from './ingest/ingest.js'

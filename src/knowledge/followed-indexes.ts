@@ -4,7 +4,7 @@ import { contentsStream, type DocumentsAt, type KnowledgeInserted, type Knowledg
 import { erasedPayloadsOf } from '../../events/references.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { upcast } from '../../events/catalogue.js'
-import { KeyedTurns } from '../basics/keyed-turns.js'
+import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { countOf } from '../support/counts.js'
 import { settled, uploadRentals } from '../support/models/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
-import { filesUnder, tracesInFiles } from '../support/traces.js'
+import { filesUnder, tracesInFiles } from '../support/observe/traces.js'
 
 const planted = countOf('PLANTED')
 const kills = countOf('KILLS')

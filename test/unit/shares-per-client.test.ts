@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { SharesPerClient } from '../../src/basics/shares-per-client.js'
+import { SharesPerClient } from '../../src/basics/concurrency/shares-per-client.js'
 
 const placesOf = (eventStreamsMax: number, eventStreamsPerClientMax: number): SharesPerClient =>
   new SharesPerClient({

@@ -6,7 +6,7 @@ import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, Rows, Session } from '../engines/contract/engine.js'
-import { inTime } from '../../basics/in-time.js'
+import { inTime } from '../../basics/concurrency/in-time.js'
 import type { Pool } from './pool.js'
 import { watched } from './watched.js'
 

@@ -2,7 +2,7 @@ import { cloudEvent } from '../../log/feed/cloud-events.js'
 import { readPage, type EventFeed } from '../../log/feed/event-feed.js'
 import type { ReadEvent } from '../../log/read/slices.js'
 import type { EventQuery, PageQuery } from './event-query.js'
-import { SharesPerClient } from '../../basics/shares-per-client.js'
+import { SharesPerClient } from '../../basics/concurrency/shares-per-client.js'
 import type { Call } from '../protocol/call.js'
 import { jsonText, text, type Reply } from '../protocol/reply.js'
 

@@ -4,7 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Execution, LaterCommand, Ledger } from '../../commands/ledger.js'
-import type { Answered } from '../../commands/predictions.js'
+import type { Answered } from '../../commands/records/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 

@@ -8,7 +8,7 @@ import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest } from '../contract/request.js'
 import { readStatement } from '../statements/parse.js'
-import { withProgress } from './training-progress.js'
+import { withProgress } from './training/training-progress.js'
 import { Writer, type WriterOptions } from './writer.js'
 
 const noAgents: EvaluateAgent = () => Promise.reject(new TypeError('nothing here evaluates agents'))

@@ -8,7 +8,7 @@ import { verifyLog } from '../../../src/log/verify/verify.js'
 import { startWithAgent } from '../../support/agents/agent-service.js'
 import { by, recordOf } from '../../support/agents/answer-maker.js'
 import { send, sql } from '../../support/service.js'
-import { filesUnder, tracesInFiles } from '../../support/traces.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 
 let at: Awaited<ReturnType<typeof startWithAgent>>
 beforeAll(async () => {

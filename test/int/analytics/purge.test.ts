@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { Bench, skill, until } from '../../support/analytics.js'
-import { filesUnder, tracesInFiles } from '../../support/traces.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 
 let bench: Bench
 afterEach(() => bench.close())

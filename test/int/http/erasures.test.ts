@@ -8,7 +8,7 @@ import { hashFile } from '../../../src/basics/disk.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
-import { filesUnder, tracesInFiles } from '../../support/traces.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { restartable, send, sql } from '../../support/service.js'
-import { filesUnder, tracesInFiles } from '../../support/traces.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
 
 const service = restartable()

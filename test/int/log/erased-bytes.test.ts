@@ -8,7 +8,7 @@ import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault, type SealedPayload } from '../../../src/vault/vault.js'
 import { origin, stream, tamperWith, testKey, withLog } from '../../support/log/log.js'
-import { tracesInFiles } from '../../support/traces.js'
+import { tracesInFiles } from '../../support/observe/traces.js'
 
 const vault = new Vault(testKey)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/analytics.js'
-import { parseExposition, type Family } from '../../support/exposition.js'
+import { parseExposition, type Family } from '../../support/observe/exposition.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

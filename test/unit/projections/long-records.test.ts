@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { recordLimits, shortRecord } from '../../../projections/long-records.js'
+import { recordLimits, shortRecord } from '../../../projections/payloads/long-records.js'
 import { recordOf } from '../../support/agents/answer-maker.js'
 
 const { wholeMaxBytes, textMaxChars, allMaxChars } = recordLimits

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
-import { isEngineSetting } from '../../../src/sql/statements/settings.js'
+import { isEngineSetting } from '../../../src/sql/statements/client/settings.js'
 import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/function-lists.js'
 
 const installed = async () => {

@@ -1,5 +1,5 @@
 import { isProblem } from '../../../basics/errors.js'
-import { inTime } from '../../../basics/in-time.js'
+import { inTime } from '../../../basics/concurrency/in-time.js'
 import { limits } from '../../../basics/limits.js'
 import { sqlType } from '../../../connections/contract/types.js'
 import type { TableColumn } from '../../../connections/contract/requests.js'

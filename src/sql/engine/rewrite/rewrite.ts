@@ -16,8 +16,6 @@ import {
   placeOf,
   subqueryRef,
   textOf,
-  textsOf,
-  walk,
 } from '../ast/nodes.js'
 import { fetchChunks } from '../knowledge/found-chunks.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
@@ -25,6 +23,7 @@ import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
+import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
@@ -335,25 +334,5 @@ const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
   const column = model.inputs[0]?.name ?? 'x'
   return new Problem('refused_statement', 'A model cannot be pivoted', `Model ${label} cannot be pivoted: it has no rows of its own`, {
     hint: `Score a table first: PIVOT (SELECT t.${column}, m.${target} FROM files.your_table AS t JOIN ${label} AS m) ON ${column} IN (…) USING max(${target}).`,
-  })
-}
-
-/** `SELECT shop.skills.name FROM shop.skills`: the table is known by its own name behind the rewriting. */
-const dropSchemas = (node: AstNode): void => {
-  const from = nodeOf(node, 'from_table')
-  const paths: string[][] = []
-  if (from)
-    walk(from, (ref) => {
-      if (textOf(ref, 'type') === 'BASE_TABLE' && textOf(ref, 'schema_name') !== '' && textOf(ref, 'alias') === '')
-        paths.push(partsOf(ref).map(foldName))
-      return !isQuery(ref)
-    })
-  if (paths.length === 0) return
-  walk(node, (column) => {
-    if (!isColumnRef(column)) return true
-    const names = textsOf(column, 'column_names')
-    const path = paths.find((parts) => names.length > parts.length && parts.every((part, i) => part === foldName(names[i] ?? '')))
-    if (path) column['column_names'] = names.slice(path.length - 1)
-    return true
   })
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
-import { queriesStream, type DatabaseQueried } from '../../events/records/queries.js'
-import type { Decisions } from './decider.js'
+import { queriesStream, type DatabaseQueried } from '../../../events/records/queries.js'
+import type { Decisions } from '../rules/decider.js'
 
 export type QueriesCommand = Command<'RecordQuery', DatabaseQueried>
 

@@ -1,4 +1,4 @@
-import { serverVariables } from '../../dialect/server-variables.js'
+import { serverVariables } from '../../../dialect/server-variables.js'
 
 /** What clients set for their connection, beside the variables that SHOW VARIABLES lists. None changes what a query answers here. */
 const others = `

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../events/common.js'
+import { isObject, type Json } from '../../events/common.js'
 
 /**
  * What the tables hold of the record of an answer that has more than `wholeMaxBytes`: this much of each text, of so many exchanges and

@@ -5,9 +5,9 @@ import {
   type AgentEvaluated,
   type AnswerJudged,
   type AnswersEvent,
-} from '../../events/records/answers.js'
-import type { NewEvent } from '../log/contract/log.js'
-import type { Decisions } from './decider.js'
+} from '../../../events/records/answers.js'
+import type { NewEvent } from '../../log/contract/log.js'
+import type { Decisions } from '../rules/decider.js'
 
 export type AnswersCommand =
   Command<'RecordAnswer', AgentAnswered> | Command<'JudgeAnswer', AnswerJudged> | Command<'RecordEvaluation', AgentEvaluated>

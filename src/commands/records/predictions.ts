@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
-import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../events/records/predictions.js'
-import { notFound } from '../basics/errors.js'
-import type { NewEvent } from '../log/contract/log.js'
-import { byStream, type Found } from '../log/contract/lookups.js'
-import type { Decisions } from './decider.js'
+import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../../events/records/predictions.js'
+import { notFound } from '../../basics/errors.js'
+import type { NewEvent } from '../../log/contract/log.js'
+import { byStream, type Found } from '../../log/contract/lookups.js'
+import type { Decisions } from '../rules/decider.js'
 
 /** An answered request: its id, if it has one, and its number of rows. */
 export type Answered = { request: string | null; rows: number }

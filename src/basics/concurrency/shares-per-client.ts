@@ -1,5 +1,5 @@
-import { Problem } from './errors.js'
-import { limits, type LimitName } from './limits.js'
+import { Problem } from '../errors.js'
+import { limits, type LimitName } from '../limits.js'
 
 type ShareOptions = {
   /** What the places are for: `uploads`. */

@@ -1,8 +1,8 @@
 import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
-import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../events/catalogue.js'
-import type { NewEvent } from '../log/contract/log.js'
-import type { Lookup } from '../log/contract/lookups.js'
-import type { WayBack } from './rules/way-back.js'
+import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import type { NewEvent } from '../../log/contract/log.js'
+import type { Lookup } from '../../log/contract/lookups.js'
+import type { WayBack } from './way-back.js'
 
 /** The commands of one kind of stream and the decisions on them. `Facts` has the results of `reads` and `readsFurther`. */
 export type Decisions<C extends Command, Facts extends object> = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { Problem } from '../../basics/errors.js'
-import type { ProgressOf } from '../../models/training/progress.js'
+import { Problem } from '../../../basics/errors.js'
+import type { ProgressOf } from '../../../models/training/progress.js'
 
 const training = z.object({ model: z.string(), version: z.number() })
 

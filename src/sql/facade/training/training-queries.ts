@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { limits } from '../../basics/limits.js'
-import type { RowsQuery, Select } from '../../models/data/rows-file.js'
-import type { SelectService } from '../contract/select.js'
-import type { Nondeterminism } from '../../models/data/warnings.js'
-import { allRows } from '../contract/answer.js'
+import { limits } from '../../../basics/limits.js'
+import type { RowsQuery, Select } from '../../../models/data/rows-file.js'
+import type { SelectService } from '../../contract/select.js'
+import type { Nondeterminism } from '../../../models/data/warnings.js'
+import { allRows } from '../../contract/answer.js'
 
 /**
  * The rows that a training learns from. They may take longer than the answer to a client: `trainingReadTimeoutMs`.

@@ -1,8 +1,8 @@
 import type { Command } from '@event-driven-io/emmett'
-import { unreachable } from '../../events/common.js'
-import { logStream, type DataErased, type LogEvent, type MasterKeyRotated } from '../../events/records/log.js'
-import type { NewEvent } from '../log/contract/log.js'
-import type { Decisions } from './decider.js'
+import { unreachable } from '../../../events/common.js'
+import { logStream, type DataErased, type LogEvent, type MasterKeyRotated } from '../../../events/records/log.js'
+import type { NewEvent } from '../../log/contract/log.js'
+import type { Decisions } from '../rules/decider.js'
 
 export type LogCommand =
   /** `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. */

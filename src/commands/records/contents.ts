@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
-import { contentsStream, type ContentsEvent, type KnowledgeInserted, type KnowledgeRemoved } from '../../events/records/contents.js'
-import { notFound, Problem } from '../basics/errors.js'
-import type { NewEvent } from '../log/contract/log.js'
-import { byStream, type Found, type Lookup } from '../log/contract/lookups.js'
-import type { Decisions } from './decider.js'
+import { contentsStream, type ContentsEvent, type KnowledgeInserted, type KnowledgeRemoved } from '../../../events/records/contents.js'
+import { notFound, Problem } from '../../basics/errors.js'
+import type { NewEvent } from '../../log/contract/log.js'
+import { byStream, type Found, type Lookup } from '../../log/contract/lookups.js'
+import type { Decisions } from '../rules/decider.js'
 
 /** `contents` is the version of the contents that the command was made for, `name` what the knowledge base is called. */
 type For = { name: string; contents: number }
