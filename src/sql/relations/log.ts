@@ -145,7 +145,6 @@ const resources: Relation = {
 /** The schema `log`. */
 export const logRelations: readonly Relation[] = [
   ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
-  ...[...answerRelations, usage],
+  ...[...answerRelations, usage, conversations, messages],
   ...[databaseQueries, erasures, jobRuns, jobsHistory, projections],
-  ...[conversations, messages],
 ]

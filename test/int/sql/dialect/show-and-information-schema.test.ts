@@ -57,6 +57,8 @@ const shows: Case[] = [
       ['evaluations'],
       ['evaluation_cases'],
       ['usage'],
+      ['conversations'],
+      ['messages'],
       ['database_queries'],
       ['erasures'],
       ['job_runs'],
