@@ -53,7 +53,7 @@ const sqlOf = (table: string, n: number): string =>
 const attacks: readonly ((n: number) => [string, string])[] = [
   (n) => ['sql', JSON.stringify({ query: sqlOf(hidden[n % hidden.length] ?? '', n) })],
   (n) => ['sql', JSON.stringify({ query: `SELECT * FROM read_csv('/etc/passwd')`, n })],
-  () => ['sql', JSON.stringify({ query: `COPY notes TO '/tmp/x'` })],
+  () => ['sql', JSON.stringify({ query: `COPY notes TO 'copied.csv'` })],
   () => ['sql', JSON.stringify({ query: 'DROP TABLE files.notes' })],
   () => ['sql', JSON.stringify({ query: `SELECT getenv('HOME'), current_setting('secret_directory')` })],
   (n) => ['describe_tables', JSON.stringify({ tables: [hidden[n % hidden.length], 'files.secrets'] })],

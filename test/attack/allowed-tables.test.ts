@@ -198,7 +198,7 @@ const forms = [
   `CREATE TABLE files.x AS (SELECT * FROM files.rentals)`,
   `INSERT INTO files.rentals SELECT * FROM files.salaries`,
   `DELETE FROM files.rentals`,
-  `COPY files.rentals TO '/tmp/x'`,
+  `COPY files.rentals TO 'copied.csv'`,
   `ATTACH ':memory:' AS x`,
   `SET VARIABLE x = 1`,
   `PREPARE p AS SELECT * FROM files.salaries`,

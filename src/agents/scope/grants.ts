@@ -10,7 +10,7 @@ export type Grants = { tables: NamesGranted[]; models: NamesGranted[]; knowledge
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 
-/** The names under the first of some keys that has any. */
+/** The names under the first of some keys under which there are names. */
 const firstOf = (params: JsonObject, ...keys: readonly string[]): string[] | undefined => {
   const key = keys.find((one) => namesIn(params[one]).length > 0)
   return key === undefined ? undefined : namesIn(params[key])
