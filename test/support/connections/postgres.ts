@@ -21,7 +21,9 @@ export type Postgres = {
   rows: (sql: string) => Promise<(string | null)[][]>
   /** A connection to it, as the driver process gets it. */
   connection: (parameters?: Connection['parameters'], engine?: string) => Connection
-  /** Kills the server and all its processes, and starts it again on the same files and port. */
+  /** Kills the server and all its processes: those that serve a client would outlive the first one for a moment. */
+  kill: () => Promise<void>
+  /** Kills it, and starts it again on the same files and port. */
   crash: () => Promise<void>
   /** Holds the server and all its processes; what it returns lets them go on. */
   freeze: () => Promise<() => void>
@@ -140,6 +142,11 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
     const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity')
     return [server.pid ?? 0, ...rows.map((row) => row.pid)]
   }
+  const kill = async (): Promise<void> => {
+    const [killed, pids] = [once(server, 'exit'), await processes()]
+    for (const each of pids) signal(each, 'SIGKILL')
+    await killed
+  }
   return {
     port,
     pid,
@@ -154,10 +161,9 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
       engine,
       parameters: { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ...parameters },
     }),
+    kill,
     crash: async () => {
-      const [killed, pids] = [once(server, 'exit'), await processes()]
-      for (const each of pids) signal(each, 'SIGKILL')
-      await killed
+      await kill()
       ;({ server, client } = await startAgain())
     },
     freeze: async () => {
