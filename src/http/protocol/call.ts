@@ -43,6 +43,8 @@ export class Call {
   refusal: Refusal | undefined
   /** The JSON value of the body; undefined without a body. */
   json: unknown
+  /** The media type of its answer, once it is known. */
+  answerType: string | undefined
   /** The positions of the events that it produced. */
   positions: readonly number[] | undefined
   /** The outcome that its command would have, in a dry run. */

@@ -69,7 +69,8 @@ const members = (value: string): string[] => value.match(/(?:[^,"]|"(?:[^"\\]|\\
  * @throws Problem when it has a value: `dry-run=false` would be ambiguous
  */
 export const prefersDryRun = (value: string | undefined): boolean => {
-  for (const member of members(value ?? '')) {
+  if (value === undefined) return false
+  for (const member of members(value)) {
     const [, name = '', token = '', quoted = ''] = preference.exec(member.trim()) ?? []
     if (name.toLowerCase() !== 'dry-run') continue
     if (token + quoted !== '') throw wrong('the preference dry-run takes no value', 'Send Prefer: dry-run, or leave it out.')
@@ -91,7 +92,8 @@ const sampled = 0x01
  * @example readTraceparent('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
  */
 export const readTraceparent = (value: string | undefined): string | undefined => {
-  const [, version, trace = '', parent = '', flags = '', more] = known.exec(value?.trim() ?? '') ?? []
+  if (value === undefined) return undefined
+  const [, version, trace = '', parent = '', flags = '', more] = known.exec(value.trim()) ?? []
   if (version === undefined || version === 'ff' || /^0+$/.test(trace) || /^0+$/.test(parent)) return undefined
   if (version === '00') return more === undefined ? `00-${trace}-${parent}-${flags}` : undefined
   return `00-${trace}-${parent}-0${parseInt(flags, 16) & sampled}`

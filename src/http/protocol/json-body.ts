@@ -38,8 +38,18 @@ export const parseRowsText = (text: string): Promise<unknown> => {
 /** Parses the bytes of a signed body, with the limits of a resource's. @throws Problem when it is not JSON */
 export const parseJsonBody = (bytes: Buffer): Promise<unknown> => parsed(inUtf8(bytes, 'utf-8'), bounds.resource)
 
+/** The media type as nearly all clients write it, which needs no parsing. */
+const plainJson = 'application/json'
+
+const isJson = (req: Request): boolean => {
+  const { 'content-type': type, 'content-length': length } = req.headers
+  return (type === plainJson && length !== undefined) || Boolean(req.is(plainJson))
+}
+
 const charsetOf = (req: Request): string =>
-  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
+  req.headers['content-type'] === plainJson ? 'utf-8' : charsetIn(req.headers['content-type'] ?? '')
+
+const charsetIn = (type: string): string => /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase() ?? 'utf-8'
 
 /** The bytes of a body in UTF-8, without a byte order mark. */
 const inUtf8 = (bytes: Buffer, charset: string): Uint8Array => {
@@ -109,7 +119,7 @@ const bytesIn = async (req: Request, res: Response, size: BodySize): Promise<Buf
  */
 export const readJsonBody = async (call: Call, res: Response, size: BodySize, bodies: HeldBodies): Promise<unknown> => {
   const req = call.incoming
-  if (!req.is('application/json')) return undefined
+  if (!isJson(req)) return undefined
   const most = bounds[size]
   const room = bodies.keepRoom(call, res, most.bytes)
   const body = await bytesIn(req, res, size)

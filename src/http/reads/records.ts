@@ -21,6 +21,11 @@ export class Records {
 
   async skill(skill: Found<'skill'>, project: Found<'project'>) {
     const agents = await this.moment.resources.linked('agent', skill.stream)
+    return this.newSkill(skill, project, agents)
+  }
+
+  /** The same for a skill that was just created: no agent uses it yet. */
+  newSkill(skill: Found<'skill'>, project: Found<'project'>, agents: readonly Found<'agent'>[] = []) {
     return {
       id: skill.id,
       name: skill.state.name,

@@ -101,18 +101,27 @@ const sendStream = async (res: Response, { pieces, stallMs, ends }: Stream, outl
 }
 
 /** Sends a body that is complete. Node joins a text with the head, so that both leave in one write. */
-const sendWhole = (res: Response, body: Piece): void => {
-  const { req } = res
-  const isConditional = req.headers['if-none-match'] !== undefined || req.headers['if-modified-since'] !== undefined
-  if (isConditional && req.fresh) {
-    // The client has this version already: If-None-Match names its ETag.
-    res.statusCode = 304
-    res.removeHeader('Content-Type')
-    res.end()
-    return
+const sendWhole = (res: Response, reply: Reply, always: Headers, body: Piece): void => {
+  const { status, type, headers, cookie } = reply
+  const { method, headers: asked } = res.req
+  if (cookie || asked['if-none-match'] !== undefined || asked['if-modified-since'] !== undefined) {
+    sendHead(res, reply, always)
+    if (res.req.fresh) {
+      // The client has this version already: If-None-Match names its ETag.
+      res.statusCode = 304
+      res.removeHeader('Content-Type')
+      res.end()
+      return
+    }
+    res.setHeader('Content-Length', Buffer.byteLength(body))
+  } else {
+    // A head that is written at once costs Node less than headers that are set one by one.
+    const told: Record<string, string | number> = { ...always, ...headers }
+    if (type !== undefined) told['Content-Type'] = type
+    told['Content-Length'] = Buffer.byteLength(body)
+    res.writeHead(status, told)
   }
-  res.setHeader('Content-Length', Buffer.byteLength(body))
-  if (req.method === 'HEAD') res.end()
+  if (method === 'HEAD') res.end()
   else res.end(body)
 }
 
@@ -132,7 +141,10 @@ export const send = async (res: Response, reply: Reply, always: Headers): Promis
     }
     return
   }
+  if (body) {
+    sendWhole(res, reply, always, body.whole)
+    return
+  }
   sendHead(res, reply, always)
-  if (body) sendWhole(res, body.whole)
-  else res.end()
+  res.end()
 }

@@ -57,7 +57,8 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
       const command = { type: 'CreateSkill', data: { project, skill: name, type, params } } as const
       const outcome = await carryOut(ledger, command, call)
       const skill = resultOf('skill', outcome.resource)
-      return json(await records.skill(skill, await projectOf(ledger.log, skill)), { status: 201 })
+      const within = await projectOf(ledger.log, skill)
+      return json(outcome.repeated ? await records.skill(skill, within) : records.newSkill(skill, within), { status: 201 })
     },
   }),
   reading({
