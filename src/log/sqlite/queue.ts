@@ -78,13 +78,21 @@ export class Queue {
     })
   }
 
+  /**
+   * Commits at the end of this turn of the event loop. If several commands came in it, others are probably on their way: they may come in
+   * one more turn, which ends at once if nothing comes.
+   */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => {
+    const commit = () => {
       this.#scheduled = false
       this.#runBatch()
       if (this.#waiting.length > 0) this.#schedule()
+    }
+    setImmediate(() => {
+      if (this.#waiting.length > 1) setImmediate(commit)
+      else commit()
     })
   }
 

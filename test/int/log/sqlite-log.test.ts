@@ -45,6 +45,20 @@ describe('group commit', () => {
       watch.close()
     }))
 
+  test('several commands wait one turn for those behind them; a single one is committed at once', () =>
+    withLog(async ({ log }) => {
+      const commits: number[] = []
+      log.onCommitted((position) => commits.push(position))
+      const inNextTurn = (n: number) =>
+        new Promise((resolve) => {
+          setImmediate(() => resolve(log.submit(writes(projectCreated(n)))))
+        })
+      await Promise.all([log.submit(writes(projectCreated(1))), log.submit(writes(projectCreated(2))), inNextTurn(3)])
+      expect(commits).toEqual([3])
+      await Promise.all([log.submit(writes(projectCreated(4))), inNextTurn(5)])
+      expect(commits).toEqual([3, 4, 5])
+    }))
+
   test('who listens hears which streams each commit wrote to, and of what kind', () =>
     withLog(async ({ log }) => {
       const heard: [number, [string, string][]][] = []
