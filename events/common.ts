@@ -30,8 +30,9 @@ const isFitJson = (value: unknown, depth = 0): boolean => {
     for (const item of value) if (!isFitJson(item, depth + 1)) return false
     return true
   }
-  for (const [key, member] of Object.entries(value))
-    if (key === '__proto__' || illFormed(key) !== undefined || !isFitJson(member, depth + 1)) return false
+  const members = value as Record<string, unknown>
+  for (const key of Object.keys(members))
+    if (key === '__proto__' || illFormed(key) !== undefined || !isFitJson(members[key], depth + 1)) return false
   return true
 }
 
@@ -78,6 +79,24 @@ export function isObject(value: Json | undefined): value is JsonObject
 export function isObject(value: unknown): value is Record<string, unknown>
 export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The same members with other values. It makes no pairs of keys and values on the way, which would be most of what a write allocates.
+ *
+ * @example mapMembers({ a: 1, b: 2 }, (value, key) => `${key}${value}`) // { a: 'a1', b: 'b2' }
+ */
+export const mapMembers = (from: JsonObject, change: (value: Json, key: string) => Json): JsonObject => {
+  const to: JsonObject = {}
+  for (const key of Object.keys(from)) {
+    const member = from[key]
+    if (member === undefined) continue
+    const value = change(member, key)
+    // An assignment would set the prototype.
+    if (key === '__proto__') Object.defineProperty(to, key, { value, enumerable: true, configurable: true, writable: true })
+    else to[key] = value
+  }
+  return to
 }
 
 /** A JSON object of any shape: well-formed Unicode, no NUL, finite numbers, bounded depth. */

@@ -48,9 +48,13 @@ export const envelopeSchema: z.ZodType<Envelope> = z.object({
   data: jsonObject,
 })
 
-/** The text of an event, as it is stored and hashed. */
-export const renderEnvelope = (e: Envelope): string =>
-  JSON.stringify({
+/**
+ * The text of an event, as it is stored and hashed, from data whose JSON is written already.
+ *
+ * @example renderAround(envelope, JSON.stringify(envelope.data)) === renderEnvelope(envelope) // true
+ */
+export const renderAround = (e: Omit<Envelope, 'data'>, data: string): string => {
+  const before = JSON.stringify({
     position: e.position,
     stream: e.stream,
     version: e.version,
@@ -62,9 +66,14 @@ export const renderEnvelope = (e: Envelope): string =>
     request: e.request,
     correlation: e.correlation,
     causation: e.causation,
-    ...(e.traceparent !== undefined && { traceparent: e.traceparent }),
-    data: e.data,
+    // JSON leaves out what is undefined.
+    traceparent: e.traceparent,
   })
+  return `${before.slice(0, -1)},"data":${data}}`
+}
+
+/** The text of an event, as it is stored and hashed. */
+export const renderEnvelope = (e: Envelope): string => renderAround(e, JSON.stringify(e.data))
 
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
@@ -101,9 +110,14 @@ export const parseEnvelope = (text: string): Envelope => {
   return isUsual(value) ? value : envelopeSchema.parse(value)
 }
 
+/** The last millisecond that was written as a text: events of one transaction share it. */
+let written = { milliseconds: 0, text: '1970-01-01T00:00:00.000' }
+
 /** A millisecond clock reading and the microseconds within it, as `recorded_at`. `instant(0, 7)` → `1970-01-01T00:00:00.000007Z` */
-export const instant = (milliseconds: number, microseconds = 0): string =>
-  `${new Date(milliseconds).toISOString().slice(0, -1)}${String(microseconds).padStart(3, '0')}Z`
+export const instant = (milliseconds: number, microseconds = 0): string => {
+  if (milliseconds !== written.milliseconds) written = { milliseconds, text: new Date(milliseconds).toISOString().slice(0, -1) }
+  return `${written.text}${String(microseconds).padStart(3, '0')}Z`
+}
 
 /**
  * What stands before the data of a stored event, read without parsing the whole. Texts are kept as JSON writes them:

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { unfitJson, type Json } from '../../events/common.js'
+import { mapMembers, unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { inTurns } from '../basics/long-work.js'
 import type { Expects } from '../log/contract/expects.js'
@@ -65,22 +65,31 @@ const refuseSecretQuery = async (query: string): Promise<void> => {
     )
 }
 
+type Facts = Record<string, unknown>
+
+const prefixed = (lookups: Record<string, Lookup>, prefix: string): Record<string, Lookup> => {
+  const all: Record<string, Lookup> = {}
+  for (const name in lookups) {
+    const lookup = lookups[name]
+    if (lookup) all[prefix + name] = lookup
+  }
+  return all
+}
+
 /** The parts found in a command: its sealed secrets, and the queries that must still be checked for secrets. */
 type Parts = { payloads: SealedPayload[]; queries: string[] }
 
 const withoutSecrets = (vault: Vault, value: Json, parts: Parts): Json => {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(vault, item, parts))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
-      refusePlainSecret(key, member)
-      if (key === 'query' && typeof member === 'string') parts.queries.push(member)
-      if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, parts)]
-      const sealed = sealSecrets(vault, member)
-      parts.payloads.push(...sealed.payloads)
-      return [key, sealed.value]
-    }),
-  )
+  return mapMembers(value, (member, key) => {
+    refusePlainSecret(key, member)
+    if (key === 'query' && typeof member === 'string') parts.queries.push(member)
+    if (!secretFields.has(key)) return withoutSecrets(vault, member, parts)
+    const sealed = sealSecrets(vault, member)
+    parts.payloads.push(...sealed.payloads)
+    return sealed.value
+  })
 }
 
 /**
@@ -134,12 +143,12 @@ export class Ledger {
     const [first] = prepared
     const submission: Submission = {
       origin,
-      lookups: Object.fromEntries(prepared.flatMap(({ lookups }) => lookups)),
+      lookups: Object.assign({}, ...prepared.map(({ lookups }) => lookups)) as Record<string, Lookup>,
       decide: (facts) => {
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },
-      further: (facts) => Object.fromEntries(prepared.flatMap(({ further }) => further(facts))),
+      further: (facts) => Object.assign({}, ...prepared.map(({ further }) => further(facts))) as Record<string, Lookup>,
       payloads: parts.payloads,
       ...(commands.length === 1 && first?.subject !== undefined && { subject: first.subject }),
       ...(expects && { expects }),
@@ -155,23 +164,27 @@ export class Ledger {
     const sealed = { ...command, data: withoutSecrets(this.vault, command.data, parts) } as LedgerCommand
     const { subject, reads, readsFurther, decide } = handlers[command.type]
     const newStream = uuidv7()
-    const prefixed = (lookups: Record<string, Lookup>) =>
-      Object.entries(lookups).map(([name, lookup]): [string, Lookup] => [prefix + name, lookup])
     const first = reads(sealed)
-    const own = (all: Record<string, unknown>, lookups: Record<string, Lookup>) =>
-      Object.fromEntries(Object.keys(lookups).map((name) => [name, all[prefix + name]]))
-    const furtherOf = (all: Record<string, unknown>) => readsFurther?.(own(all, first)) ?? {}
+    const own = (all: Facts, lookups: Record<string, Lookup>, facts: Facts = {}): Facts => {
+      for (const name in lookups) facts[name] = all[prefix + name]
+      return facts
+    }
+    const furtherOf = (all: Facts) => readsFurther?.(own(all, first)) ?? {}
     return {
       subject: subject && prefix + subject,
-      lookups: prefixed(first),
-      further: (all: Record<string, unknown>) => prefixed(furtherOf(all)),
-      decide: (all: Record<string, unknown>, decided: Set<string>): NewEvent[] => {
-        const facts = { ...own(all, first), ...own(all, furtherOf(all)) }
+      lookups: prefixed(first, prefix),
+      further: (all: Facts) => prefixed(furtherOf(all), prefix),
+      decide: (all: Facts, decided: Set<string>): NewEvent[] => {
+        const facts = own(all, first)
+        if (readsFurther) own(all, furtherOf(all), facts)
         const found = subject && facts[subject]
         const stream = isFound(found) ? found.stream : newStream
         if (decided.has(stream)) return []
         decided.add(stream)
-        return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
+        return decide(sealed, facts).map((event, i) => {
+          if ('event' in event) return event
+          return i === 0 && stream === newStream ? { stream, event, begins: true } : { stream, event }
+        })
       },
     }
   }

@@ -1,4 +1,4 @@
-import { illFormed, isObject, type Json, type JsonObject } from '../../events/common.js'
+import { illFormed, isObject, mapMembers, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/secrets.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
@@ -46,12 +46,10 @@ const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
   if (Array.isArray(value))
     return value.map((item) => (Array.isArray(item) && isSecretPair(item) ? [item[0], seal(item[1])] : walk(item, key, seal)))
   if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      if (name === secretKey) throw wrong(`the key "${secretKey}" is reserved`, 'Choose another name for this parameter.')
-      return [name, walk(member, keyOf(name, value), seal)]
-    }),
-  )
+  return mapMembers(value, (member, name) => {
+    if (name === secretKey) throw wrong(`the key "${secretKey}" is reserved`, 'Choose another name for this parameter.')
+    return walk(member, keyOf(name, value), seal)
+  })
 }
 
 /**
@@ -106,7 +104,7 @@ export const maskSecrets = <T extends Json>(value: T): T => {
   const masked = (node: Json): Json => {
     if (isSecretReference(node)) return mask
     if (Array.isArray(node)) return node.map(masked)
-    return isObject(node) ? Object.fromEntries(Object.entries(node).map(([key, member]) => [key, masked(member)])) : node
+    return isObject(node) ? mapMembers(node, masked) : node
   }
   return masked(value) as T
 }

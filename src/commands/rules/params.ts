@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { isObject, mapMembers, type Json, type JsonObject } from '../../../events/common.js'
 import { isSecretReference } from '../../../events/secrets.js'
 import { wrong } from '../../basics/errors.js'
 import { isSecretKey } from '../../vault/secret-keys.js'
@@ -13,11 +13,8 @@ const unmask = (next: Json, before: Json | undefined, path: string, key: string)
   }
   if (Array.isArray(next)) return next.map((item, i) => unmask(item, Array.isArray(before) ? before[i] : undefined, `${path}[${i}]`, key))
   if (!isObject(next)) return next
-  return Object.fromEntries(
-    Object.entries(next).map(([name, value]) => [
-      name,
-      unmask(value, isObject(before) ? before[name] : undefined, path === '' ? name : `${path}.${name}`, name),
-    ]),
+  return mapMembers(next, (value, name) =>
+    unmask(value, isObject(before) ? before[name] : undefined, path === '' ? name : `${path}.${name}`, name),
   )
 }
 

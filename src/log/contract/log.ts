@@ -15,8 +15,11 @@ export type StoredEvent = { position: number; text: string }
 /** Who asks, through which channel, and which other requests it belongs to: what every event of a command says of its origin. */
 export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'>
 
-/** An event that a decision wants to write, and its stream. */
-export type NewEvent = { stream: string; event: LedgerEvent | ForeignEvent }
+/**
+ * An event that a decision wants to write, and its stream. `begins` says that the stream was named for this event, by a random id, so
+ * that nobody has to look whether it has events.
+ */
+export type NewEvent = { stream: string; event: LedgerEvent | ForeignEvent; begins?: true }
 
 /**
  * A command on its way to the writer: the facts it needs, and the decision based on them. `decide` is pure and synchronous, runs

@@ -1,8 +1,10 @@
 import { kinds, type Kind, type States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 
+const known: ReadonlySet<string | undefined> = new Set(kinds)
+
 /** Whether a kind of event belongs to a resource; predictions do not. */
-export const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
+export const isKind = (kind: string | undefined): kind is Kind => known.has(kind)
 
 /** A resource as the log knows it now. `id` is the position of the event that created it. */
 export type Found<K extends Kind = Kind> = {

@@ -1,7 +1,7 @@
 import { catalogue, currentSchema } from '../../../events/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
-import { renderEnvelope } from '../../../events/stored/envelope.js'
+import { renderAround } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,
@@ -165,7 +165,6 @@ export class LogWriter {
     const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyFound | undefined)
     // Checked last: a command that is refused anyway is refused for its own reason.
     if (submission.expects) checkExpects(submission.expects, subject?.version)
-    const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     if (submission.dryRun || !isCheckedFirst(events, submission)) {
       this.#statements.savepoint.run()
       this.#hasSavepoint = true
@@ -175,7 +174,10 @@ export class LogWriter {
       resource = this.#append(event, submission) ?? null
       return this.#tail.position
     })
-    for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
+    if (submission.payloads.length > 0) {
+      const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
+      for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
+    }
     for (const { event } of events) {
       for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
       if (event.type === 'DataErased') this.#eraseReplies(event.data)
@@ -196,20 +198,21 @@ export class LogWriter {
   }
 
   #append(written: NewEvent, { origin }: Submission): AnyFound | undefined {
-    const { stream, event } = written
+    const { stream, event, begins } = written
     if (isForeignType(event.type)) checkForeign(written)
     else checkOurs(written)
     checkWhere(stream, origin)
     const position = this.#tail.position + 1
-    const version = this.resources.versionOf(stream) + 1
+    const version = begins ? 1 : this.resources.versionOf(stream) + 1
     const at = nextInstant(this.#tail.microseconds, Date.now())
-    const { type, data } = event
-    const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })
+    const { type } = event
+    const data = JSON.stringify(event.data)
+    const text = renderAround({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin }, data)
     if (Buffer.byteLength(text) > limits.eventMaxBytes)
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
         hint: 'Send less in one command.',
       })
-    const fold = this.resources.fold(stream, version, position, at.text, event)
+    const fold = this.resources.fold(stream, version, position, at.text, event, data)
     const leaf = leafHash(text)
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)

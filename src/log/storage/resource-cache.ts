@@ -12,8 +12,9 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(state), state.name)
 
 /**
- * The resources that were read or written last, by stream and by name, and which of them refer to which. The process has one writer,
- * so that the cache agrees with the table; what an undone command wrote is dropped.
+ * The resources that were read last, by stream and by name, and which of them refer to which. The process has one writer, so that the
+ * cache agrees with the table; what an undone command wrote is dropped. A resource that was just created is not kept until it is read:
+ * most are not read soon, and what is kept makes each collection of garbage longer.
  *
  * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
  */
@@ -33,7 +34,7 @@ export class ResourceCache {
   })
   #written: string[] = []
   /** The name that was looked up last and that nothing has: a new resource asks for its name several times. */
-  #nothingNamed: string | undefined
+  #nothingNamed: { kind: Kind; project: string; name: string } | undefined
 
   byStream(stream: string): AnyFound | undefined {
     return this.#found.get(stream)
@@ -46,15 +47,15 @@ export class ResourceCache {
 
   /** The resource with this name, compared without case; 'nothing' if it is known that none has it, undefined if nothing is known. */
   named(kind: Kind, project: string, name: string): AnyFound | 'nothing' | undefined {
-    const key = nameKey(kind, project, name)
-    if (key === this.#nothingNamed) return 'nothing'
-    const stream = this.#streams.get(key)
+    const nothing = this.#nothingNamed
+    if (nothing?.name === name && nothing.kind === kind && nothing.project === project) return 'nothing'
+    const stream = this.#streams.get(nameKey(kind, project, name))
     return stream === undefined ? undefined : this.#found.get(stream)
   }
 
   /** Nothing in the table has this name, until something is written. */
   keepNothing(kind: Kind, project: string, name: string): void {
-    this.#nothingNamed = nameKey(kind, project, name)
+    this.#nothingNamed = { kind, project, name }
   }
 
   /** Keeps a resource whose state has so many characters as JSON. */
@@ -64,7 +65,12 @@ export class ResourceCache {
     if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
   }
 
-  /** Keeps a resource as a command left it; dropped if the command is undone. */
+  /** A command created a resource: its name is taken. */
+  created(): void {
+    this.#nothingNamed = undefined
+  }
+
+  /** Keeps a resource as a command changed it; dropped if the command is undone. */
   write(found: AnyFound, chars: number): void {
     this.#written.push(found.stream)
     this.keep(found, chars)

@@ -235,11 +235,19 @@ export class ResourceTable {
 
   /**
    * Checks that an event can be folded into its resource. The function that it returns writes the new state and returns it. Events
-   * without a resource (predictions, foreign ones) change nothing here.
+   * without a resource (predictions, foreign ones) change nothing here. `data` is the JSON of the event's data, if it is written
+   * already: most first states are just that.
    * @throws Problem when the event takes another resource's name or belongs to another kind. It is refused here, before the table's
    * own constraints, because an error of SQLite ends the whole batch
    */
-  fold(stream: string, version: number, position: number, recordedAt: string, event: NewEvent['event']): () => AnyFound | undefined {
+  fold(
+    stream: string,
+    version: number,
+    position: number,
+    recordedAt: string,
+    event: NewEvent['event'],
+    data?: string,
+  ): () => AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
     if (!isKind(kind)) return () => undefined
     const before = version === 1 ? undefined : this.#ofStream(stream)
@@ -253,14 +261,15 @@ export class ResourceTable {
     if (holder && holder.stream !== stream) throw conflict(kind, state.name)
     const id = before?.id ?? position
     const created_at = before?.created_at ?? recordedAt
-    const text = JSON.stringify(state)
+    const text = data !== undefined && state === event.data ? data : JSON.stringify(state)
     return () => {
       this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
       if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
       // As it would be read from the row: JSON has no -0.
       const stored = JSON.parse(text) as typeof state
       const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyFound
-      this.#cache.write(found, text.length)
+      if (before) this.#cache.write(found, text.length)
+      else this.#cache.created()
       return found
     }
   }

@@ -44,6 +44,28 @@ describe('resources are kept in memory as the table holds them', () => {
       expect(found?.state.params).toStrictEqual({ zero: 0, list: [{ zero: 0 }] })
     }))
 
+  test('a created resource is found at once, in its own transaction too, although its name was free when somebody asked', () =>
+    withAgent(async (log) => {
+      expect(await agentNamed(log, 'help')).toBeUndefined()
+      const outcomes = await Promise.allSettled([log.submit(writes(agent(3, 'help'))), log.submit(writes(agent(4, 'Help')))])
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+      expect(await agentNamed(log, 'HELP')).toEqual({ stream: stream(3), version: 1, name: 'help' })
+    }))
+
+  test('a stream that begins with an event goes on with the next one of the same command', () =>
+    withAgent(async (log) => {
+      await log.submit(writes({ ...agent(3, 'help'), begins: true }, renamed(3, 'more')))
+      expect(await agentNamed(log, 'more')).toEqual({ stream: stream(3), version: 2, name: 'more' })
+    }))
+
+  test('no second beginning of a stream is stored, and the log goes on after it', () =>
+    withAgent(async (log) => {
+      expect(await refusal(log.submit(writes({ ...agent(2, 'help'), begins: true })))).toBe('storage_failed')
+      expect(await agentNamed(log, 'faq')).toEqual({ stream: stream(2), version: 1, name: 'faq' })
+      await log.submit(writes(renamed(2, 'help')))
+      expect(await log.streamVersion(stream(2))).toBe(2)
+    }))
+
   test('a deleted resource is gone, and its name can be taken again', () =>
     withAgent(async (log) => {
       await log.submit(writes(deleted(2)))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { foldName, jsonObject, resourceName, text, unfitJson, type Json } from '../../../events/common.js'
+import { foldName, jsonObject, mapMembers, resourceName, text, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
 import { eventLimits } from '../../../events/limits.js'
 import { limits } from '../../../src/basics/limits.js'
 
@@ -51,6 +51,13 @@ describe('what may not enter the log as JSON', () => {
     expect(limits.nameMaxChars).toBe(eventLimits.nameMaxChars)
     expect(limits.jsonMaxDepth).toBe(eventLimits.jsonMaxDepth)
   })
+})
+
+test('other values under the same keys keep their order and set no prototype', () => {
+  const from = JSON.parse('{"b":1,"__proto__":2,"a":3,"7":4}') as JsonObject
+  const to = mapMembers(from, (value, key) => `${key}${String(value)}`)
+  expect(JSON.stringify(to)).toBe('{"7":"74","b":"b1","__proto__":"__proto__2","a":"a3"}')
+  expect(Object.getPrototypeOf(to)).toBe(Object.prototype)
 })
 
 describe('names', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { genesis, leafHash, nextChain } from '../../../events/stored/chain.js'
-import { instant, parseEnvelope, renderEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { instant, parseEnvelope, renderAround, renderEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 
 const envelope: Envelope = {
   data: { name: 'shop', z: 1, a: [true, null] },
@@ -23,6 +23,18 @@ const text =
 
 describe('envelope', () => {
   test('the stored text has its keys in one order, whatever order they came in', () => expect(renderEnvelope(envelope)).toBe(text))
+
+  test('data that is written already gives the same text, with a traceparent too', () => {
+    const { data, ...head } = { ...envelope, traceparent: '00-1-2-01' }
+    const whole = text.replace('"causation":null,', '"causation":null,"traceparent":"00-1-2-01",')
+    expect(renderAround(head, JSON.stringify(data))).toBe(whole)
+    expect(renderEnvelope({ data, ...head })).toBe(whole)
+  })
+
+  test('times of one millisecond, of the next and of an earlier one are each written as they are', () =>
+    expect([instant(1, 1), instant(1, 2), instant(2), instant(1)]).toEqual(
+      ['001001', '001002', '002000', '001000'].map((fraction) => `1970-01-01T00:00:00.${fraction}Z`),
+    ))
 
   test('a text read back renders to the same bytes', () => {
     expect(parseEnvelope(text)).toEqual(envelope)
