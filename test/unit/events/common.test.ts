@@ -55,7 +55,7 @@ describe('what may not enter the log as JSON', () => {
 
 test('other values under the same keys keep their order and set no prototype', () => {
   const from = JSON.parse('{"b":1,"__proto__":2,"a":3,"7":4}') as JsonObject
-  const to = mapMembers(from, (value, key) => `${key}${String(value)}`)
+  const to = mapMembers(from, (value, key) => `${key}${JSON.stringify(value)}`)
   expect(JSON.stringify(to)).toBe('{"7":"74","b":"b1","__proto__":"__proto__2","a":"a3"}')
   expect(Object.getPrototypeOf(to)).toBe(Object.prototype)
 })
