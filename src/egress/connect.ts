@@ -15,7 +15,7 @@ export type Connected = { socket: Socket; to: Allowed }
 const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined)
 
 const failed = (host: string, port: number, code: unknown): Problem => {
-  const where = `${host}:${port}`
+  const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   if (code === 'ECONNREFUSED')
     return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
       hint: 'Check the port, and that a server runs there and takes connections from this machine.',

@@ -128,6 +128,11 @@ describe('parameters that lead elsewhere', () => {
     [{ ...url(''), url: 'file:///etc/passwd' }],
     [{ ...url(''), url: `socket:/run/postgresql?db=x&password=${password}` }],
     [{ ...url(''), url: `not a url ${password}` }],
+    // A NUL ends a text of the protocol: these would be parameters of their own.
+    [{ database: 'postgres\0options\0-c log_statement=all' }],
+    [{ user: 'postgres\0database\0postgres' }],
+    [{ ...url(''), url: 'postgresql://postgres@127.0.0.1/postgres%00replication%00true' }],
+    [{ ...url(''), url: 'postgresql://postgres@127.0.0.1/postgres#x' }],
   ])('%j', async (parameters) => {
     const checked = await connections.check(postgres.connection(parameters))
     expect(checked.status).toBe('connection_error')
@@ -138,6 +143,16 @@ describe('parameters that lead elsewhere', () => {
     const good = url(`127.0.0.1:${postgres.port}/postgres?sslmode=disable`).url.replace('//u:', '//postgres:')
     expect(await connections.check(postgres.connection({ ...url(''), url: good }))).toEqual({ status: 'success' })
   })
+})
+
+test('a NUL reaches no database: what stands behind it would be read as parameters', async () => {
+  for (const database of ['postgres\0options\0-c application_name=other', 'postgres\0application_name\0other'])
+    expect(await connections.check(postgres.connection({ database }))).toMatchObject({
+      status: 'connection_error',
+      detail: expect.stringMatching(/NUL/) as unknown,
+    })
+  for (const native of ['SELECT 1\0', "SELECT '\0'", 'SELECT 1\0\0\0'])
+    expect(await problemOf(readAll(db, connections, postgres.connection(), native))).toMatchObject({ code: 'wrong_arguments' })
 })
 
 test('no error of a database repeats a secret that it was sent', async () => {

@@ -1,4 +1,4 @@
-import { Problem } from '../../basics/errors.js'
+import { Problem, wrong } from '../../basics/errors.js'
 import type { Native } from '../contract/requests.js'
 
 /** Spaces and comments before the first word; not a comment in a comment, which databases end at different places. */
@@ -57,9 +57,11 @@ const checkReading = (native: string, reason: Reason): void => {
  * Whether a statement may write: who sends it must want that, and its connection allow it. Any other must begin as one that reads.
  *
  * @example mayWrite({ native: 'DELETE FROM homes', writes: true }, true) // true
- * @throws Problem refused_statement
+ * @throws Problem refused_statement, wrong_arguments for a NUL
  */
 export const mayWrite = ({ native, writes }: Native, isWritable: boolean): boolean => {
+  // In the protocols a NUL ends a text: what stands behind it would be read as something else.
+  if (native.includes('\0')) throw wrong('The statement has a character NUL, which ends it in the protocol of the database')
   if (writes === true && isWritable) return true
   checkReading(native, reasonToRead(isWritable))
   return false

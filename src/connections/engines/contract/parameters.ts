@@ -18,6 +18,8 @@ export const knownParameters = (parameters: JsonObject, names: readonly string[]
 /** @throws Problem wrong_arguments unless the parameter is a text */
 export const textOf = (given: ReadonlyMap<string, Json>, name: string): string | undefined => {
   const value = given.get(name)
+  // In the protocols a NUL ends a text: what stands behind it would be read as something else.
+  if (typeof value === 'string' && value.includes('\0')) throw wrong(`The parameter "${name}" has a character NUL`)
   if (value === undefined || typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
   throw wrong(`The parameter "${name}" is not a text`)
@@ -82,6 +84,7 @@ const decoded = (part: string): string => {
 export const urlParameters = (text: string, { protocols, form, options }: UrlForm): Map<string, string> => {
   const url = urlIn(text, form)
   if (!protocols.includes(url.protocol)) throw wrong(`The parameter "url" begins with ${url.protocol}//`, `Write ${form}.`)
+  if (url.hash !== '') throw wrong('The parameter "url" has a # in it', 'Write a # that belongs to a name or password as %23.')
   for (const name of url.searchParams.keys())
     if (!options.includes(name)) throw wrong(`The URL has the option "${name}", which is not taken`, `It takes ${options.join(', ')}.`)
   const parts = {
