@@ -206,6 +206,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Bytes of the values that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionReadMaxBytes:
     'Bytes that a connected database sends for one step of an answer; a step is as many rows as usually fit into far less. Beyond: the connection is closed, `query_limit`.',
+  connectionsReadMaxBytes:
+    'Bytes that all connected databases together have sent for steps that are not passed on yet. Beyond: the connection with the largest step is closed, `query_limit`.',
   connectionPoolMaxConnections: 'Open connections to one connected database. Beyond: a statement waits for one.',
   connectionPoolsMax:
     'Connected databases with open connections. Beyond: the one used longest ago is closed, if it is idle; else 503 `busy`.',

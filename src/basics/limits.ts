@@ -183,6 +183,7 @@ export const limits = {
   connectionMaxRows: 10_000_000,
   connectionMaxBytes: 4 * 1024 * 1024 * 1024,
   connectionReadMaxBytes: 64 * 1024 * 1024,
+  connectionsReadMaxBytes: 128 * 1024 * 1024,
   connectionPoolMaxConnections: 4,
   connectionPoolsMax: 64,
   connectionQueueMaxRequests: 64,

@@ -7,8 +7,9 @@ import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/
 import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, Rows, Session } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/concurrency/in-time.js'
+import type { HeldBytes, Holding } from './held-bytes.js'
 import type { Pool } from './pool.js'
-import { watched } from './watched.js'
+import { tooMuchTogether, watched } from './watched.js'
 
 /** A step of so many bytes is large enough that its way back and forth costs little, and small enough to be held a few times. */
 const stepBytes = 1024 * 1024
@@ -39,6 +40,7 @@ export class Answer {
     private readonly pool: Pool,
     private readonly query: Query,
     private readonly limit: QueryLimits,
+    private readonly held: HeldBytes,
   ) {
     socket.once('close', () => this.#reader.abort(readerLeft()))
     socket.on('error', () => undefined)
@@ -90,7 +92,8 @@ export class Answer {
       let isClean = this.#signal.aborted
       try {
         this.#signal.throwIfAborted()
-        isClean = await this.#stream(session)
+        const holding = this.held.hold(session)
+        isClean = await this.#stream(session, holding).finally(() => holding.end())
       } finally {
         this.pool.release(session, isClean)
       }
@@ -99,14 +102,14 @@ export class Answer {
     }
   }
 
-  async #stream(session: Session): Promise<boolean> {
+  async #stream(session: Session, holding: Holding): Promise<boolean> {
     this.#changed = isWriting(this.query) && !session.isAtomic
-    const cursor = await this.#open(session)
+    const cursor = await this.#open(session, holding)
     try {
       this.#sent = cursor.sent
       await this.#write([encodeColumns(cursor.columns, cursor.sent)])
       try {
-        await this.#pass(session, cursor)
+        await this.#pass(session, holding, cursor)
       } finally {
         this.#changed ||= cursor.hasChanged?.() ?? false
       }
@@ -119,9 +122,10 @@ export class Answer {
   }
 
   /** Begins the statement. When that takes too long, or nobody waits any more, it is cancelled in the database. */
-  async #open(session: Session): Promise<Cursor> {
+  async #open(session: Session, holding: Holding): Promise<Cursor> {
     const opening = session.open(this.query)
-    const watch = { session, timeoutMs: limits.connectionFirstRowTimeoutMs, what: 'The first row of the answer', signal: this.#signal }
+    const timeoutMs = limits.connectionFirstRowTimeoutMs
+    const watch = { session, holding, timeoutMs, what: 'The first row of the answer', signal: this.#signal }
     const settled = opening.then(
       () => true,
       () => true,
@@ -141,33 +145,37 @@ export class Answer {
     }
   }
 
-  async #pass(session: Session, cursor: Cursor): Promise<void> {
+  async #pass(session: Session, holding: Holding, cursor: Cursor): Promise<void> {
     // What comes while the reader is waited for is bounded as well.
     let mark = session.received
     const look = setInterval(() => {
       if (session.received - mark > 2 * limits.connectionReadMaxBytes) session.destroy()
+      else if (holding.isTooMuch) this.#reader.abort(tooMuchTogether())
     }, lookEveryMs)
     try {
-      await this.#steps(session, cursor, () => (mark = session.received))
+      await this.#steps(session, holding, cursor, () => (mark = session.received))
     } finally {
       clearInterval(look)
     }
   }
 
-  async #steps(session: Session, cursor: Cursor, onStep: () => void): Promise<void> {
+  async #steps(session: Session, holding: Holding, cursor: Cursor, onStep: () => void): Promise<void> {
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = batchRows
     for (;;) {
-      const watch = { session, timeoutMs: limits.connectionStallTimeoutMs, what: 'A step of the answer', signal: this.#signal }
+      const timeoutMs = limits.connectionStallTimeoutMs
+      const watch = { session, holding, timeoutMs, what: 'A step of the answer', signal: this.#signal }
       const rows = await watched(cursor.next(most), watch)
       if (!rows) return
       onStep()
+      const { received } = session
       this.#rows += rows.count
       this.#bytes += rows.bytes
       if (this.#rows > this.limit.rows) throw beyond('rows', this.limit.rows)
       if (this.#bytes > this.limit.bytes) throw beyond('bytes', this.limit.bytes)
       most = nextRows(rows)
       await this.#passRows(rows, vectors)
+      holding.taken(received)
     }
   }
 

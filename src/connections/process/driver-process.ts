@@ -11,6 +11,7 @@ import type { Connection, Outcome, Query, QueryLimits } from '../contract/reques
 import type { Session, Surroundings } from '../engines/contract/engine.js'
 import { engineOf } from '../engines/engines.js'
 import { Answer } from './answer.js'
+import { HeldBytes } from './held-bytes.js'
 import { Pools } from './pools.js'
 import { Tickets } from './tickets.js'
 import { watched } from './watched.js'
@@ -38,6 +39,7 @@ const ask = async (session: Session, of: Metadata): Promise<Answered> => {
 /** The driver process: it talks to connected databases, for the server, which asks over IPC, and for readers, who come with a ticket. */
 class Driver {
   readonly #pools: Pools
+  readonly #held = new HeldBytes(limits.connectionsReadMaxBytes)
   readonly #tickets = new Tickets<Opening>()
   readonly #reading = new Map<number, Socket>()
 
@@ -81,7 +83,7 @@ class Driver {
     const { id, connection, query, limits: limit } = opening
     let answer: Answer
     try {
-      answer = new Answer(socket, this.#pools.of(connection), query, limit)
+      answer = new Answer(socket, this.#pools.of(connection), query, limit, this.#held)
     } catch (error) {
       socket.end(encodeError(error))
       say({ ended: id, outcome: nothing() })
@@ -108,7 +110,7 @@ class Driver {
   }
 
   #cancel(id: number): void {
-    this.#tickets.takeBack((opening) => opening.id === id)
+    if (this.#tickets.takeBack((opening) => opening.id === id)) say({ ended: id, outcome: nothing() })
     this.#reading.get(id)?.destroy()
   }
 
@@ -121,14 +123,16 @@ class Driver {
     // Whether a connection can be opened is seen by opening one.
     const pool = isCheck ? undefined : this.#pools.of(connection)
     const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)
+    const holding = this.#held.hold(session)
     let isClean = false
     try {
-      say({ answered: id, answer: await watched(ask(session, of), { session, timeoutMs, what: 'Its description', signal }) })
+      say({ answered: id, answer: await watched(ask(session, of), { session, holding, timeoutMs, what: 'Its description', signal }) })
       isClean = true
     } catch (error) {
       isClean = error instanceof Problem && error.code === 'not_found'
       throw error
     } finally {
+      holding.end()
       if (pool) pool.release(session, isClean)
       else session.destroy()
     }

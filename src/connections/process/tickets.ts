@@ -22,8 +22,10 @@ export class Tickets<T> {
     return found.value
   }
 
-  /** Takes back the first ticket that fits. */
-  takeBack(fits: (value: T) => boolean): void {
-    for (const [ticket, { value }] of this.#open) if (fits(value)) this.take(ticket)
+  /** Takes back the first ticket that fits. @returns whether there was one */
+  takeBack(fits: (value: T) => boolean): boolean {
+    const found = [...this.#open].find(([, { value }]) => fits(value))
+    if (found) this.take(found[0])
+    return found !== undefined
   }
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
+import type { Holding } from './held-bytes.js'
 
 const lookEveryMs = 20
 
@@ -14,15 +15,24 @@ const tooMuch = (): Problem =>
     hint: 'Leave out columns with very long values.',
   })
 
-export type Watch = { session: Session; timeoutMs: number; what: string; signal: AbortSignal }
+/** This statement has the largest step of all, and all together have too much. */
+export const tooMuchTogether = (): Problem =>
+  new Problem(
+    'query_limit',
+    'The databases send too much',
+    `Connected databases have sent more than ${limits.connectionsReadMaxBytes} bytes at once, and most of them are of this statement`,
+    { hint: 'Leave out columns with very long values, or try again when fewer statements are under way.' },
+  )
+
+export type Watch = { session: Session; holding: Holding; timeoutMs: number; what: string; signal: AbortSignal }
 
 /**
- * Waits for a step of a session, but not longer than its time, not beyond the bytes of a step, and not when nobody waits any more. The
- * step itself goes on then: whoever watches ends the session.
+ * Waits for a step of a session, but not longer than its time, not beyond the bytes of a step or its part of the bytes of all, and not
+ * when nobody waits any more. The step itself goes on then: whoever watches ends the session. One that sends too much is ended here.
  *
  * @throws Problem query_limit, the reason of the signal, and what the step throws
  */
-export const watched = async <T>(work: Promise<T>, { session, timeoutMs, what, signal }: Watch): Promise<T> => {
+export const watched = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, signal }: Watch): Promise<T> => {
   const from = session.received
   // What comes of a step that nobody waits for any more is of no interest.
   work.catch(() => undefined)
@@ -30,7 +40,10 @@ export const watched = async <T>(work: Promise<T>, { session, timeoutMs, what, s
     const stop = () => reject(signal.reason as Error)
     const timer = setTimeout(() => reject(tooLong(what, timeoutMs)), timeoutMs)
     const look = setInterval(() => {
-      if (session.received - from > limits.connectionReadMaxBytes) reject(tooMuch())
+      const isTooMuch = session.received - from > limits.connectionReadMaxBytes
+      if (!isTooMuch && !holding.isTooMuch) return
+      reject(isTooMuch ? tooMuch() : tooMuchTogether())
+      session.destroy()
     }, lookEveryMs)
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })

@@ -4,6 +4,7 @@ import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { floodsWith, repeatedly, row } from '../../support/connections/flood.js'
 import { listen, proxyTo, type Fault } from '../../support/connections/proxy.js'
 
 let postgres: Postgres
@@ -172,6 +173,41 @@ describe('a database that fails', () => {
     expect(problem.code).toBe('connection_failed')
     expect((await readAll(db, connections, postgres.connection(), 'SELECT 7 AS a')).rows).toEqual([[7]])
     await flood.stop()
+  })
+
+  test('floods: a server that sends rows that nobody asked for is not listened to', async () => {
+    const flood = await floodsWith(repeatedly(Buffer.concat(Array.from({ length: 1_000 }, () => row('x')))))
+    const connection = postgres.connection({ port: flood.port, sslmode: 'disable' })
+    expect(await problemOf(readAll(db, connections, connection, 'SELECT 1'))).toMatchObject({
+      code: 'query_limit',
+      detail: expect.stringMatching(/rows more than it was asked for/) as unknown,
+    })
+    await until(() => flood.open() === 0, 5_000)
+    await flood.stop()
+  })
+
+  test('floods: what many databases send at once is bounded together', async () => {
+    const value = Buffer.alloc(1024 * 1024, 'x')
+    const whole = 40
+    const head = row('').fill(0)
+    head.write('D')
+    head.writeInt32BE(head.length - 1 + whole * value.length, 1)
+    head.writeInt16BE(1, 5)
+    head.writeInt32BE(whole * value.length, 7)
+    // Each holds its value back from the reader: the answer does not go on.
+    const flood = await floodsWith((socket) => {
+      socket.write(head)
+      repeatedly(value, whole)(socket)
+    })
+    const told: string[] = []
+    const asked = Array.from({ length: 6 }, async () => {
+      const { code, detail } = await problemOf(connections.tables(postgres.connection({ port: flood.port, sslmode: 'disable' })))
+      told.push(code === 'query_limit' && /at once/.test(detail) ? 'at once' : code)
+    })
+    await until(() => told.filter((each) => each === 'at once').length >= 3, 10_000)
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 8 AS a')).rows).toEqual([[8]])
+    await flood.stop()
+    await Promise.all(asked)
   })
 
   test.each([

@@ -12,6 +12,14 @@ export type TextRow = (string | null)[]
 /** A column as the answer to a statement describes it. */
 export type Field = { name: string; oid: number; typmod: number }
 
+/** Rows beyond those that were asked for, from servers that do not count well. One that sends more does not listen. */
+const unaskedMaxRows = 16_384
+
+const unasked = (): Problem =>
+  new Problem('query_limit', 'The database sends too much', `The database sent ${unaskedMaxRows} rows more than it was asked for`, {
+    hint: 'It takes no notice of how many rows are asked for: ask it for fewer in the statement, with a LIMIT.',
+  })
+
 type ServerConnection = { sendCopyFail: (message: string) => void }
 
 /** The driver's cursor, which copies nothing: neither from a file of this machine, nor to one. */
@@ -31,9 +39,19 @@ export class Reader {
   #fields: readonly Field[] = []
   #isOver = false
   #reading: Promise<unknown> = Promise.resolve()
+  /** How many rows may come until the next are asked for. */
+  #room = 0
+  #isFlooded = false
 
-  constructor(client: pg.Client, sql: string, values: readonly string[]) {
+  /** @param lose ends the session of a server that sends far more rows than it is asked for */
+  constructor(client: pg.Client, sql: string, values: readonly string[], lose: () => void) {
     this.#cursor = client.query(new RowCursor(sql, [...values], { rowMode: 'array' }))
+    this.#cursor.on('row', () => {
+      this.#room -= 1
+      if (this.#room >= 0 || this.#isFlooded) return
+      this.#isFlooded = true
+      lose()
+    })
   }
 
   /** Known with the first rows. */
@@ -46,11 +64,12 @@ export class Reader {
   }
 
   read(most: number): Promise<TextRow[]> {
+    this.#room = most + unaskedMaxRows
     const reading = new Promise<TextRow[]>((resolve, reject) => {
       // A lost connection is told twice, as a call and as an event.
       this.#cursor.read(most, (error: Error | undefined, rows, result) => {
         if (error) {
-          reject(error)
+          reject(this.#isFlooded ? unasked() : error)
           return
         }
         this.#fields = result.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, oid: dataTypeID, typmod: dataTypeModifier }))

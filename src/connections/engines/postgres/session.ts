@@ -139,7 +139,7 @@ export class PostgresSession extends SocketSession implements Session {
 
   /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */
   async #start(statement: Statement): Promise<{ reader: Reader; rows: TextRow[]; fields: readonly Field[] }> {
-    const reader = new Reader(this.#client, statement.sql, statement.values)
+    const reader = new Reader(this.#client, statement.sql, statement.values, () => this.destroy())
     const before = this.received
     const few = await reader.read(firstRows)
     const { fields } = reader

@@ -1,0 +1,43 @@
+import type { Session } from '../engines/contract/engine.js'
+
+/** What one session has sent and nobody has taken yet. */
+export type Holding = {
+  /** Whether all sessions together hold too much, and none more than this one. */
+  readonly isTooMuch: boolean
+  /** Notes that what had been received by then has been passed on. */
+  taken: (received: number) => void
+  end: () => void
+}
+
+/**
+ * The bytes that all sessions hold together. Each may hold the step of an answer; many large steps at once would take all memory of the
+ * process. The largest gives way.
+ *
+ * @example
+ * const holding = held.hold(session)
+ * if (holding.isTooMuch) session.destroy()
+ */
+export class HeldBytes {
+  readonly #all = new Map<Holding, () => number>()
+
+  constructor(private readonly most: number) {}
+
+  hold(session: Session): Holding {
+    let from = session.received
+    const bytes = (): number => session.received - from
+    const isTooMuch = (): boolean => this.#total > this.most && bytes() === Math.max(...[...this.#all.values()].map((each) => each()))
+    const holding: Holding = {
+      get isTooMuch() {
+        return isTooMuch()
+      },
+      taken: (received) => (from = received),
+      end: () => void this.#all.delete(holding),
+    }
+    this.#all.set(holding, bytes)
+    return holding
+  }
+
+  get #total(): number {
+    return [...this.#all.values()].reduce((sum, each) => sum + each(), 0)
+  }
+}

@@ -1,0 +1,67 @@
+import type { Socket } from 'node:net'
+import { listen, type Listening } from './proxy.js'
+
+const message = (type: string, ...parts: readonly (Buffer | string)[]): Buffer => {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+  const head = Buffer.alloc(5)
+  head.write(type, 'latin1')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const numbers = (size: 2 | 4, ...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(size * values.length)
+  values.forEach((value, i) => bytes.writeIntBE(value, i * size, size))
+  return bytes
+}
+
+const ready = message('Z', 'T')
+const loggedIn = Buffer.concat([message('R', numbers(4, 0)), message('K', numbers(4, 1, 2)), ready])
+/** One column, of text. */
+const described = Buffer.concat([
+  ...[message('1'), message('2')],
+  message('T', numbers(2, 1), 'x\0', numbers(4, 0), numbers(2, 0), numbers(4, 25), numbers(2, -1), numbers(4, -1), numbers(2, 0)),
+])
+
+/** A row of one text. */
+export const row = (text: string): Buffer => message('D', numbers(2, 1), numbers(4, text.length), text)
+
+/** The length that a whole message says, and what comes behind it. The first message of a client has no letter. */
+const lengthOf = (bytes: Buffer, isFirst: boolean): number | undefined => {
+  const head = isFirst ? 0 : 1
+  return bytes.length < head + 4 ? undefined : head + bytes.readInt32BE(head)
+}
+
+/** A server that speaks as PostgreSQL does, logs everybody in, and answers each statement with parameters by `answer` alone. */
+export const floodsWith = (answer: (socket: Socket) => void): Promise<Listening> =>
+  listen((socket) => {
+    let [held, isFirst] = [Buffer.alloc(0), true]
+    socket.on('data', (bytes) => {
+      held = Buffer.concat([held, bytes])
+      for (;;) {
+        const length = lengthOf(held, isFirst)
+        if (length === undefined || held.length < length) return
+        const type = isFirst ? '' : String.fromCharCode(held[0] ?? 0)
+        held = held.subarray(length)
+        if (isFirst) socket.write(loggedIn)
+        isFirst = false
+        if (type === 'Q') socket.write(Buffer.concat([message('C', 'SET\0'), ready]))
+        if (type === 'P') {
+          socket.write(described)
+          answer(socket)
+        }
+      }
+    })
+  })
+
+/** Writes the same bytes again and again, as often as it is told, at the pace of the other end. */
+export const repeatedly =
+  (bytes: Buffer, times = Infinity) =>
+  (socket: Socket) => {
+    let left = times
+    const more = () => {
+      while (left-- > 0 && !socket.destroyed) if (!socket.write(bytes)) return
+    }
+    socket.on('drain', more)
+    more()
+  }
