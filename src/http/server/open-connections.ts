@@ -87,6 +87,12 @@ export class OpenConnections {
     return true
   }
 
+  /** Closes those without a request, also those that never had one: nothing is lost with them. */
+  closeIdle(): void {
+    for (const ofAddress of this.#byAddress.values())
+      for (const connection of ofAddress.values()) if (isIdle(connection)) connection.socket.destroy()
+  }
+
   #largest(): Connections {
     return [...this.#byAddress.values()].reduce((most, each) => (each.size > most.size ? each : most))
   }

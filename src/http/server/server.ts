@@ -18,6 +18,9 @@ type ServerOptions = ServerLimits & {
   isProxy?: ConnectionBounds['isProxy']
 }
 
+/** The connections of each server. */
+const connectionsOf = new WeakMap<Server, OpenConnections>()
+
 /**
  * The HTTP server with its limits on connections. At a limit, a new connection replaces one that waits for its client, or is refused
  * if all are being answered. Node answers 408 to requests that arrive too slowly.
@@ -31,6 +34,7 @@ export const createHttpServer = (app: RequestListener, { isProxy = () => false, 
     connectionsCheckingInterval: Math.min(5_000, bounds.requestHeadersTimeoutMs),
   })
   const connections = new OpenConnections({ ...bounds, isProxy })
+  connectionsOf.set(server, connections)
   server.on('connection', (socket) => connections.opened(socket))
   server.on('request', (req, res) => {
     if (connections.asked(req, res)) app(req, res)
@@ -71,7 +75,8 @@ export const localAddressOf = ({ address, ...rest }: AddressInfo): string =>
 /** Accepts no more requests, and waits for those in progress, at most as long as a shutdown may take. */
 export const stopListening = async (server: Server): Promise<void> => {
   const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
+  // Node keeps those on which nothing was ever asked.
+  connectionsOf.get(server)?.closeIdle()
   const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
   await closed
   clearTimeout(patience)

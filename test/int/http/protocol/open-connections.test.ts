@@ -3,7 +3,7 @@ import { request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
-import { createHttpServer } from '../../../../src/http/server/server.js'
+import { createHttpServer, stopListening } from '../../../../src/http/server/server.js'
 import { limits } from '../../../../src/basics/limits.js'
 import { until } from '../../../support/analytics.js'
 
@@ -100,4 +100,23 @@ test('the address of a trusted proxy has no bound of its own', async () => {
   for (let n = 0; n < 5; n++) await open(port, hanging)
   await asked(5)
   expect(await get(port)).toEqual({ status: 200, body: 'well' })
+})
+
+test('a server that stops does not wait for connections on which nothing is asked', async () => {
+  const server = createHttpServer((_, res) => {
+    setTimeout(() => res.end('well'), 300)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const silent = await open(port)
+  const partly = await open(port, slowHeaders)
+  const asking = await open(port, 'GET /slow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  const answer = text(asking)
+  await once(server, 'request')
+  const gone = [silent, partly].map((socket) => once(socket.resume(), 'close'))
+  const from = performance.now()
+  await stopListening(server)
+  expect(performance.now() - from).toBeLessThan(limits.stopTimeoutMs / 2)
+  expect(await answer).toContain('well')
+  await Promise.all(gone)
 })
