@@ -74,6 +74,7 @@ module.exports = [
   'sql/facade/commands',
   'sql/facade',
   'llm/contract',
+  'llm/openai',
   'llm',
   'knowledge/documents',
   'knowledge/index',

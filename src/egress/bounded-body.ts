@@ -1,5 +1,6 @@
 import { limits } from '../basics/limits.js'
-import { callFailed, explainCall, tooLong } from './called-over-http.js'
+import { stoppedInTheMiddle } from './called-address.js'
+import { explainCall, tooLong } from './called-over-http.js'
 
 /** Bytes of a body, and milliseconds without any of them. */
 export type BodyLimits = { maxBytes?: number; stallMs?: number }
@@ -18,10 +19,7 @@ export const boundedBody = (
   const reader = body.getReader()
   let bytes = 0
   const next = async () => {
-    const timer = setTimeout(
-      () => stop(callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)),
-      stallMs,
-    )
+    const timer = setTimeout(() => stop(stoppedInTheMiddle(where, stallMs)), stallMs)
     try {
       const part = await reader.read()
       bytes += part.value?.byteLength ?? 0

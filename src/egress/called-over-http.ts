@@ -31,10 +31,7 @@ export const explainCall = (error: unknown, where: string): Problem => {
   const problem = chain.find((cause) => cause instanceof Problem)
   if (problem) return problem
   const code = chain.map((cause) => textOf(cause, 'code')).findLast((found) => found !== '') ?? ''
-  if (chain.some((cause) => textOf(cause, 'message') === 'bad port'))
-    return new Problem('egress_refused', 'Not allowed to call', `${where} has a port of another protocol`, {
-      hint: 'Name a port that speaks HTTP.',
-    })
+  if (chain.some((cause) => textOf(cause, 'message') === 'bad port')) return badPort(where)
   if (isTls(code))
     return callFailed(
       'TLS failed',
@@ -53,6 +50,10 @@ export const explainCall = (error: unknown, where: string): Problem => {
     },
   )
 }
+
+/** The port of a protocol that requests in HTTP could be taken for. */
+export const badPort = (where: string): Problem =>
+  new Problem('egress_refused', 'Not allowed to call', `${where} has a port of another protocol`, { hint: 'Name a port that speaks HTTP.' })
 
 /** An answer that goes on for too long. */
 export const tooLong = (where: string): Problem =>

@@ -1,45 +1,21 @@
 import { fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici'
-import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { boundedBody, type BodyLimits } from './bounded-body.js'
-import { callFailed, explainCall } from './called-over-http.js'
+import { noAnswerIn, readAddress, redirectOf } from './called-address.js'
+import { explainCall } from './called-over-http.js'
 import { HttpPools, type HttpConnecting } from './http-pool.js'
-import { readHost, readPort, type EgressPolicy } from './policy.js'
+import type { EgressPolicy } from './policy.js'
 
 /** Limits of one caller; those that it does not name are the service's. */
 export type CallLimits = BodyLimits & { headersTimeoutMs?: number }
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
-
-const refused = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to call', detail, { hint })
-
-const readAddress = (text: string): { url: URL; where: string } => {
-  if (!URL.canParse(text)) throw refused('The address of the call is none', 'Write it as https://host/path.')
-  const url = new URL(text)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw refused(`The protocol ${url.protocol.slice(0, 20)} is not called`, 'Write an address that begins with https:// or http://.')
-  if (url.username !== '' || url.password !== '')
-    throw refused('The address of the call holds a user or a password', 'Send them in a header.')
-  const { name } = readHost(url.hostname)
-  const port = readPort(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port)
-  return { url, where: `${name}:${port}` }
-}
 
 /** Requests of the platform are another class than those of the library. */
 const asCall = (input: string | URL | Request, init: RequestInit): { text: string; init: RequestInit } => {
   if (!(input instanceof Request)) return { text: String(input), init }
   const { url, method, headers, body, signal } = input
   return { text: url, init: { method, headers, signal, ...(body && { body, duplex: 'half' }), ...init } }
-}
-
-const notFollowed = (where: string, location: string | null, base: URL): Problem => {
-  const to = location !== null && URL.canParse(location, base.href) ? ` to ${new URL(location, base.href).host}` : ''
-  return callFailed(
-    'Redirected',
-    `${where} answers with a redirect${to}, and redirects are not followed`,
-    'Name the address that answers itself; https instead of http is a common reason.',
-  )
 }
 
 /**
@@ -62,10 +38,7 @@ export const egressFetch = (policy: EgressPolicy, connecting: HttpConnecting = {
     const stopped = new AbortController()
     const caller = init.signal ?? undefined
     const isStoppedByCaller = () => caller?.aborted === true && !stopped.signal.aborted
-    const late = setTimeout(
-      () => stopped.abort(callFailed('No answer', `${where} did not answer within ${headersTimeoutMs} ms`, 'Try again later.')),
-      headersTimeoutMs,
-    )
+    const late = setTimeout(() => stopped.abort(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
     try {
       const answer = await undiciFetch(url, {
         ...(init as unknown as UndiciInit),
@@ -74,9 +47,10 @@ export const egressFetch = (policy: EgressPolicy, connecting: HttpConnecting = {
         dispatcher: pools.of(url),
       })
       const { status, statusText, headers } = answer
-      if (redirects.has(status)) {
+      const redirect = redirectOf(status, headers.get('location'), { url, where })
+      if (redirect) {
         await answer.body?.cancel()
-        throw notFollowed(where, headers.get('location'), url)
+        throw redirect
       }
       const stop = (reason: Error) => stopped.abort(reason)
       const body = answer.body && boundedBody(answer.body as ReadableStream<Uint8Array>, { where, stop, isStoppedByCaller }, own)

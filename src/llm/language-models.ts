@@ -4,15 +4,19 @@ import type { ConfigName } from '../../events/config.js'
 import { isSecretReference } from '../../events/secrets.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { egressCall } from '../egress/call.js'
 import { egressFetch } from '../egress/fetch.js'
 import type { HttpConnecting } from '../egress/http-pool.js'
 import type { EgressPolicy } from '../egress/policy.js'
 import type { ModelAccess } from '../setup/language-model-settings.js'
+import { anthropicWire } from './anthropic-wire.js'
 import { chatWith } from './chat.js'
 import type { EmbeddingModel, LanguageModel } from './contract/language-model.js'
+import type { OpenWire } from './contract/wire.js'
 import { embedWith } from './embed.js'
 import type { ExchangeLimits } from './exchange.js'
 import { llmFailed, type Exchange } from './failures.js'
+import { openAiWire } from './openai-wire.js'
 import { Places, type PlaceLimits } from './places.js'
 import { RememberedRefusals } from './refusals.js'
 import { resolveModel, type ResolvedModel } from './resolve.js'
@@ -58,6 +62,7 @@ const usual: ModelLimits = {
 export class LanguageModels {
   readonly #most: ModelLimits
   readonly #call: typeof globalThis.fetch
+  readonly #stream: ReturnType<typeof egressCall>
   readonly #places: Places
   readonly #refusals = new RememberedRefusals()
 
@@ -66,7 +71,9 @@ export class LanguageModels {
     this.#most = most
     this.#places = new Places(most.places)
     const connecting = { connections: most.places.atOnce, ...parts.connecting }
-    this.#call = egressFetch(parts.egress, connecting, { headersTimeoutMs: most.headersMs, stallMs: most.stallMs, maxBytes: most.maxBytes })
+    const calls = { headersTimeoutMs: most.headersMs, stallMs: most.stallMs, maxBytes: most.maxBytes }
+    this.#call = egressFetch(parts.egress, connecting, calls)
+    this.#stream = egressCall(parts.egress, connecting, calls)
   }
 
   /** The model that an agent's settings name, or the default. @throws Problem llm_failed that says what to set; erased */
@@ -91,12 +98,17 @@ export class LanguageModels {
       chat: chatWith({
         settings,
         exchange,
-        model: async () => (await import('./wire.js')).languageModelAt(settings, this.#call, this.#refusals.of(settings)),
+        open: this.#wireOf(settings),
         refusals: this.#refusals,
         places: this.#places,
         most: this.#mostOf(settings),
       }),
     }
+  }
+
+  #wireOf(settings: ModelSettings): OpenWire {
+    if (settings.wire === 'openai') return openAiWire(settings, this.#stream, (asked) => this.#refusals.of(asked))
+    return anthropicWire(async () => (await import('./libraries.js')).anthropicAt(settings, this.#call))
   }
 
   /** The embedder that a knowledge base's settings name, or the default; undefined if there is neither. @throws Problem llm_failed; erased */
@@ -114,7 +126,7 @@ export class LanguageModels {
     const exchange = exchangeOf(settings)
     if (settings.wire === 'anthropic')
       throw llmFailed('No embedder', `${settings.provider} has no embedders`, 'Name a model of another provider.')
-    const model = async () => (await import('./wire.js')).embeddingModelAt(settings, this.#call)
+    const model = async () => (await import('./libraries.js')).embeddingModelAt(settings, this.#call)
     return {
       model: settings.model,
       host: exchange.host,

@@ -2,7 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { limits } from '../basics/limits.js'
 import { callErrorOf, saidIn } from './failures.js'
 import type { ModelSettings } from './settings.js'
-import type { Refusals } from './wire.js'
+
+/** Parameters that a model was found to refuse, by the names that they have on the wire. */
+export type Refusals = ReadonlySet<string>
 
 const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
 const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i

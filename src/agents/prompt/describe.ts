@@ -77,9 +77,13 @@ const read = async (table: ScopeTable, queries: Queries): Promise<DescribedTable
   }
 }
 
-/** Describes tables for language models. A description is kept for a while, for all agents that may read its table. */
+/**
+ * Describes tables for language models. A description is kept for a while, for all agents that may read its table; who asks for it while it
+ * is read shares the reading.
+ */
 export class TableDescriptions {
   readonly #kept = new LRUCache<string, DescribedTable>({ max: limits.agentDescriptionsKept, ttl: limits.agentDescriptionMaxAgeMs })
+  readonly #coming = new Map<string, Promise<DescribedTable>>()
 
   /** The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. */
   async of(table: ScopeTable, queries: Queries, moment: string): Promise<DescribedTable> {
@@ -87,13 +91,33 @@ export class TableDescriptions {
     const known = this.#kept.get(key)
     if (known) return known
     try {
-      const described = await read(table, queries)
-      this.#kept.set(key, described)
-      return described
+      for (let coming = this.#coming.get(key); coming; coming = this.#coming.get(key)) {
+        const described = await coming.catch(ifRefused)
+        // Who began to read it may have left.
+        if (described) return described
+      }
+      const coming = this.#read(key, table, queries)
+      this.#coming.set(key, coming)
+      return await coming
     } catch (error) {
       if (!isProblem(error)) throw error
       const columns = (table.columns ?? []).map((column) => ({ ...column, values: [] }))
       return { name: nameInSql(table.path), columns, rows: [], problem: error.title }
     }
   }
+
+  async #read(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
+    try {
+      const described = await read(table, queries)
+      this.#kept.set(key, described)
+      return described
+    } finally {
+      this.#coming.delete(key)
+    }
+  }
+}
+
+/** Hands on a refusal of what is read, and nothing else that ended the reading. */
+const ifRefused = (error: unknown): undefined => {
+  if (isProblem(error)) throw error
 }

@@ -4,8 +4,18 @@ import { cutText } from './tokens.js'
 
 const cellMaxChars = 60
 
-/** A table as a language model reads it: a line for each column, and its first rows, each cut to a length. */
-export const tableText = ({ name, columns, rows, problem }: DescribedTable): string => {
+const written = new WeakMap<DescribedTable, string>()
+
+/** A table as a language model reads it: a line for each column, and its first rows, each cut to a length. It is written once. */
+export const tableText = (table: DescribedTable): string => {
+  const known = written.get(table)
+  if (known !== undefined) return known
+  const text = textOf(table)
+  written.set(table, text)
+  return text
+}
+
+const textOf = ({ name, columns, rows, problem }: DescribedTable): string => {
   const shown = columns.slice(0, limits.agentColumnsShownMax)
   const lines = shown.map(({ name: column, type, values }) => {
     const said = values.length > 0 ? `, values: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''

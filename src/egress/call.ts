@@ -1,0 +1,126 @@
+import { pipeline, type Readable } from 'node:stream'
+import { constants, createBrotliDecompress, createUnzip } from 'node:zlib'
+import { limits } from '../basics/limits.js'
+import { badPorts, noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
+import { badPort, callFailed, explainCall, tooLong } from './called-over-http.js'
+import type { CallLimits } from './fetch.js'
+import { HttpPools, type HttpConnecting } from './http-pool.js'
+import type { EgressPolicy } from './policy.js'
+
+/** One request: its body is a text. */
+export type Call = { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
+
+/** An answer as it arrives. Who stops reading the body closes the connection. */
+export type CallAnswer = {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: AsyncGenerator<Buffer, void, void>
+}
+
+type Bounds = { where: string; stop: (reason: Error) => void; isStoppedByCaller: () => boolean; onEnd: () => void }
+
+const firstOf = (header: string | string[] | undefined): string | null => (Array.isArray(header) ? header[0] : header) ?? null
+
+/** The bytes of a body as they were before they were packed. */
+const unpacked = (body: Readable, encoding: string | null, where: string): Readable => {
+  const soon = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
+  switch (encoding) {
+    case null:
+    case '':
+    case 'identity':
+      return body
+    case 'gzip':
+    case 'x-gzip':
+    case 'deflate':
+      return pipeline(body, createUnzip(soon), () => undefined)
+    case 'br':
+      return pipeline(body, createBrotliDecompress(), () => undefined)
+    default:
+      body.destroy()
+      throw callFailed(
+        'Not understood',
+        `${where} answers in an encoding that was not asked for`,
+        'Have it answer without Content-Encoding.',
+      )
+  }
+}
+
+/** The parts of a body, with limits on their bytes and on the time without any. Failures are problems. */
+async function* bounded(
+  body: Readable,
+  { where, stop, isStoppedByCaller, onEnd }: Bounds,
+  { maxBytes = limits.egressAnswerMaxBytes, stallMs = limits.egressStallTimeoutMs }: CallLimits,
+): AsyncGenerator<Buffer, void, void> {
+  let bytes = 0
+  let isWaiting = true
+  // One timer for all parts: a slow reader is no slow server.
+  const timer = setTimeout(() => {
+    if (isWaiting) stop(stoppedInTheMiddle(where, stallMs))
+  }, stallMs)
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      bytes += part.length
+      if (bytes > maxBytes) throw tooLong(where)
+      isWaiting = false
+      yield part
+      isWaiting = true
+      timer.refresh()
+    }
+  } catch (error) {
+    throw isStoppedByCaller() ? error : explainCall(error, where)
+  } finally {
+    clearTimeout(timer)
+    onEnd()
+  }
+}
+
+/**
+ * POST to other services under the rules of `egressFetch`, for answers of many small parts: it goes without the streams of the web, which
+ * take several times as long for each part.
+ *
+ * @example
+ * const call = egressCall(egressOf(config))
+ * const { status, body } = await call('https://api.example.com/v1/chat/completions', { headers, body: text, signal })
+ * for await (const bytes of body) …
+ * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; what the caller's signal says
+ */
+export const egressCall = (policy: EgressPolicy, connecting: HttpConnecting = {}, own: CallLimits = {}) => {
+  const pools = new HttpPools(policy, connecting)
+  const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
+  return async (address: string, { headers, body, signal }: Call): Promise<CallAnswer> => {
+    const { url, where } = readAddress(address)
+    if (badPorts.has(Number(url.port))) throw badPort(where)
+    signal.throwIfAborted()
+    const stopped = new AbortController()
+    const stop = (reason: unknown) => stopped.abort(reason)
+    const leave = () => stop(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    const onEnd = () => signal.removeEventListener('abort', leave)
+    const isStoppedByCaller = () => signal.aborted && stopped.signal.reason === signal.reason
+    const late = setTimeout(() => stop(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
+    try {
+      const answer = await pools.of(url).request({
+        ...{ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body },
+        signal: stopped.signal,
+      })
+      // Who reads it gets its errors. Nobody may, and an event that nobody hears would end this process.
+      answer.body.on('error', () => undefined)
+      const redirect = redirectOf(answer.statusCode, firstOf(answer.headers['location']), { url, where })
+      if (redirect) {
+        answer.body.destroy()
+        throw redirect
+      }
+      const whole = unpacked(answer.body, firstOf(answer.headers['content-encoding']), where)
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: bounded(whole, { where, stop, isStoppedByCaller, onEnd }, own),
+      }
+    } catch (error) {
+      onEnd()
+      throw isStoppedByCaller() ? error : explainCall(error, where)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { Problem } from '../basics/errors.js'
+import { callFailed } from './called-over-http.js'
+import { readHost, readPort } from './policy.js'
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Ports that `fetch` calls nowhere: servers of other protocols could take a request for one of their own. */
+export const badPorts: ReadonlySet<number> = new Set([
+  ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79],
+  ...[87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
+  ...[389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989],
+  ...[990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679],
+  ...[6697, 10080],
+])
+
+const refused = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to call', detail, { hint })
+
+/** Reads the address of a call. `where` is its host with the port, for errors. @throws Problem egress_refused */
+export const readAddress = (text: string): { url: URL; where: string } => {
+  if (!URL.canParse(text)) throw refused('The address of the call is none', 'Write it as https://host/path.')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw refused(`The protocol ${url.protocol.slice(0, 20)} is not called`, 'Write an address that begins with https:// or http://.')
+  if (url.username !== '' || url.password !== '')
+    throw refused('The address of the call holds a user or a password', 'Send them in a header.')
+  const { name } = readHost(url.hostname)
+  const port = readPort(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port)
+  return { url, where: `${name}:${port}` }
+}
+
+/** What refuses an answer that is a redirect; undefined for any other. */
+export const redirectOf = (status: number, location: string | null, { url, where }: { url: URL; where: string }): Problem | undefined => {
+  if (!redirects.has(status)) return undefined
+  const to = location !== null && URL.canParse(location, url.href) ? ` to ${new URL(location, url.href).host}` : ''
+  return callFailed(
+    'Redirected',
+    `${where} answers with a redirect${to}, and redirects are not followed`,
+    'Name the address that answers itself; https instead of http is a common reason.',
+  )
+}
+
+/** What ends a call whose headers do not come. */
+export const noAnswerIn = (where: string, ms: number): Problem =>
+  callFailed('No answer', `${where} did not answer within ${ms} ms`, 'Try again later.')
+
+/** What ends a call whose body stops. */
+export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
+  callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)

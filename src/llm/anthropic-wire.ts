@@ -1,0 +1,73 @@
+import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider'
+import type { ToolCall } from './contract/language-model.js'
+import type { OpenWire, WirePart } from './contract/wire.js'
+import { promptOf, toolsOf } from './prompt.js'
+
+const tokens = (value: number | undefined): number | null => (Number.isSafeInteger(value) && (value ?? -1) >= 0 ? (value ?? null) : null)
+
+/** The library makes zero of what a provider leaves out. */
+const usageOf = ({ inputTokens, outputTokens, raw }: LanguageModelV3Usage) => ({
+  input: typeof raw?.['input_tokens'] === 'number' ? tokens(inputTokens.total) : null,
+  output: typeof raw?.['output_tokens'] === 'number' ? tokens(outputTokens.total) : null,
+})
+
+const finishes = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+  other: 'other',
+  error: 'other',
+} as const
+
+const callOf = ({ toolCallId, toolName, input }: LanguageModelV3StreamPart & { type: 'tool-call' }): ToolCall => ({
+  id: toolCallId,
+  tool: toolName,
+  input,
+})
+
+const partOf = (part: LanguageModelV3StreamPart): WirePart | undefined => {
+  switch (part.type) {
+    case 'text-delta':
+      return { type: 'text', text: part.delta }
+    case 'tool-call':
+      return { type: 'toolCall', toolCall: callOf(part) }
+    case 'response-metadata':
+      return part.modelId === undefined ? undefined : { type: 'model', model: part.modelId }
+    case 'error':
+      return { type: 'failed', error: part.error }
+    case 'finish':
+      return { type: 'end', finish: finishes[part.finishReason.unified], usage: usageOf(part.usage) }
+    default:
+      return undefined
+  }
+}
+
+async function* partsOf(stream: ReadableStream<LanguageModelV3StreamPart>): AsyncGenerator<readonly WirePart[], void, void> {
+  const reader = stream.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const part = partOf(next.value)
+      if (part) yield [part]
+    }
+  } finally {
+    // Nobody waits for this: it may fail as the stream has.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Servers that speak as Anthropic does, read by its library, which is loaded with the first call. */
+export const anthropicWire =
+  (model: () => Promise<LanguageModelV3>): OpenWire =>
+  async ({ messages, tools, maxOutputTokens, temperature }, signal) => {
+    const options: LanguageModelV3CallOptions = {
+      prompt: promptOf(messages),
+      maxOutputTokens,
+      ...(temperature !== undefined && { temperature }),
+      ...(tools.length > 0 && { tools: toolsOf(tools), toolChoice: { type: 'auto' } }),
+      // Inputs of tools are not shown while they arrive, and not every server between knows this way of sending them.
+      providerOptions: { anthropic: { toolStreaming: false } },
+      abortSignal: signal,
+    }
+    return partsOf((await (await model()).doStream(options)).stream)
+  }

@@ -1,0 +1,16 @@
+import { isObject, type Json } from '../../../events/common.js'
+import type { ChatMessage } from './language-model.js'
+
+/** The input of a call as the provider gets it back. Servers fail on input that is no object, so an ill-formed one stands in an object. */
+export const inputOf = (text: string): Json => {
+  try {
+    const value = JSON.parse(text) as Json
+    return isObject(value) ? value : { input: value }
+  } catch {
+    return { ill_formed_input: text }
+  }
+}
+
+/** All that the system says, as one text: many models have a place for it at the beginning only. */
+export const systemText = (messages: readonly ChatMessage[]): string =>
+  messages.flatMap(({ role, content }) => (role === 'system' && content !== '' ? [content] : [])).join('\n\n')

@@ -1,0 +1,24 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { EmbeddingModelV3, LanguageModelV3 } from '@ai-sdk/provider'
+import { openAiAddress } from './openai-wire.js'
+import type { ModelSettings } from './settings.js'
+
+// The libraries are given all settings, so that they look for none in the environment.
+
+/** A language model of Anthropic, or of who speaks as it does, behind its library. */
+export const anthropicAt = ({ address, apiKey, model }: ModelSettings, call: typeof globalThis.fetch): LanguageModelV3 =>
+  createAnthropic({ baseURL: address, apiKey: apiKey ?? '', fetch: call }).languageModel(model)
+
+/** An embedder, which is an OpenAI-compatible one, behind its library. */
+export const embeddingModelAt = (settings: ModelSettings, call: typeof globalThis.fetch): EmbeddingModelV3 => {
+  const { provider, apiKey, apiVersion, model } = settings
+  const isAzure = provider === 'azure_openai'
+  return createOpenAICompatible({
+    name: provider,
+    baseURL: openAiAddress(settings),
+    fetch: call,
+    ...(apiKey !== null && (isAzure ? { headers: { 'api-key': apiKey } } : { apiKey })),
+    ...(isAzure && apiVersion !== null && { queryParams: { 'api-version': apiVersion } }),
+  }).embeddingModel(model)
+}

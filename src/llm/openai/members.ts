@@ -1,0 +1,9 @@
+/** A value of a provider's answer as an object; undefined if it is none. */
+export const recordIn = (value: unknown): Record<string, unknown> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+
+/** A value of a provider's answer as a text; undefined if it is none. */
+export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** A value of a provider's answer as a list; empty if it is none. */
+export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
