@@ -5,11 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, send, serverOf, serviceWith, upload, type Target } from './harness.js'
 
-const warm = 100
-const questions = 400
-const streams = 200
-const streamSeconds = 10
-const streamRounds = 5
+/** How many streams are asked for at once, and how many times each side in turn. The first time is not counted: Node compiles. */
+const levels = [
+  { streams: 1, rounds: 200 },
+  { streams: 20, rounds: 15 },
+  { streams: 200, rounds: 6 },
+] as const
+/** With many streams, words go on for so long that all of them are under way at the same time. */
+const streamSeconds = 6
 
 const textOf = async (incoming: IncomingMessage): Promise<string> => {
   let text = ''
@@ -42,18 +45,21 @@ const startModel = async (): Promise<{ url: string; stop: () => void }> => {
 const connections = new Agent({ keepAlive: true, maxSockets: Infinity })
 
 /** Asks for a stream, and reads it to its end: the time to its first word in milliseconds. */
-const stream = async (url: string, question: string): Promise<number> => {
+const stream = async (url: string, question: string, onFirst: () => void = () => undefined): Promise<number> => {
   const body = JSON.stringify({ messages: [{ role: 'user', content: question }] })
   const began = performance.now()
   const sent = request(url, { agent: connections, method: 'POST', headers: { 'content-type': 'application/json' } })
   sent.end(body)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  let [text, first, isEnded] = ['', NaN, false]
+  let [text, first] = ['', NaN]
   for await (const chunk of response) {
-    text += String(chunk)
-    if (Number.isNaN(first) && text.includes('word 0')) first = performance.now() - began
-    isEnded ||= text.includes('[DONE]') || text.includes('"type":"end"')
+    // Reading costs the same on both sides: what is looked for stands at the beginning, and at the end.
+    text = (Number.isNaN(first) ? text : text.slice(-1_000)) + String(chunk)
+    if (!Number.isNaN(first) || !text.includes('word 0')) continue
+    first = performance.now() - began
+    onFirst()
   }
+  const isEnded = text.includes('[DONE]') || text.includes('"type":"end"')
   if (response.statusCode !== 200 || Number.isNaN(first) || !isEnded)
     throw new Error(`${url}: ${response.statusCode} ${text.slice(0, 500)}`)
   return first
@@ -64,6 +70,12 @@ const percentile = (values: readonly number[], part: number): number =>
 
 const residentMb = ({ pid }: Target): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
+
+/** The milliseconds that the processors worked for a process until now, its threads included; Linux counts them in hundredths of a second. */
+const workedMs = ({ pid }: Target): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
 
 /** An agent that may read a table of a hundred rows. */
 const prepare = async (target: Target, model: string): Promise<string> => {
@@ -78,54 +90,61 @@ const prepare = async (target: Target, model: string): Promise<string> => {
   return `${target.url}/api/projects/mindsdb/agents/helper/completions/stream`
 }
 
-const firstWords = async (ours: string, bare: string): Promise<void> => {
-  const times: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] }
-  for (let n = -warm; n < questions; n++)
-    for (const side of ['ours', 'bare'] as const) {
-      const time = await stream(side === 'ours' ? ours : bare, `question ${n}`)
-      if (n >= 0) times[side].push(time)
-    }
-  const at = (part: number) => [percentile(times.ours, part), percentile(times.bare, part)] as const
-  const said = ([own, relay]: readonly [number, number]) =>
-    `+${(own - relay).toFixed(1)} ms (ours ${own.toFixed(1)}, relay ${relay.toFixed(1)})`
-  console.log(
-    `agents: first word of a stream beside a bare relay, ${questions} questions in turn: p50 ${said(at(0.5))}, p99 ${said(at(0.99))}`,
-  )
-}
+type Side = { target: Target; url: string }
+type Round = { firstMs: number[]; workedMs: number; memoryMb: number[] }
 
-const manyStreams = async (target: Target, ours: string, bare: string): Promise<void> => {
-  const round = async () => {
-    const before = residentMb(target)
-    const during: number[] = []
-    const sampler = setInterval(() => during.push(residentMb(target)), 1_000)
-    const times = await Promise.all(Array.from({ length: streams }, (_, n) => stream(ours, `slow question ${n}`)))
-    clearInterval(sampler)
-    const third = (from: number) =>
-      percentile(during.slice(Math.floor((during.length * from) / 3), Math.ceil((during.length * (from + 1)) / 3)), 0.5)
-    const figures = [before, third(0), third(2), residentMb(target)].map((mb) => mb.toFixed(0))
-    console.log(
-      `agents: ${streams} streams at once, ${streamSeconds * 10} words each: memory of the server ${figures.join(' / ')} MB before / first third / last third / after; first word p50 ${percentile(times, 0.5).toFixed(0)} ms, p99 ${percentile(times, 0.99).toFixed(0)} ms`,
-    )
+/** So many streams at once: the times to their first words, and the work of the server until all of them had theirs. */
+const round = async ({ target, url }: Side, streams: number): Promise<Round> => {
+  const before = workedMs(target)
+  const memoryMb = [residentMb(target)]
+  const sampler = setInterval(() => memoryMb.push(residentMb(target)), 500)
+  let [waiting, worked] = [streams, NaN]
+  const onFirst = () => {
+    waiting -= 1
+    if (waiting === 0) worked = workedMs(target) - before
   }
-  for (let n = 0; n < streamRounds; n++) await round()
-  const relayed = await Promise.all(Array.from({ length: streams }, (_, n) => stream(bare, `slow question ${n}`)))
-  console.log(
-    `agents: the first word of as many streams of the relay: p50 ${percentile(relayed, 0.5).toFixed(0)} ms, p99 ${percentile(relayed, 0.99).toFixed(0)} ms`,
-  )
-  const [[recorded] = []] = await ask(target, "SELECT count(*) FROM log.answers WHERE outcome = 'answered'")
-  const expected = warm + questions + streamRounds * streams
-  if (recorded !== expected) throw new Error(`${String(recorded)} answers are on record, not ${expected}`)
+  const asked = streams > 20 ? 'slow question' : 'question'
+  const firstMs = await Promise.all(Array.from({ length: streams }, (_, n) => stream(url, `${asked} ${n}`, onFirst)))
+  clearInterval(sampler)
+  memoryMb.push(residentMb(target))
+  return { firstMs, workedMs: worked, memoryMb }
 }
 
-/** What agents cost beside their language model: the time to the first word against a bare relay, and memory with many streams. */
+/** Both sides in turn, so that what else happens on the machine happens to both. */
+const level = async (sides: { ours: Side; relay: Side }, { streams, rounds }: (typeof levels)[number]): Promise<void> => {
+  const taken: Record<keyof typeof sides, Round[]> = { ours: [], relay: [] }
+  for (let n = 0; n <= rounds; n++)
+    for (const name of ['ours', 'relay'] as const) {
+      const one = await round(sides[name], streams)
+      if (n > 0) taken[name].push(one)
+    }
+  const said = (name: keyof typeof sides) => {
+    const times = taken[name].flatMap(({ firstMs }) => firstMs)
+    const worked = taken[name].reduce((sum, one) => sum + one.workedMs, 0) / times.length
+    return `${name} p50 ${percentile(times, 0.5).toFixed(1)} p99 ${percentile(times, 0.99).toFixed(1)} ms, ${worked.toFixed(2)} ms of processor each`
+  }
+  console.log(`agents: first word, ${streams} at once: ${said('ours')}; ${said('relay')}`)
+  if (streams < 200) return
+  const memory = taken.ours.map(({ memoryMb }) => `${Math.min(...memoryMb).toFixed(0)}–${Math.max(...memoryMb).toFixed(0)}`)
+  console.log(`agents: memory of the server in each round of ${streams} streams: ${memory.join(', ')} MB`)
+}
+
+/**
+ * What agents cost beside their language model: the time to the first word against a bare relay, with one stream and with many, and memory.
+ * Model, clients and both servers share the machine, so the first word of many streams is their work in a row: the times are those of the
+ * machine, and the milliseconds of processor are those of the server.
+ */
 export const agents = async (): Promise<void> => {
   const model = await startModel()
   const target = await serviceWith({})()
   const relay = await serverOf('relay', 'bench/bare/agent-relay.js', [], '/ready', { MODEL: `${model.url}/chat/completions` })()
   try {
-    const ours = await prepare(target, model.url)
-    await firstWords(ours, `${relay.url}/completions/stream`)
-    await manyStreams(target, ours, `${relay.url}/completions/stream`)
+    const ours = { target, url: await prepare(target, model.url) }
+    const sides = { ours, relay: { target: relay, url: `${relay.url}/completions/stream` } }
+    for (const one of levels) await level(sides, one)
+    const [[recorded] = []] = await ask(target, "SELECT count(*) FROM log.answers WHERE outcome = 'answered'")
+    const expected = levels.reduce((sum, { streams, rounds }) => sum + streams * (rounds + 1), 0)
+    if (recorded !== expected) throw new Error(`${String(recorded)} answers are on record, not ${expected}`)
   } finally {
     await target.stop()
     await relay.stop()
