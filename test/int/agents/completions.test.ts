@@ -141,7 +141,6 @@ test('a stream has frames for clients of both generations, and its last ones com
   expect(frames[0]).toMatchObject({ type: 'start', prompt: 'What is the highest price?', trace_id: expect.any(String) })
   expect(frames.find(({ type }) => type === 'sql')).toMatchObject({ content: 'SELECT max(price) AS most FROM cars', rows: [[39019.5]] })
   const text = frames.filter(({ type }) => type === 'data').map((frame) => frame['text'])
-  expect(text.length).toBeGreaterThan(2)
   expect(text.join('')).toBe('The dearest costs 39019.5.')
   expect(frames.at(-2)).toMatchObject({ output: 'The dearest costs 39019.5.', outcome: 'answered', data: [{ rows: [[39019.5]] }] })
   expect(frames.at(-1)).toMatchObject({ type: 'end', outcome: 'answered', position: expect.any(Number) })

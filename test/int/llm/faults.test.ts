@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { parseEgress } from '../../../src/egress/policy.js'
@@ -203,6 +204,36 @@ describe.each(wires)('a server of the wire %s', (wire) => {
   })
 })
 
+test('an answer that has said all is whole, also where the server leaves it open', async () => {
+  server.answer = (response) => void stream(response).write(chunk({ content: 'all' }) + last())
+  expect((await hear(modelOf('openai'), question('hi'))).text).toBe('all')
+  await server.isLeft()
+})
+
+test('what came before a chunk that nobody can read is given', async () => {
+  server.answer = (response) => stream(response).end(`${chunk({ content: 'The begin' })}data: {"choices":[\n\n`)
+  const parts = modelOf('openai').chat(question('hi'), { signal: new AbortController().signal })
+  expect((await parts.next()).value).toEqual({ text: 'The begin' })
+  expect(await failure(parts.next())).toMatchObject({ code: 'llm_failed', title: 'Not understood' })
+})
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+] as const)('an answer that was packed as %s is read, though it was not asked for', async (encoding, pack) => {
+  server.answer = (response) => response.writeHead(200, { 'content-encoding': encoding }).end(pack(chunk({ content: 'all' }) + last()))
+  expect((await hear(modelOf('openai'), question('hi'))).text).toBe('all')
+})
+
+test('an answer that is packed so that it is small has the same limit', async () => {
+  const packed = gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))
+  const error = await fails((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed))
+  expect(error).toMatchObject({ code: 'llm_failed', title: 'Answer too large' })
+  const other = await fails((response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'))
+  expect(other).toMatchObject({ code: 'llm_failed', title: 'Not understood' })
+})
+
 describe('a call that may not be made, or cannot', () => {
   const settings = () => settingsAt(`${server.url}/v1`)
   test('is refused where the policy does not allow the host', async () => {
@@ -210,6 +241,10 @@ describe('a call that may not be made, or cannot', () => {
     expect(error.code).toBe('egress_refused')
     expect(error.extras.hint).toContain(`EGRESS_ALLOW=127.0.0.1:${server.port}`)
     expect(server.asked).toEqual([])
+  })
+  test('is refused where the port is that of another protocol', async () => {
+    const error = await failure(hear(modelsHere().of(settingsAt('http://127.0.0.1:25/v1')), question('hi')))
+    expect(error).toMatchObject({ code: 'egress_refused', detail: '127.0.0.1:25 has a port of another protocol' })
   })
   test('says that nothing listens', async () => {
     const other = new RawServer()

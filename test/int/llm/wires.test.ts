@@ -36,7 +36,7 @@ const wires: Wire[] = [
 
 describe.each(wires)('a server that speaks $name', ({ settings, usage }) => {
   test('gives its text in parts, then how it ended and what it used', async () => {
-    server.onMessage('how many', { content: 'There are three rows, äöü 🙂.', usage, model: 'the-real-model' })
+    server.onMessage('how many', { content: 'There are three rows, äöü 🙂.', usage, model: 'the-real-model' }, { latency: 20 })
     const { text, parts, end } = await hear(models.of(settings()), question('how many?'))
     expect(text).toBe('There are three rows, äöü 🙂.')
     expect(parts.length).toBeGreaterThan(3)
