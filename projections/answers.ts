@@ -1,10 +1,10 @@
-import { readableText } from './payloads/payload-text.js'
+import { withPayload } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** The events of a source that gave answers, each with its payload if that can be read: a JSON object, an `AnswerRecord`. */
-export const answersFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE answers_given AS
-    SELECT e.*, ${readableText('p.body', 'OBJECT')} AS body
-    FROM (
+export const answersFrom = (source: string): string =>
+  `CREATE OR REPLACE TEMP TABLE answers_given AS ${withPayload(
+    `
       SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, (data->>'$.version')::INTEGER AS version,
         data->>'$.answer' AS answer, data->>'$.purpose' AS purpose, data->>'$.conversation' AS conversation, data->'$.skills' AS skills,
         data->'$.models' AS models, data->'$.knowledge_bases' AS knowledge_bases, data->>'$.provider' AS provider, data->>'$.model' AS model,
@@ -13,8 +13,9 @@ export const answersFrom = (source: string): string => `CREATE OR REPLACE TEMP T
         (data->>'$.first_token_ms')::DOUBLE AS first_token_ms, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload,
         from_json(data->'$.steps', '[{"kind":"VARCHAR","name":"VARCHAR","outcome":"VARCHAR","duration_ms":"DOUBLE","rows":"BIGINT",
           "input_tokens":"BIGINT","output_tokens":"BIGINT"}]') AS steps
-      FROM ${source} WHERE type = 'AgentAnswered'
-    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
+      FROM ${source} WHERE type = 'AgentAnswered'`,
+    'OBJECT',
+  )}`
 
 /** What one member of the payloads says, one row for each item of its list, numbered from 1. */
 const itemsOf = (member: string, isModel: boolean): string => `

@@ -1,19 +1,19 @@
-import { readableText } from './payloads/payload-text.js'
+import { withPayload } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** The events of a source that evaluated agents, each with its cases if they can be read: a JSON array with as many as were counted. */
 export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE agents_evaluated AS
     SELECT * EXCLUDE (body),
       CASE WHEN body IS NOT NULL THEN CASE WHEN json_array_length(body) = cases THEN from_json(body, '["JSON"]') END END AS items
-    FROM (
-      SELECT e.*, ${readableText('p.body', 'ARRAY')} AS body
-      FROM (
+    FROM (${withPayload(
+      `
         SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, (data->>'$.version')::INTEGER AS version,
           data->>'$.test' AS test, data->>'$.replayed' AS replayed, data->>'$.model' AS model, (data->>'$.cases')::BIGINT AS cases,
           (data->>'$.failed')::BIGINT AS failed, data->'$.metrics' AS metrics, (data->>'$.input_tokens')::BIGINT AS input_tokens,
           (data->>'$.output_tokens')::BIGINT AS output_tokens, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload
-        FROM ${source} WHERE type = 'AgentEvaluated'
-      ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload
+        FROM ${source} WHERE type = 'AgentEvaluated'`,
+      'ARRAY',
+    )}
     )`
 
 /** One row for each evaluation, and one for each of its cases that can be read. */

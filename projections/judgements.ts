@@ -1,14 +1,15 @@
-import { readableText } from './payloads/payload-text.js'
+import { withPayload } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** The events of a source that judged answers, each with its comment if that can be read. */
-export const judgedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE answers_judged AS
-    SELECT e.*, ${readableText('p.body', 'OBJECT')} AS body
-    FROM (
+export const judgedFrom = (source: string): string =>
+  `CREATE OR REPLACE TEMP TABLE answers_judged AS ${withPayload(
+    `
       SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, data->>'$.answer' AS answer,
         (data->>'$.answered_at')::BIGINT AS answered_at, data->>'$.verdict' AS verdict, data->>'$.payload' AS payload
-      FROM ${source} WHERE type = 'AnswerJudged'
-    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
+      FROM ${source} WHERE type = 'AnswerJudged'`,
+    'OBJECT',
+  )}`
 
 /** One row for each judgement. One without a comment has nothing that could be erased. */
 export const keepJudgements = `INSERT INTO ledger.answer_judgements

@@ -4,5 +4,15 @@
  *
  * @example readableText('p.body', 'OBJECT')
  */
-export const readableText = (body: string, type: 'OBJECT' | 'ARRAY'): string =>
+const readableText = (body: string, type: 'OBJECT' | 'ARRAY'): string =>
   `CASE WHEN json_valid(${body}) THEN CASE WHEN json_type(${body}) = '${type}' THEN ${body} END END`
+
+/**
+ * Rows of events that name a payload, each with the payload as `body` if it can be read; null otherwise.
+ *
+ * @example withPayload("SELECT position, data->>'$.payload' AS payload FROM batch", 'OBJECT')
+ */
+export const withPayload = (events: string, type: 'OBJECT' | 'ARRAY'): string => `
+    SELECT e.*, ${readableText('p.body', type)} AS body
+    FROM (${events}
+    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`

@@ -21,6 +21,10 @@ type Parts = Omit<PrepareParts, 'log'> & {
   tokensPerDay: number
 }
 
+/** Texts that wait for the same reader, as one. */
+const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefined =>
+  last.type === 'text' && frame.type === 'text' ? { type: 'text', text: last.text + frame.text } : undefined
+
 const stopping = (): Problem => new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
 
 /** @throws Problem wrong_arguments when there is no question, or a message is too long */
@@ -92,7 +96,7 @@ export class Agents {
     if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(asked.agent.stream)
     const left = new AbortController()
-    const frames = new Channel<AnswerFrame>()
+    const frames = new Channel<AnswerFrame>(joinTexts)
     const answered = this.#answer(asked, left, frames).finally(release)
     const running = answered.catch(() => undefined)
     this.#running.add(running)

@@ -107,5 +107,5 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const uses = replay && new RecordedUses(replay.tools)
   const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
   const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })
-  return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown, only }
+  return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown }
 }

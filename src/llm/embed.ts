@@ -3,6 +3,7 @@ import { limits } from '../basics/limits.js'
 import type { EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
+import { listIn, recordIn } from './openai/members.js'
 import type { Places } from './places.js'
 
 export type EmbeddingParts = { exchange: Exchange; model: () => Promise<EmbeddingModelV3>; places: Places; most: ExchangeLimits }
@@ -22,12 +23,9 @@ const batchesOf = function* (texts: readonly string[]): Generator<string[]> {
   if (batch.length > 0) yield batch
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-
 /** The place of each vector, where the answer says it: the specification of OpenAI has an index, and promises no order. */
 const placesIn = (body: unknown, length: number): number[] => {
-  const data: unknown = isRecord(body) ? body['data'] : undefined
-  const said = Array.isArray(data) ? data.map((one: unknown) => (isRecord(one) ? one['index'] : undefined)) : []
+  const said = listIn(recordIn(body)?.['data']).map((one) => recordIn(one)?.['index'])
   const isOrder =
     said.length === length &&
     new Set(said).size === length &&

@@ -5,7 +5,7 @@ import { quoteName } from '../../dialect/strings.js'
 import { allRows, type SqlAnswer } from '../../sql/contract/answer.js'
 import { partsOfName } from '../scope/names.js'
 
-export const metricNames = ['exact', 'result_set', 'judge'] as const
+const metricNames = ['exact', 'result_set', 'judge'] as const
 export type MetricName = (typeof metricNames)[number]
 
 /** The settings of EVALUATE AGENT. Without metrics it takes those that the table has a column for. */

@@ -12,7 +12,6 @@ export type AgentSettings = {
   temperature: number | undefined
   timeoutMs: number
   tokensPerDay: number | undefined
-  returnsContext: boolean
   /** The params without their secrets. */
   params: JsonObject
 }
@@ -56,7 +55,6 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     temperature: firstNumber(objects, 'temperature', 0, 2),
     timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),
     tokensPerDay: firstNumber([params], 'tokens_per_day', 0, limits.agentDayMaxTokens),
-    returnsContext: params['return_context'] === true,
     params,
   }
 }

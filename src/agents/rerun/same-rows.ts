@@ -11,7 +11,7 @@ const counted = (rows: readonly (readonly Json[])[]): Map<string, number> => {
 }
 
 /** Whether two lists have the same rows, each as often, in any order. */
-export const haveSameRows = (one: readonly (readonly Json[])[], other: readonly (readonly Json[])[]): boolean => {
+const haveSameRows = (one: readonly (readonly Json[])[], other: readonly (readonly Json[])[]): boolean => {
   if (one.length !== other.length) return false
   const others = counted(other)
   return [...counted(one)].every(([key, count]) => others.get(key) === count)

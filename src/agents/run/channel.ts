@@ -1,11 +1,21 @@
-/** Items on their way from who makes them to one reader, who may be slower. What is put in is bounded by who makes it. */
+/**
+ * Items on their way from who makes them to one reader, who may be slower. What is put in is bounded by who makes it; items that wait are
+ * joined where `join` knows how, so that a slow reader gets few large ones.
+ *
+ * @example const frames = new Channel<AnswerFrame>(joinTexts); frames.put({ type: 'text', text: '42' }); for await (const frame of frames) …
+ */
 export class Channel<T> implements AsyncIterable<T> {
   readonly #items: T[] = []
   #isEnded = false
   #wake: () => void = () => undefined
 
+  constructor(private readonly join: (last: T, item: T) => T | undefined = () => undefined) {}
+
   put(item: T): void {
-    this.#items.push(item)
+    const last = this.#items.at(-1)
+    const joined = last === undefined ? undefined : this.join(last, item)
+    if (joined === undefined) this.#items.push(item)
+    else this.#items[this.#items.length - 1] = joined
     this.#wake()
   }
 

@@ -4,7 +4,7 @@ import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/la
 import type { ChatResponse } from '../contract/answer-record.js'
 
 /** What an exchange came to. `failure` is why it was cut off. */
-export type Exchanged = { response: ChatResponse; failure?: unknown; firstTextMs: number | null; durationMs: number }
+export type Exchanged = { response: ChatResponse; failure?: unknown; durationMs: number }
 
 const tooMuch = (): Problem =>
   new Problem(
@@ -56,7 +56,6 @@ export const exchange = async (
 ): Promise<Exchanged> => {
   const began = performance.now()
   const said: Said = { text: '', toolCalls: [] }
-  let firstTextMs: number | null = null
   let chars = 0
   const stop = new AbortController()
   const wait = waitingUntil(signal)
@@ -64,7 +63,7 @@ export const exchange = async (
   try {
     for (;;) {
       const next = await wait.for(parts.next())
-      if (next.done === true) return { response: { ...said, ...next.value }, firstTextMs, durationMs: performance.now() - began }
+      if (next.done === true) return { response: { ...said, ...next.value }, durationMs: performance.now() - began }
       const part = next.value
       if ('toolCall' in part) {
         const { id, tool, input } = part.toolCall
@@ -72,7 +71,6 @@ export const exchange = async (
         said.toolCalls.push({ ...part.toolCall, id: fit(id), tool: fit(tool), input: fit(input) })
       } else if (part.text !== '') {
         const text = fit(part.text)
-        firstTextMs ??= performance.now() - began
         chars += text.length
         said.text += text
         onText(text)
@@ -82,7 +80,7 @@ export const exchange = async (
     }
   } catch (error) {
     const failure: unknown = signal.aborted ? signal.reason : error
-    return { response: { ...said, error: titleOf(failure) }, failure, firstTextMs, durationMs: performance.now() - began }
+    return { response: { ...said, error: titleOf(failure) }, failure, durationMs: performance.now() - began }
   } finally {
     stop.abort()
     wait.end()

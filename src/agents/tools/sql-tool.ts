@@ -11,7 +11,7 @@ const cellMaxChars = 2_000
 const shownCell = (cell: Json): Json => (typeof cell === 'string' ? cutText(cell, cellMaxChars) : cell)
 
 /** Rows as a language model reads them: the names of the columns, then one array a line, as many as fit. */
-export const rowsText = ({ columns, rows, cut }: QueryRows): string => {
+const rowsText = ({ columns, rows, cut }: QueryRows): string => {
   const lines = [`columns: ${JSON.stringify(columns.map(({ name }) => name))}`]
   let chars = lines[0]?.length ?? 0
   let shown = 0
