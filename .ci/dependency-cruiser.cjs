@@ -36,7 +36,14 @@ module.exports = {
       name: 'no-orphan-dependencies',
       severity: 'error',
       from: { path: '^(events|projections|src)/' },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'unknown', 'undetermined'] },
+      to: { dependencyTypes: ['npm-no-pkg', 'unknown', 'undetermined'] },
+    },
+    // The build puts a development dependency into the programs. What the package has besides them must do without.
+    {
+      name: 'modules-of-the-package-need-no-bundle',
+      severity: 'error',
+      from: { path: '^(events|projections)/' },
+      to: { dependencyTypes: ['npm-dev'] },
     },
   ],
   options: {

@@ -23,7 +23,7 @@ test('the program of docs/use/embedding.md does what the page says, and the serv
   const modules = join(place.path, 'node_modules')
   mkdirSync(join(modules, 'mindledger'), { recursive: true })
   symlinkSync(join(repository, 'node_modules', '@event-driven-io'), join(modules, '@event-driven-io'))
-  const entry = pathToFileURL(join(repository, 'dist/src/log/index.js')).href
+  const entry = pathToFileURL(join(repository, 'dist/bin/log.js')).href
   writeFileSync(join(modules, 'mindledger', 'log.js'), `export * from '${entry}'\n`)
   writeFileSync(join(modules, 'mindledger', 'package.json'), JSON.stringify({ type: 'module', exports: { './log': './log.js' } }))
   writeFileSync(join(place.path, 'program.mjs'), block('js'))

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { build } from 'esbuild'
+import { repository } from '../support/cli.js'
+
+type Package = {
+  exports: Record<string, string | { types: string; default: string }>
+  dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+}
+
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
+const { exports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(read('package.json')) as Package
+const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name
+const packed = (): Set<string> => {
+  const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: repository, maxBuffer: 2 ** 26 })
+  const [tarball] = Object.values(JSON.parse(told.toString()) as Record<string, { files: { path: string }[] }>)
+  return new Set((tarball?.files ?? []).map(({ path }) => path))
+}
+
+/** All files of types that some of them lead to, and the packages that they name. */
+const typesFrom = (roots: readonly string[]): { files: Set<string>; packages: Set<string> } => {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const waiting = [...roots]
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file)) continue
+    files.add(file)
+    for (const [, from, inline] of read(file).matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm)) {
+      const name = from ?? inline ?? ''
+      if (name.startsWith('.')) waiting.push(join(file, '..', name.replace(/\.js$/, '.d.ts')))
+      else if (!name.startsWith('node:')) packages.add(packageOf(name))
+    }
+  }
+  return { files, packages }
+}
+
+/** The same of code. */
+const codeFrom = async (entryPoints: string[]): Promise<{ files: string[]; packages: Set<string> }> => {
+  const { metafile } = await build({
+    absWorkingDir: repository,
+    entryPoints,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    outdir: 'out',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const asked = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external))
+  const names = asked.map(({ path }) => path).filter((path) => !isBuiltin(path))
+  return { files: Object.keys(metafile.inputs), packages: new Set(names.map(packageOf)) }
+}
+
+const entries = Object.values(exports).flatMap((entry) => (typeof entry === 'string' || entry.default.includes('*') ? [] : [entry]))
+
+test('the package has every file that its exports and their types lead to, and names the packages that those import', async () => {
+  const types = typesFrom(entries.map((entry) => join(entry.types)))
+  const code = await codeFrom([...entries.map((entry) => entry.default), 'dist/bin/mindledger.js', 'dist/bin/sql-process.js'])
+  const inPackage = packed()
+  expect([...types.files, ...code.files].filter((file) => !inPackage.has(file))).toEqual([])
+  expect([...types.packages].filter((name) => !(name in dependencies))).toEqual([])
+  const installed = { ...dependencies, ...optionalDependencies, ...peerDependencies }
+  // `pg` asks for these two where they are, and goes on without them.
+  expect([...code.packages].filter((name) => !(name in installed) && !name.startsWith('pg-'))).toEqual([])
+})
+
+test('packages that are in the programs are no dependencies, and their licences are beside the programs', () => {
+  const licences = read('dist/bin/LICENSES.txt')
+  for (const name of ['express', 'pg', 'mysql2', 'undici', '@modelcontextprotocol/server', '@ai-sdk/anthropic']) {
+    expect(dependencies).not.toHaveProperty(name)
+    expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+  }
+})
