@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<void>> = {
   block: async () => (await import('./block.js')).block(),
   connections: async () => (await import('./connections.js')).connected(),
   agents: async () => (await import('./agents.js')).agents(),
+  knowledge: async () => (await import('./knowledge.js')).knowledge(),
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 

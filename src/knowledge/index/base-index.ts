@@ -6,7 +6,7 @@ import { conditionOf } from './filters.js'
 import type { ErasedDocuments, IndexState, SearchRequest, Step } from './messages.js'
 import { openIndex, readMeta, writeMeta, type Connection, type Identity } from './schema.js'
 import { listChunks, searchChunks } from './search-chunks.js'
-import { VectorTable } from './vectors.js'
+import { blockRows, VectorTable, type VectorBlock } from './vector-table.js'
 import { vectorOf } from './vector-bytes.js'
 
 type ChunkRow = { key: number; content: string }
@@ -124,7 +124,12 @@ export class BaseIndex {
   /** One transaction. When it fails, the vectors in memory may have more than the file: they are read again. */
   #changing(work: () => void): void {
     try {
-      this.#db.transaction(work).immediate()
+      this.#db
+        .transaction(() => {
+          work()
+          this.#keepVectors()
+        })
+        .immediate()
     } catch (error) {
       this.#vectors = undefined
       throw error
@@ -145,10 +150,10 @@ export class BaseIndex {
     this.#db.prepare('INSERT INTO inserts VALUES (?, ?)').run(position, payload)
     if (dimensions !== null) writeMeta(this.#db, 'dimensions', dimensions)
     const addDocument = this.#db.prepare('INSERT INTO documents (position, row, id, metadata) VALUES (?, ?, ?, ?)')
-    const addChunk = this.#db.prepare(
-      'INSERT INTO chunks (document, number, total, start, finish, content, vector) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    )
+    const addChunk = this.#db.prepare('INSERT INTO chunks (document, number, total, start, finish, content) VALUES (?, ?, ?, ?, ?, ?)')
     const addWords = this.#db.prepare('INSERT INTO words (rowid, content) VALUES (?, ?)')
+    const addVector = this.#db.prepare('INSERT INTO vectors VALUES (?, ?)')
+    const table = dimensions === null ? undefined : this.#vectorTable()
     const addColumn = this.#db.prepare('INSERT OR IGNORE INTO columns VALUES (?, ?)')
     let place = 0
     for (const [row, document] of (documents ?? []).entries()) {
@@ -158,17 +163,11 @@ export class BaseIndex {
       const chunks = chunksOf(document.content, chunking)
       for (const [i, { start, end, text }] of chunks.entries()) {
         const vector = dimensions !== null && vectors ? vectorOf(vectors, place++, dimensions) : undefined
-        const added = addChunk.run(
-          key,
-          i + 1,
-          chunks.length,
-          start,
-          end,
-          text,
-          vector ? Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength) : null,
-        )
-        addWords.run(added.lastInsertRowid, text)
-        if (vector) this.#vectors?.add(Number(added.lastInsertRowid), vector)
+        const { lastInsertRowid: chunk } = addChunk.run(key, i + 1, chunks.length, start, end, text)
+        addWords.run(chunk, text)
+        if (!vector) continue
+        addVector.run(chunk, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength))
+        table?.add(Number(chunk), position, vector)
       }
     }
   }
@@ -184,7 +183,7 @@ export class BaseIndex {
         const document = find.get(at, row)
         if (!document) continue
         end.run(position, document.key)
-        for (const chunk of this.#chunksOf(document.key)) this.#moveWords(chunk)
+        for (const chunk of this.#chunksOf(document.key)) this.#moveWords(chunk, position)
       }
   }
 
@@ -192,10 +191,10 @@ export class BaseIndex {
     return this.#db.prepare<[number], ChunkRow>('SELECT key, content FROM chunks WHERE document = ?').all(document)
   }
 
-  #moveWords({ key, content }: ChunkRow): void {
+  #moveWords({ key, content }: ChunkRow, position: number): void {
     this.#dropWords('words', { key, content })
     this.#db.prepare('INSERT INTO past (rowid, content) VALUES (?, ?)').run(key, content)
-    this.#vectors?.remove(key)
+    this.#vectorTable()?.end(key, position)
   }
 
   #dropWords(index: 'words' | 'past', { key, content }: ChunkRow): void {
@@ -210,14 +209,17 @@ export class BaseIndex {
       )
       .all(payload)
       .filter(({ row }) => !stays.has(row))
+    const gone = new Set<number>()
     for (const { key, valid_to } of documents) {
       for (const chunk of this.#chunksOf(key)) {
         this.#dropWords(valid_to === null ? 'words' : 'past', chunk)
-        this.#vectors?.remove(chunk.key)
+        gone.add(chunk.key)
       }
+      this.#db.prepare('DELETE FROM vectors WHERE chunk IN (SELECT key FROM chunks WHERE document = ?)').run(key)
       this.#db.prepare('DELETE FROM chunks WHERE document = ?').run(key)
       this.#db.prepare('DELETE FROM documents WHERE key = ?').run(key)
     }
+    if (gone.size > 0) this.#vectorTable()?.remove(gone)
     return documents.length
   }
 
@@ -234,14 +236,25 @@ export class BaseIndex {
     if (dimensions === undefined) return undefined
     if (this.#vectors) return this.#vectors
     const table = new VectorTable(dimensions)
-    const rows = this.#db
-      .prepare<[], { key: number; vector: Buffer }>(
-        `SELECT c.key, c.vector FROM chunks AS c JOIN documents AS d ON d.key = c.document
-        WHERE d.valid_to IS NULL AND c.vector IS NOT NULL ORDER BY c.key`,
-      )
+    const blocks = this.#db
+      .prepare<[], Required<VectorBlock>>('SELECT block, places, codes FROM vector_places JOIN vector_codes USING (block) ORDER BY block')
       .iterate()
-    for (const { key, vector } of rows) table.add(key, vectorOf(vector, 0, dimensions))
+    for (const block of blocks) table.restore(block)
     this.#vectors = table
     return table
+  }
+
+  /** Writes what changed in the vectors: they are kept as they stand in memory. */
+  #keepVectors(): void {
+    const table = this.#vectors
+    if (!table) return
+    const keepPlaces = this.#db.prepare('INSERT OR REPLACE INTO vector_places VALUES (?, ?)')
+    const keepCodes = this.#db.prepare('INSERT OR REPLACE INTO vector_codes VALUES (?, ?)')
+    for (const { block, places, codes } of table.takeChanges()) {
+      keepPlaces.run(block, places)
+      if (codes) keepCodes.run(block, codes)
+    }
+    for (const kept of ['vector_places', 'vector_codes'])
+      this.#db.prepare(`DELETE FROM ${kept} WHERE block >= ?`).run(Math.ceil(table.rows / blockRows))
   }
 }

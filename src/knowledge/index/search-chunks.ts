@@ -5,7 +5,8 @@ import type { JsonObject } from '../../../events/common.js'
 import { conditionOf, type Condition } from './filters.js'
 import type { SearchRequest } from './messages.js'
 import type { Connection } from './schema.js'
-import { BestHits, dot, type VectorHit, type VectorTable } from './vectors.js'
+import type { VectorTable } from './vector-table.js'
+import { dot, type VectorHit } from './vectors.js'
 import { vectorOf } from './vector-bytes.js'
 import { WordSearch, type WordHit } from './words.js'
 
@@ -14,6 +15,11 @@ type Scored = { key: number; relevance: number; distance: number | null }
 
 /** How many of the best by words and by vectors are weighed against each other. */
 const weighed = 1_000
+/** How many more than wanted are compared exactly: codes may order those that are about equally near in another way. */
+const margin = 100
+/** So many of the best are tried by filters before all chunks are, and so many more than wanted have to pass then. */
+const tried = 2_000
+const spare = 10
 
 /** The documents that held at a position; those that hold now where there is none. */
 const holding = (asOf: number | null): Condition =>
@@ -21,16 +27,9 @@ const holding = (asOf: number | null): Condition =>
     ? { sql: ' AND d.valid_to IS NULL', values: [] }
     : { sql: ' AND d.position <= ? AND (d.valid_to IS NULL OR d.valid_to > ?)', values: [asOf, asOf] }
 
-const both = (one: Condition, other: Condition): Condition => ({ sql: one.sql + other.sql, values: [...one.values, ...other.values] })
+const nothing: Condition = { sql: '', values: [] }
 
-const wordHits = (db: Connection, { content, asOf }: SearchRequest, filter: Condition, limit: number): WordHit[] => {
-  const search = new WordSearch(db, content)
-  // The index of words has only what holds now: without a filter no document need be looked at.
-  if (asOf === null) return search.hits('words', filter, limit)
-  const condition = both(holding(asOf), filter)
-  const hits = [...search.hits('words', condition, limit), ...search.hits('past', condition, limit)]
-  return hits.sort((one, other) => other.relevance - one.relevance || one.key - other.key).slice(0, limit)
-}
+const both = (one: Condition, other: Condition): Condition => ({ sql: one.sql + other.sql, values: [...one.values, ...other.values] })
 
 const keysOf = (db: Connection, condition: Condition): Set<number> =>
   new Set(
@@ -40,58 +39,88 @@ const keysOf = (db: Connection, condition: Condition): Set<number> =>
       .all(...condition.values),
   )
 
-/** Vectors of the past are not in memory. */
-const pastHits = (db: Connection, vector: Float32Array, condition: Condition, limit: number): VectorHit[] => {
-  const best = new BestHits(limit)
-  const rows = db
-    .prepare<unknown[], { key: number; vector: Buffer }>(
-      `SELECT c.key, c.vector FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.vector IS NOT NULL${condition.sql}`,
+/** Those of some chunks that pass a condition. */
+const passingOf = (db: Connection, keys: readonly number[], condition: Condition): Set<number> =>
+  keysOf(db, both({ sql: ' AND c.key IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keys)] }, condition))
+
+const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, limit: number): WordHit[] => {
+  const search = new WordSearch(db, content)
+  const filter = conditionOf(filters)
+  // The index of words has only what holds now: without a filter no document need be looked at.
+  if (asOf === null) {
+    if (filters.length === 0) return search.hits('words', nothing, limit)
+    const first = search.hits('words', nothing, tried)
+    const passing = passingOf(
+      db,
+      first.map(({ key }) => key),
+      filter,
     )
-    .iterate(...condition.values)
-  for (const row of rows) best.offer(row.key, dot(vector, vectorOf(row.vector, 0, vector.length), 0))
-  return best.sorted()
+    if (first.length < tried || passing.size >= Math.min(limit, wanted + spare))
+      return first.filter(({ key }) => passing.has(key)).slice(0, limit)
+    return search.hits('words', filter, limit)
+  }
+  const condition = both(holding(asOf), filter)
+  const hits = [...search.hits('words', condition, limit), ...search.hits('past', condition, limit)]
+  return hits.sort((one, other) => other.relevance - one.relevance || one.key - other.key).slice(0, limit)
 }
 
-const scoredVector = ({ key, similarity }: VectorHit): Scored => {
-  const distance = Math.max(0, 1 - similarity)
-  return { key, relevance: 1 / (1 + distance), distance }
-}
+const distanceOf = (similarity: number): number => Math.max(0, 1 - similarity)
 
 const byRelevance = (one: Scored, other: Scored): number => other.relevance - one.relevance || one.key - other.key
 
-/** Both relevances, weighed; a chunk without one of them counts as not relevant there. */
-const combined = (
-  vectors: readonly Scored[],
-  words: readonly WordHit[],
-  alpha: number,
-  distanceOf: (key: number) => number | undefined,
-) => {
-  const scores = new Map<number, Scored>()
-  for (const { key, relevance, distance } of vectors) scores.set(key, { key, relevance: alpha * relevance, distance })
-  for (const { key, relevance } of words) {
-    const known = scores.get(key)
-    const distance = known ? known.distance : (distanceOf(key) ?? null)
-    const ofVector = known ? known.relevance : distance === null ? 0 : alpha / (1 + distance)
-    scores.set(key, { key, relevance: ofVector + (1 - alpha) * relevance, distance })
+/** How near chunks are to a question, exactly, by the vectors in the file. */
+const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) => number | undefined) => {
+  const find = db.prepare<[number], Buffer>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
+  return (key) => {
+    const bytes = find.get(key)
+    return bytes && dot(vector, vectorOf(bytes, 0, vector.length), 0)
   }
-  return [...scores.values()].sort(byRelevance)
 }
 
-const scored = (db: Connection, request: SearchRequest, table: () => VectorTable | undefined): Scored[] => {
-  const { vector, alpha, limit, filters, asOf } = request
+/** A relevance by both, weighed; a chunk without one of them counts as not relevant there. */
+const weighedRelevance = (alpha: number, similarity: number | undefined, ofWords: number): number =>
+  (similarity === undefined ? 0 : alpha / (1 + distanceOf(similarity))) + (1 - alpha) * ofWords
+
+type Vectors = { table: VectorTable; vector: Float32Array }
+
+/** The nearest chunks that pass the filters. The very nearest are tried first: where enough of them pass, no others need be. */
+const nearestAllowed = (db: Connection, { table, vector }: Vectors, { filters, asOf, limit }: SearchRequest, most: number): VectorHit[] => {
+  if (filters.length === 0) return table.nearest(vector, most, { asOf })
   const filter = conditionOf(filters)
-  if (vector === null || alpha === 0)
-    return wordHits(db, request, filter, limit).map(({ key, relevance }) => ({ key, relevance, distance: null }))
-  const wanted = alpha === 1 ? limit : weighed
-  const vectors = asOf === null ? table() : undefined
-  const allowed = filters.length > 0 ? keysOf(db, both(holding(null), filter)) : undefined
-  const near = vectors ? vectors.nearest(vector, wanted, allowed) : pastHits(db, vector, both(holding(asOf), filter), wanted)
-  if (alpha === 1) return near.map(scoredVector)
-  const distanceOf = (key: number) => {
-    const similarity = vectors?.similarityOf(vector, key)
-    return similarity === undefined ? undefined : Math.max(0, 1 - similarity)
+  const near = table.nearest(vector, tried, { asOf })
+  const passing = passingOf(
+    db,
+    near.map(({ key }) => key),
+    filter,
+  )
+  if (near.length < tried || passing.size >= limit + spare) return near.filter(({ key }) => passing.has(key)).slice(0, most)
+  return table.nearest(vector, most, { asOf, allowed: keysOf(db, both(holding(asOf), filter)) })
+}
+
+/** Candidates are chosen by the codes of vectors, and the best of them compared exactly. */
+const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): Scored[] => {
+  const { vector, alpha, limit } = request
+  if (vector === null || alpha === 0) return wordHits(db, request, limit).map(({ key, relevance }) => ({ key, relevance, distance: null }))
+  const candidates = limit + margin
+  const near = table ? nearestAllowed(db, { table, vector }, request, alpha === 1 ? candidates : Math.max(weighed, candidates)) : []
+  const words = new Map(alpha === 1 ? [] : wordHits(db, request, weighed).map(({ key, relevance }) => [key, relevance]))
+  const similarities = new Map(near.map(({ key, similarity }) => [key, similarity]))
+  for (const [key, similarity] of table?.similarities(
+    vector,
+    [...words.keys()].filter((key) => !similarities.has(key)),
+  ) ?? [])
+    similarities.set(key, similarity)
+  const exact = exactSimilarity(db, vector)
+  const by = (key: number, similarity: number | undefined): Scored => {
+    const distance = similarity === undefined ? null : distanceOf(similarity)
+    return { key, relevance: weighedRelevance(alpha, similarity, words.get(key) ?? 0), distance }
   }
-  return combined(near.map(scoredVector), wordHits(db, request, filter, weighed), alpha, distanceOf)
+  return [...new Set([...similarities.keys(), ...words.keys()])]
+    .map((key) => by(key, similarities.get(key)))
+    .sort(byRelevance)
+    .slice(0, candidates)
+    .map(({ key }) => by(key, exact(key)))
+    .sort(byRelevance)
 }
 
 const columns = 'd.id, c.number, c.total, c.start, c.finish, c.content, d.metadata'
@@ -106,7 +135,7 @@ const listedChunk = ({ id, number, total, start, finish, content, metadata }: Ro
 /** The best chunks for a question, by their words, their vectors, or both. */
 export const searchChunks = (db: Connection, request: SearchRequest, table: () => VectorTable | undefined): KnowledgeChunk[] => {
   const find = db.prepare<[number], Row>(`SELECT ${columns} FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.key = ?`)
-  const best = scored(db, request, table).filter(({ relevance }) => relevance >= request.minRelevance)
+  const best = scored(db, request, request.alpha === 0 ? undefined : table()).filter(({ relevance }) => relevance >= request.minRelevance)
   return best.slice(0, request.limit).flatMap(({ key, relevance, distance }) => {
     const row = find.get(key)
     return row ? [{ ...listedChunk(row), relevance, distance }] : []

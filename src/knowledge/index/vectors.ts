@@ -1,8 +1,6 @@
 /** A chunk and how near its vector is: the cosine of the angle between them. */
 export type VectorHit = { key: number; similarity: number }
 
-const firstRows = 1_024
-
 /** The product of two vectors, of which the second stands at an offset. Both have length 1, so that it is their cosine. */
 export const dot = (one: Float32Array, all: Float32Array, at: number): number => {
   let [a, b, c, d] = [0, 0, 0, 0]
@@ -68,63 +66,6 @@ export class BestHits {
       this.#swap(at, worst)
       at = worst
     }
-  }
-}
-
-/** The vectors of all chunks that hold now, one behind the other, so that a search reads memory from one end to the other. */
-export class VectorTable {
-  #all: Float32Array
-  readonly #keys: number[] = []
-  readonly #places = new Map<number, number>()
-
-  constructor(private readonly dimensions: number) {
-    this.#all = new Float32Array(dimensions * firstRows)
-  }
-
-  add(key: number, vector: Float32Array): void {
-    const place = this.#keys.length
-    const at = place * this.dimensions
-    if (at + this.dimensions > this.#all.length) {
-      const larger = new Float32Array(this.#all.length * 2)
-      larger.set(this.#all)
-      this.#all = larger
-    }
-    this.#all.set(vector, at)
-    this.#keys.push(key)
-    this.#places.set(key, place)
-  }
-
-  /** The last vector takes the place of the one that goes; a key that is not there changes nothing. */
-  remove(key: number): void {
-    const place = this.#places.get(key)
-    const last = this.#keys.at(-1)
-    if (place === undefined || last === undefined) return
-    this.#keys.pop()
-    this.#places.delete(key)
-    const { dimensions } = this
-    const lastAt = this.#keys.length * dimensions
-    if (last !== key) {
-      this.#all.copyWithin(place * dimensions, lastAt, lastAt + dimensions)
-      this.#keys[place] = last
-      this.#places.set(last, place)
-    }
-    this.#all.fill(0, lastAt, lastAt + dimensions)
-  }
-
-  /** The nearest chunks, of those that are allowed where not all are. */
-  nearest(vector: Float32Array, limit: number, allowed?: ReadonlySet<number>): VectorHit[] {
-    const best = new BestHits(limit)
-    for (let place = 0; place < this.#keys.length; place++) {
-      const key = this.#keys[place] ?? 0
-      if (!allowed || allowed.has(key)) best.offer(key, dot(vector, this.#all, place * this.dimensions))
-    }
-    return best.sorted()
-  }
-
-  /** How near one chunk is; undefined for one without a vector. */
-  similarityOf(vector: Float32Array, key: number): number | undefined {
-    const place = this.#places.get(key)
-    return place === undefined ? undefined : dot(vector, this.#all, place * this.dimensions)
   }
 }
 

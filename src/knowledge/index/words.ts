@@ -6,6 +6,9 @@ import { stopWords } from './stop-words.js'
 /** A chunk that has words of the question, and how well it fits, from 0 to 1. */
 export type WordHit = { key: number; relevance: number }
 
+/** A word, and what it weighs. */
+type Weighted = readonly [word: string, weight: number]
+
 /** The index that is asked: of what holds now, or of what no longer does. */
 type WordIndex = 'words' | 'past'
 
@@ -51,28 +54,34 @@ export class WordSearch {
    * in quotes, and holds letters and digits only.
    */
   hits(index: WordIndex, condition: Condition, limit: number): WordHit[] {
-    const best = this.#bestScore(index)
+    const weights = this.#weights(index)
+    const best = most * weights.reduce((sum, [, weight]) => sum + weight, 0)
     if (best === 0) return []
-    const match = [...this.#stems.values()].map((word) => `"${word}"`).join(' OR ')
-    const sql =
-      condition.sql === ''
-        ? `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? ORDER BY rank LIMIT ?`
-        : `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
-          JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${condition.sql} ORDER BY f.rank LIMIT ?`
-    const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...condition.values, limit)
-    return rows.map(({ key, score }) => ({ key, relevance: relevanceOf(Math.min(1, Math.max(0, score / best))) }))
+    const ask = (words: readonly Weighted[]): WordHit[] => {
+      const match = words.map(([word]) => `"${word}"`).join(' OR ')
+      const sql =
+        condition.sql === ''
+          ? `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? ORDER BY rank LIMIT ?`
+          : `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
+            JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${condition.sql} ORDER BY f.rank LIMIT ?`
+      const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...condition.values, limit)
+      return rows.map(({ key, score }) => ({ key, relevance: relevanceOf(Math.min(1, Math.max(0, score / best))) }))
+    }
+    // Words that most chunks have weigh nothing, and take the most time: they are asked for only where the others find too little.
+    const telling = weights.filter(([, weight]) => weight > leastWeight)
+    const found = telling.length > 0 && telling.length < weights.length ? ask(telling) : []
+    return found.length === limit ? found : ask(weights)
   }
 
-  /** The score that no chunk can pass: that of one which repeats each word without end. */
-  #bestScore(index: WordIndex): number {
+  /** What each word weighs in BM25. */
+  #weights(index: WordIndex): Weighted[] {
     const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
+    if (chunks === 0) return []
     const find = this.db.prepare<[string], { doc: number }>(`SELECT doc FROM ${index}_terms WHERE term = ?`)
-    let sum = 0
-    for (const stem of this.#stems.keys()) {
+    return [...this.#stems].map(([stem, word]) => {
       const having = find.get(stem)?.doc ?? 0
       const weight = Math.log((chunks - having + 0.5) / (having + 0.5))
-      sum += weight <= 0 ? leastWeight : weight
-    }
-    return chunks === 0 ? 0 : sum * most
+      return [word, weight <= 0 ? leastWeight : weight]
+    })
   }
 }

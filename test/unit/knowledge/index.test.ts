@@ -6,7 +6,8 @@ import type { MetadataFilter } from '../../../src/knowledge/contract/search.js'
 import { BaseIndex } from '../../../src/knowledge/index/base-index.js'
 import type { SearchRequest, Step } from '../../../src/knowledge/index/messages.js'
 import { vectorBytes } from '../../../src/knowledge/index/vector-bytes.js'
-import { normalised, VectorTable } from '../../../src/knowledge/index/vectors.js'
+import { VectorTable } from '../../../src/knowledge/index/vector-table.js'
+import { dot, normalised } from '../../../src/knowledge/index/vectors.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'knowledge-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -148,17 +149,111 @@ describe('vectors', () => {
     expect(index.search({ ...near, asOf: 15 })[0]).toMatchObject({ id: 'dogs', content: 'Running dogs love parks' })
   })
 
-  test('a table that loses rows finds what a new one would', () => {
-    const table = new VectorTable(3)
-    const rows = Array.from({ length: 3_000 }, (_, i) => vector(Math.sin(i), Math.cos(i * 2), i % 7))
-    rows.forEach((row, i) => table.add(i, row))
-    for (let i = 0; i < 3_000; i += 3) table.remove(i)
-    table.remove(0)
-    table.remove(9_999)
-    const fresh = new VectorTable(3)
-    rows.forEach((row, i) => i % 3 > 0 && fresh.add(i, row))
-    const question = vector(1, 2, 3)
-    expect(table.nearest(question, 20)).toEqual(fresh.nearest(question, 20))
+  const table = (dimensions: number, rows: readonly Float32Array[], keys = rows.map((_, i) => i + 1)) => {
+    const made = new VectorTable(dimensions)
+    keys.forEach((key) => made.add(key, key * 10, rows[key - 1] ?? new Float32Array(dimensions)))
+    return made
+  }
+  const wavy = (dimensions: number, n: number) =>
+    Array.from({ length: n }, (_, i) =>
+      normalised(Float32Array.from({ length: dimensions }, (_, j) => Math.sin(i * 7.3 + j * (1 + (i % 13))))),
+    )
+
+  test('a table that loses rows finds what a new one would, and keeps blocks of the same bytes', () => {
+    const rows = wavy(20, 3_000)
+    const one = table(20, rows)
+    one.remove(new Set([1, 9_999, ...rows.map((_, i) => i + 1).filter((key) => key % 3 === 0)]))
+    const fresh = table(
+      20,
+      rows,
+      rows.map((_, i) => i + 1).filter((key) => key % 3 > 0 && key > 1),
+    )
+    const [question = new Float32Array(20)] = wavy(20, 1)
+    expect(one.nearest(question, 20, { asOf: null })).toEqual(fresh.nearest(question, 20, { asOf: null }))
+    const kept = fresh.takeChanges()
+    const written = new Map(one.takeChanges().map((block) => [block.block, block]))
+    for (const { block, places, codes } of kept) {
+      expect(Buffer.from(written.get(block)?.places ?? []).equals(Buffer.from(places))).toBe(true)
+      expect(Buffer.from(written.get(block)?.codes ?? []).equals(Buffer.from(codes ?? []))).toBe(true)
+    }
+    const restored = new VectorTable(20)
+    for (const { block, places, codes } of kept) if (codes) restored.restore({ block, places: places.slice(), codes: codes.slice() })
+    expect(restored.nearest(question, 20, { asOf: null })).toEqual(fresh.nearest(question, 20, { asOf: null }))
+    expect(restored.takeChanges()).toEqual([])
+  })
+
+  test.each([1, 3, 16, 17, 384, 1_536, 4_096])(
+    'codes of %i dimensions are right to a hundredth, at the largest numbers too',
+    (dimensions) => {
+      const rows = [
+        ...wavy(dimensions, 300),
+        normalised(new Float32Array(dimensions).fill(1)),
+        normalised(new Float32Array(dimensions).fill(-1)),
+      ]
+      const one = table(dimensions, rows)
+      for (const question of [rows[0], rows[300], rows[301]]) {
+        if (!question) throw new Error('no question')
+        for (const { key, similarity } of one.nearest(question, 302, { asOf: null }))
+          expect(Math.abs(similarity - dot(question, rows[key - 1] ?? question, 0))).toBeLessThan(0.01)
+      }
+    },
+  )
+
+  test('a search finds exactly what comparing all vectors finds, now and at each position of the past', () => {
+    const rows = wavy(40, 900)
+    const index = newIndex()
+    for (const version of [1, 2, 3]) {
+      const from = (version - 1) * 300
+      index.apply([
+        inserting(
+          version,
+          rows.slice(from, from + 300).map((_, i) => document(`d${from + i}`, `text ${from + i}`, { fifth: i % 5 })),
+          {
+            ...{ dimensions: 40, vectors: vectorBytes(rows.slice(from, from + 300)) },
+            replaces: version === 3 ? [{ position: 10, rows: Array.from({ length: 200 }, (_, i) => i) }] : [],
+          },
+        ),
+      ])
+    }
+    const [question = new Float32Array(40)] = wavy(40, 5).slice(4)
+    const holdsAt = (i: number, asOf: number) => (Math.floor(i / 300) + 1) * 10 <= asOf && !(i < 200 && asOf >= 30)
+    const all = (asOf: number, passes = (_: number) => true) =>
+      rows
+        .map((row, i) => ({ id: `d${i}`, i, similarity: dot(question, row, 0) }))
+        .filter(({ i }) => holdsAt(i, asOf) && passes(i))
+        .sort((one, other) => other.similarity - one.similarity || one.i - other.i)
+        .slice(0, 10)
+        .map(({ id }) => id)
+    const fifth: MetadataFilter[] = [{ column: 'fifth', op: '=', value: 3 }]
+    const check = (searched: BaseIndex) => {
+      for (const asOf of [10, 20, 25, 30]) expect(idsIn(searched, asked('text', { vector: question, alpha: 1, asOf }))).toEqual(all(asOf))
+      expect(idsIn(searched, asked('text', { vector: question, alpha: 1 }))).toEqual(all(30))
+      expect(idsIn(searched, asked('text', { vector: question, alpha: 1, filters: fifth }))).toEqual(all(30, (i) => (i % 300) % 5 === 3))
+    }
+    check(index)
+  })
+
+  test('a search reads what the process before it kept, and a step that failed leaves nothing in memory', () => {
+    const file = join(directory, `${++files}.sqlite`)
+    const rows = wavy(8, 20)
+    const first = newIndex(file)
+    first.apply([
+      inserting(
+        1,
+        rows.map((_, i) => document(`d${i}`, `t${i}`)),
+        { dimensions: 8, vectors: vectorBytes(rows) },
+      ),
+    ])
+    const again = { ...inserting(2, [document('late', 'late')], { dimensions: 8, vectors: vectorBytes(rows.slice(0, 1)) }), position: 10 }
+    expect(() => first.apply([again])).toThrow()
+    const search = asked('?', { vector: rows[3] ?? null, alpha: 1, limit: 100 })
+    const found = idsIn(first, search)
+    expect(found).toHaveLength(20)
+    expect(found[0]).toBe('d3')
+    first.close()
+    const second = newIndex(file)
+    expect(idsIn(second, search)).toEqual(found)
+    second.close()
   })
 })
 
