@@ -246,10 +246,13 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeVectorsMaxBytes: 'Vectors of the chunks of a knowledge base. Beyond: 413 `too_large`.',
   knowledgeQueryMaxChars: 'The text of a search. Beyond: 400 `wrong_arguments`.',
   knowledgeQueryMaxWords: 'Different words of a search that count. Beyond: the first ones do.',
+  knowledgeRoundsMax:
+    'Times that knowledge bases are asked for one query: for what each holds, and for what it finds. Beyond: 400 `query_limit`.',
   knowledgeQueriesMax: 'Questions of one `content IN (…)`. Beyond: 400 `wrong_arguments`.',
   knowledgeEvaluateMaxQuestions: 'Questions of one EVALUATE KNOWLEDGE_BASE. Beyond: 400 `query_limit`.',
   knowledgeSearchMaxChunks: 'Chunks that a search gives. Beyond: 400 `wrong_arguments`; without LIMIT it gives ten.',
-  knowledgeListMaxChunks: 'Chunks that SQL reads of a knowledge base without a search. Beyond: 400 `query_limit`.',
+  knowledgeListMaxChunks:
+    'Chunks that SQL reads of a knowledge base without a search, if it reads their texts or all of their metadata. Beyond: 400 `query_limit`.',
   knowledgeFilterMaxValues: 'Values of one condition on metadata. Beyond: 400 `wrong_arguments`.',
   knowledgeCallTimeoutMs:
     'One step of the process that keeps the index: a search, or a batch of documents. Beyond: the process is ended, and the next call starts another one.',

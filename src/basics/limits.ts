@@ -221,6 +221,7 @@ export const limits = {
   knowledgeQueryMaxChars: 10_000,
   knowledgeQueryMaxWords: 64,
   knowledgeQueriesMax: 20,
+  knowledgeRoundsMax: 64,
   knowledgeEvaluateMaxQuestions: 1_000,
   knowledgeSearchMaxChunks: 100,
   knowledgeListMaxChunks: 10_000,

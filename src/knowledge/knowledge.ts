@@ -16,7 +16,7 @@ import type {
   KnowledgeQuestion,
   KnowledgeStore,
   KnowledgeTold,
-  ListedChunk,
+  ChunkList,
   ListQuery,
   Removal,
 } from './contract/contents.js'
@@ -119,12 +119,14 @@ export class Knowledge implements KnowledgeStore {
 
   async list(
     { stream }: { stream: string },
-    { limit, filters = [], asOf }: ListQuery,
-  ): Promise<{ chunks: ListedChunk[]; position: number }> {
+    { limit, filters = [], asOf, after = 0, metadata }: ListQuery,
+  ): Promise<ChunkList & { position: number }> {
     const { position } = asOf === undefined ? await this.parts.ledger.log.head() : { position: asOf }
-    const done = await this.parts.indexes.ask(streamId.parse(stream), { list: { limit, filters, asOf: asOf ?? null } })
+    const done = await this.parts.indexes.ask(streamId.parse(stream), {
+      list: { limit, filters, asOf: asOf ?? null, after, metadata: metadata ?? null },
+    })
     if (!('listed' in done)) throw unexpected(done)
-    return { chunks: [...done.listed], position }
+    return { ...done.listed, position }
   }
 
   async facts({ stream }: { stream: string }): Promise<KnowledgeFacts> {
@@ -137,7 +139,10 @@ export class Knowledge implements KnowledgeStore {
   async answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold> {
     const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
     if ('facts' in question) return { facts: await this.facts(base) }
-    if ('list' in question) return { listed: (await this.list(base, question.list)).chunks }
+    if ('list' in question) {
+      const { chunks, last } = await this.list(base, question.list)
+      return { listed: { chunks, last } }
+    }
     return { found: await this.search(base, question.search, signal ? { signal } : {}) }
   }
 

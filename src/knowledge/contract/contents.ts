@@ -7,8 +7,14 @@ import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, S
 /** A chunk that nothing was searched for. */
 export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
 
-/** What is listed of a knowledge base, in the order of insertion. */
-export type ListQuery = { limit: number; filters?: readonly MetadataFilter[]; asOf?: number }
+/**
+ * What is listed of a knowledge base, in the order of insertion: the chunks behind one that was listed before. With `metadata` they have
+ * these columns of metadata only, and no text.
+ */
+export type ListQuery = { limit: number; filters?: readonly MetadataFilter[]; asOf?: number; after?: number; metadata?: readonly string[] }
+
+/** Chunks, and the key of the last one: those behind it are listed `after` it. */
+export type ChunkList = { chunks: ListedChunk[]; last: number | null }
 
 /** A column of metadata, and the types of JSON that its values have. */
 export type MetadataColumn = { name: string; types: readonly ('text' | 'integer' | 'real' | 'boolean' | 'json')[] }
@@ -46,9 +52,11 @@ export type Removal = {
 /** Knowledge bases as the rest of the service uses them. All methods throw a Problem. */
 export interface KnowledgeStore {
   search: SearchKnowledge
-  list(knowledgeBase: { stream: string }, query: ListQuery): Promise<{ chunks: ListedChunk[]; position: number }>
+  list(knowledgeBase: { stream: string }, query: ListQuery): Promise<ChunkList & { position: number }>
   facts(knowledgeBase: { stream: string }): Promise<KnowledgeFacts>
   insert(insertion: Insertion): Promise<Inserted>
+  /** Answers what a query asks of a knowledge base. */
+  answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold>
   /** Takes out the documents that pass all filters. */
   remove(removal: Removal): Promise<{ documents: number; positions: number[] }>
 }
@@ -57,7 +65,7 @@ export interface KnowledgeStore {
 export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | { search: KnowledgeQuery } | { list: ListQuery })
 
 /** What the server says. */
-export type KnowledgeTold = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ListedChunk[] }
+export type KnowledgeTold = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }
 
 /** A value of a row or of metadata. */
 export type Cell = Json

@@ -3,12 +3,15 @@ import type { AnyFound } from '../../log/contract/lookups.js'
 
 export const filterOperators = ['=', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'like', 'not like'] as const
 
-/** A condition on the metadata of a chunk, or on its `id`, `chunk_id` or `chunk_content`; all of several hold. */
-export type MetadataFilter = {
+/** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
+export type MetadataComparison = {
   column: string
   op: (typeof filterOperators)[number]
   value: Json
 }
+
+/** A condition on a chunk: a comparison, or conditions of which one holds, or all do. All of several filters hold. */
+export type MetadataFilter = MetadataComparison | { any: readonly MetadataFilter[] } | { all: readonly MetadataFilter[] }
 
 /** What is searched for. `alpha` weighs vectors against words: 1 is vectors alone, 0 words alone; without it the default of the knowledge base. */
 export type KnowledgeQuery = {

@@ -1,9 +1,9 @@
 import type { DocumentsAt } from '../../../events/records/contents.js'
 import { chunksOf } from '../documents/chunks.js'
-import type { KnowledgeFacts, ListedChunk, MetadataColumn } from '../contract/contents.js'
+import type { ChunkList, KnowledgeFacts, MetadataColumn } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 import { conditionOf } from './filters.js'
-import type { ErasedDocuments, IndexState, SearchRequest, Step } from './messages.js'
+import type { ErasedDocuments, IndexState, ListRequest, SearchRequest, Step } from './messages.js'
 import { openIndex, readMeta, writeMeta, type Connection, type Identity } from './schema.js'
 import { listChunks, searchChunks } from './search-chunks.js'
 import { blockRows, VectorTable, type VectorBlock } from './vector-table.js'
@@ -99,7 +99,7 @@ export class BaseIndex {
     return searchChunks(this.#db, { ...request, asOf }, () => this.#vectorTable())
   }
 
-  list(request: { limit: number; filters: readonly MetadataFilter[]; asOf: number | null }): ListedChunk[] {
+  list(request: ListRequest): ChunkList {
     return listChunks(this.#db, request)
   }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { MetadataFilter } from '../contract/search.js'
+import type { MetadataComparison, MetadataFilter } from '../contract/search.js'
 
 /** A condition in SQLite's SQL over the documents `d` and the chunks `c`, and the values of its parameters. */
 export type Condition = { sql: string; values: (string | number)[] }
@@ -62,7 +62,7 @@ const anyOf = (compare: Compare, value: Json): Condition => {
 
 const notThe = ({ sql, values }: Condition): Condition => ({ sql: `NOT ${sql}`, values })
 
-const conditionOn = ({ op, value }: MetadataFilter, compare: Compare, text: string): Condition => {
+const conditionOn = ({ op, value }: MetadataComparison, compare: Compare, text: string): Condition => {
   switch (op) {
     case 'in':
       return anyOf(compare, value)
@@ -77,7 +77,7 @@ const conditionOn = ({ op, value }: MetadataFilter, compare: Compare, text: stri
   }
 }
 
-const ofMetadata = (filter: MetadataFilter): Condition => {
+const ofMetadata = (filter: MetadataComparison): Condition => {
   const { sql, values } = conditionOn(filter, comparedJson, "CASE m.type WHEN 'text' THEN m.value END")
   return {
     sql: `EXISTS (SELECT 1 FROM json_each(d.metadata) AS m WHERE m.key = ? AND m.type <> 'null' AND ${sql})`,
@@ -85,19 +85,36 @@ const ofMetadata = (filter: MetadataFilter): Condition => {
   }
 }
 
-const ofColumn = (filter: MetadataFilter, expression: string): Condition =>
+const ofColumn = (filter: MetadataComparison, expression: string): Condition =>
   conditionOn(filter, (op, value) => ({ sql: `${expression} ${operators[op]} ?`, values: [textIn(value)] }), expression)
 
+const joined = (filters: readonly MetadataFilter[], word: 'AND' | 'OR'): Condition => {
+  const parts = filters.map(ofFilter)
+  const sql = parts.length === 0 ? String(word === 'AND') : parts.map((part) => part.sql).join(` ${word} `)
+  return { sql: `(${sql})`, values: parts.flatMap(({ values }) => values) }
+}
+
+const ofFilter = (filter: MetadataFilter): Condition => {
+  if ('any' in filter) return joined(filter.any, 'OR')
+  if ('all' in filter) return joined(filter.all, 'AND')
+  const expression = Object.hasOwn(own, filter.column) ? own[filter.column] : undefined
+  return expression === undefined ? ofMetadata(filter) : ofColumn(filter, expression)
+}
+
+/** How many comparisons there are in filters. */
+const comparisonsIn = (filters: readonly MetadataFilter[]): number =>
+  filters.reduce((sum, one) => sum + ('any' in one ? comparisonsIn(one.any) : 'all' in one ? comparisonsIn(one.all) : 1), 0)
+
 /**
- * All filters as one condition. Metadata that a document does not have passes none, also not one with NOT.
+ * All filters as one condition. Metadata that a document does not have passes no comparison, also not one with NOT.
  *
  * @example conditionOf([{ column: 'year', op: '>', value: 2000 }]).values // ['year', 2000]
  * @throws Problem wrong_arguments
  */
 export const conditionOf = (filters: readonly MetadataFilter[]): Condition => {
-  const parts = filters.map((filter) => {
-    const expression = Object.hasOwn(own, filter.column) ? own[filter.column] : undefined
-    return expression === undefined ? ofMetadata(filter) : ofColumn(filter, expression)
-  })
+  const comparisons = comparisonsIn(filters)
+  if (comparisons > limits.knowledgeFilterMaxValues)
+    throw wrong(`there are ${comparisons} conditions on metadata; at most ${limits.knowledgeFilterMaxValues} are taken`)
+  const parts = filters.map(ofFilter)
   return { sql: parts.map(({ sql }) => ` AND ${sql}`).join(''), values: parts.flatMap(({ values }) => values) }
 }

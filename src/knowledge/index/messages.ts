@@ -1,7 +1,7 @@
 import type { Chunking } from '../../../events/knowledge-base.js'
 import type { DocumentsAt } from '../../../events/records/contents.js'
 import type { ProblemFields } from '../../basics/errors.js'
-import type { KnowledgeFacts, ListedChunk } from '../contract/contents.js'
+import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 
 /** A document as its payload has it; one that was erased has nothing but its place. */
@@ -39,6 +39,14 @@ export type SearchRequest = {
   asOf: number | null
 }
 
+export type ListRequest = {
+  limit: number
+  filters: readonly MetadataFilter[]
+  asOf: number | null
+  after: number
+  metadata: readonly string[] | null
+}
+
 /** What an index is asked. */
 export type Work =
   | { open: { logId: string; erasedAt: number } }
@@ -47,7 +55,7 @@ export type Work =
   | { find: readonly string[] }
   | { matching: readonly MetadataFilter[] }
   | { search: SearchRequest }
-  | { list: { limit: number; filters: readonly MetadataFilter[]; asOf: number | null } }
+  | { list: ListRequest }
   | { facts: true }
 
 /** What it answers, by the question. */
@@ -55,7 +63,7 @@ export type Done =
   | { state: IndexState }
   | { places: readonly (readonly [id: string, position: number, row: number])[] }
   | { chunks: readonly KnowledgeChunk[] }
-  | { listed: readonly ListedChunk[] }
+  | { listed: ChunkList }
   | { facts: KnowledgeFacts }
 
 export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }

@@ -1,9 +1,9 @@
 import { chunkId } from '../documents/chunks.js'
-import type { ListedChunk } from '../contract/contents.js'
-import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
+import type { ChunkList, ListedChunk } from '../contract/contents.js'
+import type { KnowledgeChunk } from '../contract/search.js'
 import type { JsonObject } from '../../../events/common.js'
 import { conditionOf, type Condition } from './filters.js'
-import type { SearchRequest } from './messages.js'
+import type { ListRequest, SearchRequest } from './messages.js'
 import type { Connection } from './schema.js'
 import type { VectorTable } from './vector-table.js'
 import { dot, type VectorHit } from './vectors.js'
@@ -142,17 +142,23 @@ export const searchChunks = (db: Connection, request: SearchRequest, table: () =
   })
 }
 
-/** Chunks in the order in which they were inserted. */
-export const listChunks = (
-  db: Connection,
-  { limit, filters, asOf }: { limit: number; filters: readonly MetadataFilter[]; asOf: number | null },
-): ListedChunk[] => {
+/** The same chunk with some columns of its metadata, and without its text. */
+const narrowed = (chunk: ListedChunk, columns: readonly string[]): ListedChunk => ({
+  ...chunk,
+  metadata: Object.fromEntries(
+    columns.flatMap((name) => (Object.hasOwn(chunk.metadata, name) ? [[name, chunk.metadata[name] ?? null]] : [])),
+  ),
+})
+
+/** Chunks in the order in which they were inserted, which is that of their keys. */
+export const listChunks = (db: Connection, { limit, filters, asOf, after, metadata }: ListRequest): ChunkList => {
   const { sql, values } = both(holding(asOf), conditionOf(filters))
+  const shown = metadata === null ? columns : columns.replace('c.content', "'' AS content")
   const rows = db
-    .prepare<unknown[], Row>(
-      `SELECT ${columns} FROM documents AS d JOIN chunks AS c ON c.document = d.key WHERE true${sql}
-      ORDER BY d.position, d.row, c.number LIMIT ?`,
+    .prepare<unknown[], Row & { key: number }>(
+      `SELECT c.key, ${shown} FROM chunks AS c CROSS JOIN documents AS d ON d.key = c.document WHERE c.key > ?${sql} ORDER BY c.key LIMIT ?`,
     )
-    .all(...values, limit)
-  return rows.map(listedChunk)
+    .all(after, ...values, limit)
+  const chunks = rows.map(listedChunk)
+  return { chunks: metadata === null ? chunks : chunks.map((chunk) => narrowed(chunk, metadata)), last: rows.at(-1)?.key ?? null }
 }

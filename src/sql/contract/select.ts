@@ -4,6 +4,7 @@ import type { QueryPurpose } from '../../../events/records/queries.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'
+import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
 import type { Column } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { Wanted } from './wanted.js'
@@ -44,6 +45,8 @@ export type SelectRequest = SelectPart & {
   last?: readonly LastValue[]
   /** What agents have answered so far; missing where nobody would ask them. */
   answers?: readonly AgentReply[]
+  /** What knowledge bases have told so far; missing where the process has to ask them while the query runs. */
+  told?: readonly ToldKnowledge[]
   /** Who asks. */
   user?: string
   /** The request that it belongs to, for the record of what connected databases were asked. */
@@ -64,6 +67,9 @@ export type ScoreCount = { model: StreamId; version: number; rows: number }
 
 /** Questions to an agent, without whose answers a query cannot run. `at` is the position of the past at which the agent is read. */
 export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
+
+/** What a knowledge base was asked, and told. */
+export type ToldKnowledge = { question: KnowledgeQuestion; told: KnowledgeTold }
 
 /** What came of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
 export type AgentReply = {
@@ -87,6 +93,8 @@ export type SelectHead = {
   scores?: true
   last?: LastValue[]
   questions?: AgentQuestions
+  /** What knowledge bases must tell first; as `questions` are, instead of rows. */
+  searches?: readonly KnowledgeQuestion[]
 }
 
 /** What stands behind the rows: how many they are, and what scored them. */

@@ -1,6 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
+import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import { rowsFrom, type SqlAnswer } from '../contract/answer.js'
@@ -11,6 +12,7 @@ import type {
   SelectService,
   PredictedRows,
   ScoreCount,
+  ToldKnowledge,
   SelectPart,
   SelectAnswer,
   SelectRequest,
@@ -27,6 +29,8 @@ export type AnswerParts = {
   defaultProject: string
   /** Asks agents; without it a statement that needs one is refused. */
   askQuestions?: AskQuestions | undefined
+  /** Asks knowledge bases; without it the process that answers SQL asks them while the query runs. */
+  askKnowledge?: ((question: KnowledgeQuestion, signal?: AbortSignal) => Promise<KnowledgeTold>) | undefined
 }
 
 /** Records what models did in a SELECT that is part of a statement, at the position that the SELECT was read at. */
@@ -98,22 +102,39 @@ const askedTooOften = (): Problem =>
     },
   )
 
-/** Sends a SELECT, as often as it needs further answers of agents. Nothing of it runs while they are asked. */
+const searchedTooOften = (): Problem =>
+  new Problem(
+    'query_limit',
+    'Too many searches',
+    `The query reads more than ${limits.knowledgeRoundsMax} knowledge bases, or the same ones in other ways (knowledgeRoundsMax)`,
+    { hint: 'Read fewer of them at a time, or keep what is found: CREATE TABLE files.found (SELECT … FROM …).' },
+  )
+
+/** Sends a SELECT, as often as it needs further answers of agents or of knowledge bases. Nothing of it runs while they are asked. */
 const sendSelect = async (
   request: SelectRequest,
   statement: RunningStatement,
-  { analytics, askQuestions }: AnswerParts,
+  { analytics, askQuestions, askKnowledge }: AnswerParts,
 ): Promise<SelectAnswer> => {
   const { signal, client } = statement
-  if (!askQuestions) return analytics.query(request, { signal, client })
   const answers: AgentReply[] = []
-  for (let round = 0; round <= limits.agentRoundsMax; round++) {
-    const answer = await analytics.query({ ...request, answers }, { signal, client })
-    if (!answer.questions) return answer
+  const told: ToldKnowledge[] = []
+  for (let [rounds, asked] = [0, 0]; ;) {
+    const given = { ...request, ...(askQuestions && { answers }), ...(askKnowledge && { told }) }
+    const answer = await analytics.query(given, { signal, client })
+    if (!answer.questions && !answer.searches) return answer
     await answer.rows.return(undefined)
-    answers.push(...(await askQuestions(answer.questions, statement)))
+    if (answer.searches && askKnowledge) {
+      if (asked++ === limits.knowledgeRoundsMax) throw searchedTooOften()
+      for (const question of answer.searches) {
+        told.push({ question, told: await askKnowledge(question, signal) })
+        signal?.throwIfAborted()
+      }
+    } else if (answer.questions && askQuestions) {
+      if (rounds++ === limits.agentRoundsMax) throw askedTooOften()
+      answers.push(...(await askQuestions(answer.questions, statement)))
+    } else throw new TypeError('the query asks what nobody answers')
   }
-  throw askedTooOften()
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../events/common.js'
+import type { KnowledgeQuestion, KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resources } from '../../log/contract/log.js'
@@ -21,6 +22,7 @@ export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   ledger: Ledger
   version: string
   trainings: { progressOf: ProgressOf }
+  knowledge: Pick<KnowledgeStore, 'answer'>
 }
 
 type Shown = StatementOf<'show'>['what']
@@ -60,8 +62,9 @@ export class Reader {
 
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
-    const { recorder, ledger, analytics, defaultProject, askQuestions } = this.options
-    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions })
+    const { recorder, ledger, analytics, defaultProject, askQuestions, knowledge } = this.options
+    const askKnowledge = (question: KnowledgeQuestion, signal?: AbortSignal) => knowledge.answer(question, signal)
+    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions, askKnowledge })
   }
 
   /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */

@@ -111,6 +111,28 @@ describe('a provider over HTTP', () => {
     expect(await ids("SELECT id FROM called WHERE content = 'dog' AND hybrid_search_alpha = 0")).toEqual(['d'])
   })
 
+  test('that is slow holds up no other query: a search waits for it outside of the SQL process', async () => {
+    const held: (() => void)[] = []
+    server.answer = (response, { body }) =>
+      void held.push(() =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })) })),
+      )
+    const searches = Array.from({ length: 40 }, () => ids("SELECT id FROM called WHERE content = 'which car?' LIMIT 1"))
+    while (held.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+    const others = Array.from({ length: 8 }, async (_, i) => (await sql(at.url, `SELECT ${i}`)).data)
+    expect(await Promise.all(others)).toEqual(others.map((_, i) => [[i]]))
+    let done = false
+    const all = Promise.all(searches).finally(() => (done = true))
+    while (!done) {
+      for (const answer of held.splice(0)) answer()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(await all).toEqual(searches.map(() => ['c']))
+    answering(vectorOf)
+  })
+
   test('never gets the key at another address', async () => {
     const moved = await send(at.url, 'PUT', `${path}/called`, {
       knowledge_base: { embedding_model: { base_url: 'http://127.0.0.1:1/v1' } },

@@ -38,6 +38,12 @@ describe('a search in SQL', () => {
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year > 2021 AND kind = 'shop'", ['c']],
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND NOT kind = 'pet'", ['c']],
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND (year = 2030 OR year = 2021) ORDER BY year", ['b', 'a']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND NOT (kind = 'pet' OR year = 2030)", ['c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND NOT (kind = 'pet' AND year = 2021) ORDER BY id", ['a', 'c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year BETWEEN 2021 AND 2022 ORDER BY id", ['b', 'c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year NOT BETWEEN 2021 AND 2022", ['a']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND chunk_content NOT LIKE '%sofa%' ORDER BY id", ['a', 'c']],
+    ["SELECT id FROM docs WHERE content = 'sofa' OR content = 'parcel' ORDER BY id", ['b', 'c']],
     ["SELECT id FROM docs WHERE content = 'sofa' AND relevance >= 0.99", []],
     ["SELECT id FROM docs WHERE content = 'sofa' AND relevance > 0.1 AND hybrid_search = true AND hybrid_search_alpha = 0", ['b']],
     ["SELECT d.id FROM mindsdb.docs AS d JOIN (SELECT 'b' AS id) AS t ON t.id = d.id WHERE d.content = 'sofa parcel'", ['b']],
@@ -50,6 +56,34 @@ describe('a search in SQL', () => {
   test('without a question lists all chunks, and counts them', async () => {
     expect(await ask('SELECT count(*) FROM docs')).toEqual([[4]])
     expect(await ids('SELECT id FROM docs WHERE kind IS NULL')).toEqual(['a'])
+  })
+
+  test.each([
+    ["SELECT id FROM docs WHERE content != 'sofa'", 'chunk_content NOT LIKE'],
+    ["SELECT id FROM docs WHERE NOT content = 'sofa'", 'chunk_content NOT LIKE'],
+    ["SELECT id FROM docs WHERE content NOT LIKE '%sofa%'", 'chunk_content NOT LIKE'],
+    ["SELECT id FROM docs WHERE content = 'sofa' OR year = 2020", 'comparison of its own'],
+    ["SELECT id FROM docs WHERE NOT (content = 'sofa' AND year = 2020)", 'comparison of its own'],
+    ["SELECT id FROM docs WHERE content = 'sofa' AND (hybrid_search = true OR year = 2020)", 'comparison of its own'],
+    ["SELECT id FROM docs WHERE lower(content) = 'sofa'", 'comparison of its own'],
+  ])('is refused with what to write instead: %s', async (query, hint) => {
+    const { type, error_message: message } = await sql(at.url, query)
+    expect(type).toBe('error')
+    expect(message).toContain(hint)
+  })
+
+  test('without a question counts more chunks than it would list', async () => {
+    await ask('CREATE KNOWLEDGE_BASE many')
+    for (const part of [0, 1])
+      await ask(
+        `INSERT INTO many SELECT 'n' || i AS id, 'number ' || i AS content, i % 7 AS day FROM range(${part * 6_000}, ${part * 6_000 + 6_000}) AS r(i)`,
+      )
+    expect(await ask('SELECT count(*) FROM many')).toEqual([[12_000]])
+    expect(await ask('SELECT count(*) FROM many WHERE day = 3 OR day = 4')).toEqual([[3_428]])
+    expect(await ask('SELECT day, count(DISTINCT id) FROM many GROUP BY day ORDER BY day LIMIT 1')).toEqual([[0, 1_715]])
+    const refused = await sql(at.url, 'SELECT max(chunk_content) FROM many')
+    expect(refused).toMatchObject({ type: 'error', error_message: expect.stringContaining('without chunk_content') })
+    await ask('DROP KNOWLEDGE_BASE many')
   })
 
   test('of the past finds what was there then, by AT and by as_of', async () => {

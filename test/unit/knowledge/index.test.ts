@@ -84,7 +84,8 @@ describe('words', () => {
 describe('metadata', () => {
   const index = newIndex()
   index.apply([inserting(1, pets)])
-  const passing = (...filters: MetadataFilter[]) => index.list({ limit: 10, filters, asOf: null }).map(({ id }) => id)
+  const passing = (...filters: MetadataFilter[]) =>
+    index.list({ limit: 10, filters, asOf: null, after: 0, metadata: null }).chunks.map(({ id }) => id)
 
   test.each<[MetadataFilter, string[]]>([
     [{ column: 'year', op: '>', value: 2020 }, ['cats', 'wolves']],
@@ -98,6 +99,17 @@ describe('metadata', () => {
     [{ column: 'wild', op: '=', value: true }, ['wolves']],
     [{ column: 'weight', op: '<=', value: 42.5 }, ['wolves']],
     [{ column: 'weight', op: '!=', value: 1 }, ['wolves']],
+    [
+      {
+        any: [
+          { column: 'year', op: '=', value: 2020 },
+          { column: 'weight', op: '>', value: 1 },
+        ],
+      },
+      ['dogs', 'wolves'],
+    ],
+    [{ all: [{ column: 'kind', op: '=', value: 'pet' }, { any: [] }] }, []],
+    [{ all: [] }, ['dogs', 'cats', 'wolves']],
     [{ column: 'absent', op: 'not in', value: ['x'] }, []],
     [{ column: "x') OR 1=1 --", op: '=', value: 1 }, []],
     [{ column: 'id', op: '=', value: 'dogs' }, ['dogs']],

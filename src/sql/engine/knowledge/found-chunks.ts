@@ -9,6 +9,8 @@ import type { AstNode } from '../ast/json.js'
 import { nodeOf } from '../ast/nodes.js'
 import type { FetchedRows } from '../connected/fetch-table.js'
 import { limitOf } from '../connected/limits-of-query.js'
+import { usedColumns } from '../connected/used-columns.js'
+import { aliasOf } from '../session/describe.js'
 import type { KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 import { takeSearchTerms, type SearchTerms } from './search-terms.js'
@@ -86,42 +88,54 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
-/** Chunks of a knowledge base at a position: those that WHERE searches for, else all. */
-const chunksFor = async (
-  session: Session,
-  base: KnowledgeTable,
-  terms: SearchTerms,
-  asOf: number | undefined,
-  wanted: number,
-): Promise<Chunk[]> => {
-  const { answers } = session
+/** What is read of a knowledge base, and at which position where that is not the head. */
+type ChunkSearch = { base: KnowledgeTable; terms: SearchTerms; asOf: number | undefined }
+
+const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSearch, wanted: number): Promise<Chunk[]> => {
   const { filters, minRelevance } = terms
-  const past = asOf !== undefined && { asOf }
-  if (terms.contents.length === 0) {
-    const most = limits.knowledgeListMaxChunks
-    const listed = await answers.listed(base.stream, { limit: most + 1, filters, ...past })
-    if (listed.length > most)
+  const searches = terms.contents.map((content) => ({
+    ...{ content, limit: wanted, filters },
+    ...(minRelevance !== undefined && { minRelevance }),
+    ...weightOf(terms),
+    ...(asOf !== undefined && { asOf }),
+  }))
+  return merged(await answers.found(base.stream, searches), wanted)
+}
+
+/**
+ * Fills a table with chunks that nothing is searched for, a part at a time. Where the query reads none of their texts, they come without
+ * them, and all of a knowledge base may be counted.
+ */
+const fillWithAll = async (
+  session: Session,
+  { base, terms, asOf }: ChunkSearch,
+  { table, columns, used }: { table: string; columns: readonly AnswerColumn[]; used: ReadonlySet<string> },
+): Promise<void> => {
+  const { answers } = session
+  const isNarrow = !used.has('chunk_content') && !used.has('metadata')
+  const metadata = columns.slice(ownColumns.length).flatMap(({ name }) => (used.has(name) ? [name] : []))
+  const most = isNarrow ? limits.knowledgeMaxChunks : limits.knowledgeListMaxChunks
+  let [after, rows] = [0, 0]
+  for (;;) {
+    // All parts are of one position.
+    const list = { limit: limits.knowledgeListMaxChunks, filters: terms.filters, after, asOf: asOf ?? session.head }
+    const { chunks, last } = await answers.listed(base.stream, { ...list, ...(isNarrow && { metadata }) })
+    await answers.fill(
+      table,
+      columns,
+      chunks.map((chunk) => rowOf(chunk, columns)),
+    )
+    rows += chunks.length
+    if (last === null || chunks.length < list.limit) return
+    if (rows >= most && (await answers.listed(base.stream, { ...list, limit: 1, after: last, metadata: [] })).last !== null)
       throw new Problem(
         'query_limit',
         'Too many chunks',
         `${base.name} has more than ${most} chunks, and at most so many are read without a search`,
-        {
-          hint: "Search it (content = '…'), or narrow it by id or metadata.",
-        },
+        { hint: "Search it (content = '…'), narrow it by id or metadata, or read it without chunk_content and metadata." },
       )
-    return listed
+    after = last
   }
-  const found: (readonly KnowledgeChunk[])[] = []
-  for (const content of terms.contents)
-    found.push(
-      await answers.found(base.stream, {
-        ...{ content, limit: wanted, filters },
-        ...(minRelevance !== undefined && { minRelevance }),
-        ...weightOf(terms),
-        ...past,
-      }),
-    )
-  return merged(found, wanted)
 }
 
 /**
@@ -140,7 +154,18 @@ export const fetchChunks = async (
   const state = terms.contents.length > 0 ? 'a search' : 'all chunks'
   if (session.isPlanned) return reading(session, await answers.empty(columns), `${state}, not made`)
   const asOf = position === session.head ? undefined : position
-  const chunks = await chunksFor(session, base, terms, asOf, wanted)
-  const rows = chunks.map((chunk) => rowOf(chunk, columns))
-  return reading(session, await answers.filled(columns, rows), `${state} as of position ${position}`)
+  const search: ChunkSearch = { base, terms, asOf }
+  const table = await answers.empty(columns)
+  if (terms.contents.length > 0) {
+    const chunks = await foundChunks(session, search, wanted)
+    await answers.fill(
+      table,
+      columns,
+      chunks.map((chunk) => rowOf(chunk, columns)),
+    )
+  } else {
+    const used = select ? usedColumns(select, aliasOf(ref), columns) : columns
+    await fillWithAll(session, search, { table, columns, used: new Set(used.map(({ name }) => name)) })
+  }
+  return reading(session, table, `${state} as of position ${position}`)
 }

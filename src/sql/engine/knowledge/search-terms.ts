@@ -1,10 +1,10 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import type { MetadataFilter } from '../../../knowledge/contract/search.js'
+import type { MetadataComparison, MetadataFilter } from '../../../knowledge/contract/search.js'
 import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { become, cast, isColumnRef, isLiteral, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf } from '../ast/nodes.js'
+import { become, cast, isColumnRef, isLiteral, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
 import { placing } from '../session/sources.js'
 
@@ -23,7 +23,7 @@ export type SearchTerms = {
 type Place = { alias: string; isAlone: boolean; quoted: ReadonlySet<string>; columns: ReadonlySet<string> }
 
 type Scalar = string | number | boolean
-type Operator = MetadataFilter['op']
+type Operator = MetadataComparison['op']
 
 const operators: Readonly<Record<string, Operator>> = {
   COMPARE_EQUAL: '=',
@@ -123,11 +123,7 @@ const takeSetting = ({ column, op, values }: Comparison, terms: SearchTerms): bo
   const name = foldName(column)
   if (!settings.has(name)) return false
   if (name === 'content') {
-    if (terms.contents.length > 0)
-      throw new Problem('bad_statement', 'Two searches', 'content is compared twice; a search has one question', {
-        hint: "Several questions are content IN ('…', '…').",
-      })
-    terms.contents = searched(op, values)
+    takeQuestions(searched(op, values), terms)
     return true
   }
   if (op !== '=') throw wrong(`${name} is compared with = only`)
@@ -137,7 +133,7 @@ const takeSetting = ({ column, op, values }: Comparison, terms: SearchTerms): bo
   return true
 }
 
-const filterOf = ({ column, op, values }: Comparison): MetadataFilter => ({
+const filterOf = ({ column, op, values }: Comparison): MetadataComparison => ({
   column,
   op,
   value: op === 'in' || op === 'not in' ? [...values] : (values[0] ?? null),
@@ -145,17 +141,114 @@ const filterOf = ({ column, op, values }: Comparison): MetadataFilter => ({
 
 const isOrder = (op: Operator): boolean => op === '>=' || op === '>'
 
+const opposites: Readonly<Record<Operator, Operator>> = {
+  ...{
+    '=': '!=',
+    '!=': '=',
+    '<': '>=',
+    '>=': '<',
+    '>': '<=',
+    '<=': '>',
+    in: 'not in',
+    'not in': 'in',
+    like: 'not like',
+    'not like': 'like',
+  },
+}
+
+/** The filter that passes what this one does not, of the metadata that a document has. */
+const opposite = (filter: MetadataFilter): MetadataFilter => {
+  if ('any' in filter) return { all: filter.any.map(opposite) }
+  if ('all' in filter) return { any: filter.all.map(opposite) }
+  return { ...filter, op: opposites[filter.op] }
+}
+
+/** Columns that a chunk has only once it is found, and `metadata`, which is the text of all. */
+const madeColumns = new Set(['relevance', 'distance', 'metadata'])
+
+const every = (filters: readonly (MetadataFilter | undefined)[]): MetadataFilter[] | undefined =>
+  filters.every((filter) => filter !== undefined) ? [...filters] : undefined
+
+/** A condition that metadata alone decides: comparisons, and AND, OR, NOT and BETWEEN of them; undefined for any other. */
+const filterIn = (place: Place, node: AstNode): MetadataFilter | undefined => {
+  const of = (child: AstNode | undefined) => child && filterIn(place, child)
+  switch (textOf(node, 'type')) {
+    case 'CONJUNCTION_AND': {
+      const all = every(nodesOf(node, 'children').map(of))
+      return all && { all }
+    }
+    case 'CONJUNCTION_OR': {
+      const any = every(nodesOf(node, 'children').map(of))
+      return any && { any }
+    }
+    case 'OPERATOR_NOT': {
+      const inner = of(nodesOf(node, 'children')[0])
+      return inner && opposite(inner)
+    }
+    case 'COMPARE_BETWEEN': {
+      const [input, lower, upper] = [nodeOf(node, 'input'), nodeOf(node, 'lower'), nodeOf(node, 'upper')]
+      const column = input && columnOf(place, input)
+      const [from, to] = [lower && valueOf(place, lower), upper && valueOf(place, upper)]
+      if (column === undefined || from === undefined || to === undefined || isMade(column)) return undefined
+      return { all: [filterOf({ column, op: '>=', values: [from] }), filterOf({ column, op: '<=', values: [to] })] }
+    }
+    default: {
+      const comparison = comparisonIn(place, node)
+      return comparison && !isMade(comparison.column) ? filterOf(comparison) : undefined
+    }
+  }
+}
+
+const isMade = (column: string): boolean => settings.has(foldName(column)) || madeColumns.has(foldName(column))
+
+/** The questions of `content = '…' OR content = '…'`. */
+const questionsIn = (place: Place, node: AstNode): string[] | undefined => {
+  if (textOf(node, 'type') !== 'CONJUNCTION_OR') return undefined
+  const comparisons = nodesOf(node, 'children').map((child) => comparisonIn(place, child))
+  if (!comparisons.every((one) => one !== undefined && foldName(one.column) === 'content')) return undefined
+  return comparisons.flatMap((one) => (one ? searched(one.op, one.values) : []))
+}
+
+/** @throws Problem when a condition has a part that says how to search: nobody could tell which chunks it means */
+const checkNoSetting = (place: Place, node: AstNode): void => {
+  walk(node, (inner) => {
+    const column = columnOf(place, inner)
+    if (column === undefined || !settings.has(foldName(column)) || place.columns.has(foldName(column))) return true
+    throw new Problem('bad_statement', 'No such search', `${column} says what is searched for: it stands in a comparison of its own`, {
+      hint:
+        foldName(column) === 'content'
+          ? "Write content = '…' AND (…); several questions are content IN ('…', '…'); to leave chunks out, chunk_content NOT LIKE '%…%'."
+          : `Write ${foldName(column)} = … AND (…).`,
+    })
+  })
+}
+
+const takeQuestions = (questions: readonly string[], terms: SearchTerms): void => {
+  if (terms.contents.length > 0)
+    throw new Problem('bad_statement', 'Two searches', 'content is compared twice; a search has one question', {
+      hint: "Several questions are content IN ('…', '…').",
+    })
+  terms.contents = [...questions]
+}
+
 const readCondition = (place: Place, node: AstNode, terms: SearchTerms): void => {
-  const inner = textOf(node, 'type') === 'OPERATOR_NOT' ? nodesOf(node, 'children')[0] : undefined
-  if (inner && comparisonIn(place, inner)?.column.toLowerCase() === 'content') searched('!=', [])
   const comparison = comparisonIn(place, node)
-  if (!comparison) terms.isAll = false
-  else if (takeSetting(comparison, terms)) become(node, { ...truth(), ...placeOf(node) })
-  else if (foldName(comparison.column) === 'relevance' && isOrder(comparison.op)) {
+  const questions = questionsIn(place, node)
+  if (questions) {
+    takeQuestions(questions, terms)
+    become(node, { ...truth(), ...placeOf(node) })
+  } else if (comparison && takeSetting(comparison, terms)) become(node, { ...truth(), ...placeOf(node) })
+  else if (comparison && foldName(comparison.column) === 'relevance' && isOrder(comparison.op)) {
     const least = numberIn('relevance', comparison.values[0])
     terms.minRelevance = Math.max(terms.minRelevance ?? -Infinity, least)
-  } else if (['relevance', 'distance', 'metadata'].includes(foldName(comparison.column))) terms.isAll = false
-  else terms.filters.push(filterOf(comparison))
+  } else {
+    const filter = filterIn(place, node)
+    if (filter) terms.filters.push(filter)
+    else {
+      checkNoSetting(place, node)
+      terms.isAll = false
+    }
+  }
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   subqueryRef,
   textOf,
 } from '../ast/nodes.js'
+import { NeedsKnowledge } from '../asked/needs-knowledge.js'
 import { fetchChunks } from '../knowledge/found-chunks.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
 import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
@@ -173,7 +174,7 @@ export class Rewriter {
       try {
         this.replace(ref, label, base.name, await fetchChunks(this.session, base, { ref, select, position }))
       } catch (error) {
-        throw placed(error, ref)
+        throw error instanceof NeedsKnowledge ? error : placed(error, ref)
       }
   }
 

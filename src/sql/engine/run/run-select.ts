@@ -7,6 +7,7 @@ import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
 import { AllowedTables } from '../resolve/allowed.js'
 import { NeedsAnswers } from '../asked/agent-answers.js'
+import { NeedsKnowledge } from '../asked/needs-knowledge.js'
 import { Answers } from '../session/answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
@@ -199,8 +200,8 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
       context.clock.run()
     }
   } catch (error) {
-    if (error instanceof NeedsAnswers) {
-      yield { columns: [], questions: error.questions }
+    if (error instanceof NeedsAnswers || error instanceof NeedsKnowledge) {
+      yield error instanceof NeedsAnswers ? { columns: [], questions: error.questions } : { columns: [], searches: error.questions }
       yield { end: { rows: 0, scored: [] } }
       return true
     }
@@ -228,7 +229,7 @@ export async function* runSelect(
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
-  const answers = new Answers(database.instance, services.ask ?? alone, signal)
+  const answers = new Answers(database.instance, services.ask ?? alone, signal, request.told)
   try {
     checkAborted(signal)
     const context = { connection, database, request, services: { ...services, signal }, clock, answers }

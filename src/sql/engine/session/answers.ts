@@ -2,9 +2,11 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { ListedColumns, Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
-import type { KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListedChunk, ListQuery } from '../../../knowledge/contract/contents.js'
+import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/duckdb.js'
+import { NeedsKnowledge } from '../asked/needs-knowledge.js'
+import type { ToldKnowledge } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
 
 /** A table in this process with the answer of a connected database, and the text that the database got. */
@@ -27,13 +29,19 @@ export class Answers {
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
   readonly #fetched = new Map<string, Promise<Fetched>>()
   readonly #knowledge = new Map<string, Promise<KnowledgeTold>>()
+  /** Whether knowledge bases are asked before the query runs, and not while it does. */
+  readonly #isTold: boolean
   #connection: Promise<DuckDBConnection> | undefined
 
   constructor(
     private readonly instance: DuckDBInstance,
     private readonly ask: AskServer,
     private readonly signal: AbortSignal,
-  ) {}
+    told?: readonly ToldKnowledge[],
+  ) {
+    for (const one of told ?? []) this.#knowledge.set(JSON.stringify(one.question), Promise.resolve(one.told))
+    this.#isTold = told !== undefined
+  }
 
   /** The columns of a table there. @throws Problem not_found, and of the connection */
   columnsOf(connection: string, table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
@@ -94,25 +102,36 @@ export class Answers {
     }
   }
 
-  /** What a knowledge base holds. */
+  /** What a knowledge base holds. @throws NeedsKnowledge */
   async factsOf(knowledgeBase: string): Promise<KnowledgeFacts> {
-    const told = await this.#askKnowledge({ knowledgeBase, facts: true })
-    if ('facts' in told) return told.facts
+    const [told] = await this.#needed([{ knowledgeBase, facts: true }])
+    if (told && 'facts' in told) return told.facts
     throw new TypeError('the server told something else than facts')
   }
 
-  /** The chunks that a search finds. @throws Problem of the knowledge base, or of its embedding model */
-  async found(knowledgeBase: string, search: KnowledgeQuery): Promise<readonly KnowledgeChunk[]> {
-    const told = await this.#askKnowledge({ knowledgeBase, search })
-    if ('found' in told) return told.found.chunks
-    throw new TypeError('the server told something else than chunks')
+  /** The chunks that searches find, of each its own. @throws NeedsKnowledge; Problem of the knowledge base, or of its embedding model */
+  async found(knowledgeBase: string, searches: readonly KnowledgeQuery[]): Promise<(readonly KnowledgeChunk[])[]> {
+    const told = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
+    return told.map((one) => {
+      if ('found' in one) return one.found.chunks
+      throw new TypeError('the server told something else than chunks')
+    })
   }
 
-  /** Chunks without a search. */
-  async listed(knowledgeBase: string, list: ListQuery): Promise<ListedChunk[]> {
+  /** Chunks without a search, a part of them at a time: they are read from the index alone, and are too many to be sent with the query. */
+  async listed(knowledgeBase: string, list: ListQuery): Promise<ChunkList> {
     const told = await this.#askKnowledge({ knowledgeBase, list })
     if ('listed' in told) return told.listed
     throw new TypeError('the server told something else than chunks')
+  }
+
+  /** What was told; where it was not, the query gives up its place for it, unless nobody would send it again. */
+  async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeTold[]> {
+    const missing = this.#isTold ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
+    if (missing.length > 0) throw new NeedsKnowledge(missing)
+    const told: KnowledgeTold[] = []
+    for (const question of questions) told.push(await this.#askKnowledge(question))
+    return told
   }
 
   /** A question that was asked before, in another try of the same run, has the answer that it had. */
@@ -130,11 +149,18 @@ export class Answers {
 
   /** A table with these columns and rows. */
   async filled(columns: readonly AnswerColumn[], rows: readonly (readonly unknown[])[]): Promise<string> {
-    const { table, into } = await this.#make(columns)
-    if (rows.length === 0) return table
+    const table = await this.empty(columns)
+    await this.fill(table, columns, rows)
+    return table
+  }
+
+  /** Adds rows to a table of these columns. */
+  async fill(table: string, columns: readonly AnswerColumn[], rows: readonly (readonly unknown[])[]): Promise<void> {
+    if (rows.length === 0) return
+    this.signal.throwIfAborted()
+    const into = await (this.#connection ??= this.instance.connect())
     const cells = columns.map((_, i) => `c->>'$[${i}]'`)
     await into.run(`INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [JSON.stringify(rows)])
-    return table
   }
 
   /** An empty table with these columns. */
