@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|[\u{e0000}-\u{e007f}]/gu
+const controls =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
 
 /** A text without characters that nobody sees, in which instructions could hide. */
 const visible = (text: string): string => text.toWellFormed().replaceAll(controls, ' ')
