@@ -8,6 +8,7 @@ import { refuseMovedKeys } from './rules/bound-keys.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
+import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; agent: string }
@@ -51,6 +52,7 @@ const reads = (command: AgentCommand) => {
     project: byName('project', data.project),
     agent: (command.type === 'CreateAgent' ? byExactName : byName)('agent', data.agent, data.project),
     clash: byExactName('agent', 'name' in data ? data.name : data.agent, data.project),
+    ...namesakes(('name' in data ? data.name : undefined) ?? data.agent, data.project),
     added: byNames(
       'skill',
       added.map(({ name }) => name),
@@ -72,6 +74,7 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
     case 'CreateAgent': {
       if (agent && command.data.unlessExists) return []
       if (agent) throw conflict('agent', data.agent)
+      refuseTakenName('agent', data.agent, facts)
       const { model_name, provider, params } = command.data
       refuseMissingModel(command.data, facts)
       const skills = resolve(command.data.skills, facts.added)
@@ -86,6 +89,7 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
       if (!agent) throw notFound('agent', data.agent)
       const name = command.data.name ?? agent.state.name
       if (clash && clash.stream !== agent.stream) throw conflict('agent', name)
+      if (name !== agent.state.name) refuseTakenName('agent', name, facts)
       refuseMissingModel(command.data, facts)
       const changes = update(agent.state, command.data, facts)
       const events: AgentEvent[] = []

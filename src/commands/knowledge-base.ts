@@ -1,13 +1,13 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { KnowledgeBase, KnowledgeBaseEvent } from '../../events/knowledge-base.js'
-import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { conflict, notFound, wrong } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { readChunking, type SentSettings } from './knowledge-base-input.js'
 import { decider } from './rules/decider.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { mergeParams, newParams } from './rules/params.js'
-import { refuseTableName } from './rules/table-names.js'
+import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; knowledge_base: string }
@@ -24,23 +24,11 @@ const reads = ({ type, data }: KnowledgeBaseCommand) => {
     project: byName('project', data.project),
     knowledge_base: (type === 'CreateKnowledgeBase' ? byExactName : byName)('knowledge_base', data.knowledge_base, data.project),
     clash: byExactName('knowledge_base', name, data.project),
-    view: byExactName('view', name, data.project),
-    model: byExactName('model', name, data.project),
-    agent: byExactName('agent', name, data.project),
+    ...namesakes(name, data.project),
     usual: byExactName('config', 'default_embedding_model'),
   }
 }
 type Facts = FactsOf<ReturnType<typeof reads>>
-
-/** The refusal of a name that FROM would take for something else. */
-const refuseTakenName = (name: string, { view, model, agent }: Facts): void => {
-  refuseTableName(name)
-  const [of] = [view && 'view', model && 'model', agent && 'agent'].filter((one) => one !== undefined)
-  if (of !== undefined)
-    throw new Problem('already_exists', 'Name conflict', `${name} is the name of ${of === 'agent' ? 'an' : 'a'} ${of} in this project`, {
-      hint: 'Choose another name.',
-    })
-}
 
 const text = (model: JsonObject, key: string): string => {
   const value = model[key]
@@ -119,13 +107,13 @@ const decide = (command: KnowledgeBaseCommand, facts: Facts): KnowledgeBaseEvent
     case 'CreateKnowledgeBase':
       if (base && command.data.unlessExists) return []
       if (base) throw conflict(kind, data.knowledge_base)
-      refuseTakenName(data.knowledge_base, facts)
+      refuseTakenName('knowledge_base', data.knowledge_base, facts)
       return [{ type: 'KnowledgeBaseCreated', data: created(project, data.knowledge_base, command.data, facts.usual) }]
     case 'UpdateKnowledgeBase': {
       if (!base) throw notFound(kind, data.knowledge_base)
       const name = command.data.name ?? base.state.name
       if (clash && clash.stream !== base.stream) throw conflict(kind, name)
-      if (name !== base.state.name) refuseTakenName(name, facts)
+      if (name !== base.state.name) refuseTakenName('knowledge_base', name, facts)
       const events: KnowledgeBaseEvent[] = []
       const changed = changes(base.state, command.data)
       if (Object.keys(changed).length > 0) events.push({ type: 'KnowledgeBaseUpdated', data: changed })

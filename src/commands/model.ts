@@ -9,7 +9,7 @@ import { importsFile, wasImported } from '../catalogue/onnx-import.js'
 import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { limits } from '../basics/limits.js'
 import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
-import { refuseTableName } from './rules/table-names.js'
+import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { decider } from './rules/decider.js'
 
 type Target = { project: string; model: string }
@@ -43,7 +43,7 @@ const reads = (command: ModelCommand) => {
       'stream' in data
         ? byStream('model', data.stream)
         : (type === 'CreateModel' ? byExactName : byName)('model', named.model, named.project),
-    view: byExactName('view', named.model, named.project),
+    ...namesakes(named.model, named.project),
     engine: byExactName('engine', engineIn(command)),
   }
 }
@@ -142,14 +142,13 @@ const createAnew = (model: Model, request: Request, recording: Recording | undef
 ]
 
 const create = ({ model: name, request: asked, recording, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
-  const { project, model, view } = facts
+  const { project, model } = facts
   if (model && hasFailed(model.state)) return createAnew(model.state, asKept(asked, facts), recording, facts)
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
   if (model && orReplace) return [...retrain(model.state, request, facts, true), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
-  if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
-  refuseTableName(name)
+  refuseTakenName('model', name, facts)
   const engine = engineBehind(request.engine, facts)
   checkSource(engine, request)
   if (!project) return []

@@ -5,6 +5,7 @@ import { limits } from '../basics/limits.js'
 import { byName, byExactName, earlier, type Earlier, type Found, type Lookup } from '../log/contract/lookups.js'
 import { deciders, type RollbackKind } from './deciders.js'
 import type { WayBack } from './rules/way-back.js'
+import { isReadable, namesakes, refuseTakenName, type Namesakes } from './rules/taken-names.js'
 
 type Target = { project?: string; name: string; version: number }
 export type RollbackCommand = { [K in RollbackKind]: Command<`RollBack${Capitalize<K>}`, Target> }[RollbackKind]
@@ -46,6 +47,7 @@ const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>
   if (data.version === found.version) throw nothingToDo(kind, data)
   if (!then) throw noSuchVersion(kind, data, found)
   if (namesake && namesake.stream !== found.stream) throw conflict(kind, then.state.name)
+  if (isReadable(kind) && then.state.name !== found.state.name) refuseTakenName(kind, then.state.name, facts as unknown as Namesakes)
   const way = wayOf(kind)
   way.check?.(then.state, facts, found.state)
   if (then.erased.length > 0)
@@ -77,7 +79,11 @@ export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
     if (!facts.then) return {}
     const { state } = facts.then
     const project = facts.project?.state.name
-    return { namesake: byExactName(kind, state.name, project), ...wayOf(kind).needs?.(state, project) }
+    return {
+      namesake: byExactName(kind, state.name, project),
+      ...(isReadable(kind) && project !== undefined && namesakes(state.name, project)),
+      ...wayOf(kind).needs?.(state, project),
+    }
   },
   decide: ({ data }: RollbackCommand, facts: Record<string, unknown>): LedgerEvent[] =>
     decideOn(kind, data, { ...facts, found: facts[kind] } as Facts<K>),

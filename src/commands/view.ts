@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
-import { conflict, notFound, Problem } from '../basics/errors.js'
+import { conflict, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
-import { refuseTableName } from './rules/table-names.js'
+import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/way-back.js'
 
@@ -19,11 +19,12 @@ export type ViewCommand =
 const reads = ({ type, data }: ViewCommand) => ({
   project: byName('project', data.project),
   view: (type === 'CreateView' ? byExactName : byName)('view', data.view, data.project),
-  model: byExactName('model', data.view, data.project),
+  ...namesakes(data.view, data.project),
 })
 
-const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {
+const decide = (command: ViewCommand, facts: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {
   const { data } = command
+  const { project, view } = facts
   if (!project) throw notFound('project', data.project)
   switch (command.type) {
     case 'CreateView':
@@ -36,9 +37,7 @@ const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnTy
       if (view && command.type === 'CreateView') throw conflict('view', data.view)
       if (view) return [{ type: 'ViewUpdated', data: { query, database } }]
       if (command.type === 'UpdateView') throw notFound('view', data.view)
-      refuseTableName(data.view)
-      // FROM can name views and models, so they may not have the same name.
-      if (model) throw new Problem('already_exists', 'Name conflict', `${data.view} is the name of a model in this project`)
+      refuseTakenName('view', data.view, facts)
       return [{ type: 'ViewCreated', data: { project: project.stream, name: data.view, query, database } }]
     }
     case 'DeleteView':

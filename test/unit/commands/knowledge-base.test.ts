@@ -9,7 +9,7 @@ const state = {
   ...{ content_columns: [], metadata_columns: [], id_column: null, chunking: { size: 1_000, overlap: 200 }, params: { a: 1 } },
 }
 const base = { kind: 'knowledge_base', stream: 'k', id: 2, version: 1, state }
-const nothing = { knowledge_base: undefined, clash: undefined, view: undefined, model: undefined, agent: undefined, usual: undefined }
+const nothing = { knowledge_base: undefined, clash: undefined, usual: undefined }
 const decide = (command: object, facts: object = {}) =>
   knowledgeBaseDecider.decide(command as never, { project, ...nothing, ...facts } as never)
 const target = { project: 'shop', knowledge_base: 'docs' }
@@ -27,8 +27,8 @@ describe('a knowledge base', () => {
     const create = { type: 'CreateKnowledgeBase', data: target }
     expect(() => decide(create, { knowledge_base: base })).toThrow('Knowledge base with name docs already exists')
     expect(decide({ type: 'CreateKnowledgeBase', data: { ...target, unlessExists: true } }, { knowledge_base: base })).toEqual([])
-    expect(() => decide(create, { view: {} })).toThrow('docs is the name of a view in this project')
-    expect(() => decide(create, { agent: {} })).toThrow('docs is the name of an agent in this project')
+    expect(() => decide(create, { asView: {} })).toThrow('docs is the name of a view in this project')
+    expect(() => decide(create, { asAgent: {} })).toThrow('docs is the name of an agent in this project')
     expect(() => decide({ type: 'CreateKnowledgeBase', data: { ...target, knowledge_base: 'models' } })).toThrow('every project has')
   })
 

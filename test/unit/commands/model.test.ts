@@ -214,7 +214,7 @@ describe('RetrainModel', () => {
     const facts = {
       project: { kind: 'project' as const, stream: shop, state: { name: 'Shop' }, ...common },
       model: { kind: 'model' as const, stream: churn, state, ...common },
-      view: undefined,
+      ...{ asView: undefined, asModel: undefined, asAgent: undefined, asKnowledgeBase: undefined },
       engine: undefined,
     }
     expect(() => modelDecider.decide(retrain(), facts)).toThrow(`has ${limits.modelMaxVersions} versions`)

@@ -1,0 +1,51 @@
+import { Problem } from '../../basics/errors.js'
+import { byExactName, type FactsOf } from '../../log/contract/lookups.js'
+import { refuseTableName } from './table-names.js'
+
+/** The kinds that FROM can name in a project. */
+type Readable = 'view' | 'model' | 'agent' | 'knowledge_base'
+
+/** What has a name already, of all kinds that FROM can name. */
+export const namesakes = (name: string, project: string) => ({
+  asView: byExactName('view', name, project),
+  asModel: byExactName('model', name, project),
+  asAgent: byExactName('agent', name, project),
+  asKnowledgeBase: byExactName('knowledge_base', name, project),
+})
+
+/** @returns whether FROM can name a kind in a project */
+export const isReadable = (kind: string): kind is Readable => Object.hasOwn(excluded, kind)
+
+export type Namesakes = FactsOf<ReturnType<typeof namesakes>>
+
+const words: Readonly<Record<Readable, string>> = {
+  view: 'a view',
+  model: 'a model',
+  agent: 'an agent',
+  knowledge_base: 'a knowledge base',
+}
+
+/** Beside which other kinds a kind cannot have a name. A model and an agent may share one, as in the public service. */
+const excluded: Readonly<Record<Readable, readonly Readable[]>> = {
+  view: ['model', 'agent', 'knowledge_base'],
+  model: ['view', 'knowledge_base'],
+  agent: ['view', 'knowledge_base'],
+  knowledge_base: ['view', 'model', 'agent'],
+}
+
+/**
+ * Refuses a new name that FROM would take for something else: a resource of another kind, or a table that every project has. An agent may
+ * have the name of such a table, which is read then.
+ *
+ * @example refuseTakenName('view', 'docs', facts) // Problem: docs is the name of a knowledge base in this project
+ * @throws Problem already_exists
+ */
+export const refuseTakenName = (kind: Readable, name: string, { asView, asModel, asAgent, asKnowledgeBase }: Namesakes): void => {
+  if (kind !== 'agent') refuseTableName(name)
+  const there = { view: asView, model: asModel, agent: asAgent, knowledge_base: asKnowledgeBase }
+  const other = excluded[kind].find((one) => there[one] !== undefined)
+  if (other !== undefined)
+    throw new Problem('already_exists', 'Name conflict', `${name} is the name of ${words[other]} in this project`, {
+      hint: 'Choose another name.',
+    })
+}
