@@ -73,7 +73,11 @@ const absentItem = ({ kind, project, name }: Absent): Item => ({
   kind,
   project,
   name,
-  notes: [`there are no ${kind}s here`],
+  notes: [
+    kind === 'knowledge base'
+      ? 'the other service gives neither its documents nor the key of its model: CREATE KNOWLEDGE_BASE here, and INSERT them from where they came'
+      : `there are no ${kind}s here`,
+  ],
   fate: { is: 'not copied' },
 })
 

@@ -139,7 +139,7 @@ export const readInventory = async (client: Client, isWanted: (project: string) 
   }
 }
 
-/** Things that the public service may have but this one does not support. */
+/** Things that the public service may have, and that cannot be copied. */
 export type Absent = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
 
 /** Reads what cannot be copied, so that the import can name it. */

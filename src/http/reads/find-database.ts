@@ -48,7 +48,7 @@ export type At = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undef
 /** One entry of a database. A job is not a table. */
 export type Entry = {
   name: string
-  type: 'table' | 'model' | 'view' | 'agent' | 'system view' | 'job'
+  type: 'table' | 'model' | 'view' | 'agent' | 'knowledge_base' | 'system view' | 'job'
   engine: string | null
   deletable: boolean
 }
@@ -66,7 +66,10 @@ type Show = (entry: Entry) => object | undefined
 const shownBy = (show: Show, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
 
 const ofProject = (resources: Resources, project: Found<'project'>, show: Show): Part[] => {
-  const each = <K extends 'model' | 'view' | 'agent' | 'job'>(kind: K, engineOf: (found: Found<K>) => string | null = () => null): Part =>
+  const each = <K extends 'model' | 'view' | 'agent' | 'knowledge_base' | 'job'>(
+    kind: K,
+    engineOf: (found: Found<K>) => string | null = () => null,
+  ): Part =>
     resourcesPart(
       (after, limit) => resources.page(kind, project, after, limit),
       (found) => shownBy(show, entry(kind, found.state.name, engineOf(found))),
@@ -76,6 +79,7 @@ const ofProject = (resources: Resources, project: Found<'project'>, show: Show):
     each('model', ({ state }) => state.versions.at(-1)?.engine ?? null),
     each('view'),
     each('agent'),
+    each('knowledge_base'),
     each('job'),
   ]
 }

@@ -97,13 +97,13 @@ const projects: Source = {
 
 const isSystem = (schema: string): boolean => ['information_schema', 'log'].includes(foldName(schema))
 
-/** FULL adds the tables that clients do not know, marked as the system's; agents are described, not read. */
+/** FULL adds the tables that clients do not know, marked as the system's; agents and knowledge bases have lists of their own. */
 const tables = (schema: string, full: boolean): Source => ({
   relation: 'information_schema.tables',
   shown: [[`Tables_in_${schema}`, '"TABLE_NAME"'], ...(full ? [['Table_type', '"TABLE_TYPE"'] as const] : [])],
   where: [
     equals('TABLE_SCHEMA', schema),
-    `"TABLE_TYPE" <> 'AGENT'`,
+    `"TABLE_TYPE" NOT IN ('AGENT', 'KNOWLEDGE_BASE')`,
     ...(full || isSystem(schema) ? [] : [`"TABLE_TYPE" <> 'SYSTEM VIEW'`]),
   ],
 })

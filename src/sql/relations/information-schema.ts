@@ -110,7 +110,7 @@ const tableColumns: Column[] = [
   column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
   column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
-  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT or SYSTEM VIEW.'),
+  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT, KNOWLEDGE_BASE or SYSTEM VIEW.'),
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
   column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
@@ -163,6 +163,8 @@ const tables = (fixed: Fixed): Relation => {
         FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
       UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
         FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
+      UNION ALL SELECT 4, k.id, 1, p.name, k.name, 'KNOWLEDGE_BASE', 'A knowledge base: search it with content = ….', NULL, k.created_at, k.changed_at
+        FROM ${at('knowledge_bases')} AS k JOIN projects AS p ON p.stream = k.project
       UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f WHERE json_array_length(f.columns) > 0
       UNION ALL SELECT 6, 0, c.place, c.schema, c.name, c.kind, c.about, NULL, NULL, NULL FROM (
@@ -200,6 +202,19 @@ const modelColumns = `
       FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
       JOIN ${at('model_versions')} AS v ON v.stream = m.stream AND v.version = m.active`
 
+/** The columns that every knowledge base has, and those of metadata that it was told of. */
+const knowledgeColumns = `
+      SELECT p.name AS schema, k.name AS "table", unnest([
+          struct_pack(name := 'id', type := 'VARCHAR', about := 'Document.'),
+          struct_pack(name := 'chunk_id', type := 'VARCHAR', about := 'Part of its text.'),
+          struct_pack(name := 'chunk_content', type := 'VARCHAR', about := 'Text of the chunk.'),
+          struct_pack(name := 'metadata', type := 'VARCHAR', about := 'The other columns of the document, as JSON text.'),
+          struct_pack(name := 'relevance', type := 'DOUBLE', about := 'How well it fits, from 0 to 1.'),
+          struct_pack(name := 'distance', type := 'DOUBLE', about := '1 - the cosine of the angle between the vectors.')]
+        || list_transform(from_json(k.metadata_columns, '["VARCHAR"]'),
+          lambda c: struct_pack(name := c, type := 'VARCHAR', about := 'Metadata.'))) AS c
+      FROM ${at('knowledge_bases')} AS k JOIN projects AS p ON p.stream = k.project`
+
 const columns = (fixed: Fixed): Relation => {
   const rows = fixed.flatMap(({ schema, relations }) =>
     relations.flatMap((relation) =>
@@ -223,6 +238,7 @@ const columns = (fixed: Fixed): Relation => {
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
+      UNION ALL SELECT k.schema, k."table", row_number() OVER (PARTITION BY k.schema, k."table"), k.c.name, k.c.type, k.c.about FROM (${knowledgeColumns}) AS k
       UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
         SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
       UNION ALL SELECT c.schema, c."table", c.place, c.name, c.type, c.about FROM (

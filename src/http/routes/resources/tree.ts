@@ -22,7 +22,7 @@ const leaf = z
     name: z.string(),
     schema: z.null(),
     class: z.enum(['table', 'job']),
-    type: z.enum(['table', 'model', 'view', 'agent', 'system view', 'job']),
+    type: z.enum(['table', 'model', 'view', 'agent', 'knowledge_base', 'system view', 'job']),
     engine: z.string().nullable(),
     deletable: z.boolean(),
   })
@@ -41,7 +41,7 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
   }),
   reading({
     path: '/tree/:database',
-    summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
+    summary: 'What a database holds: models, views, agents, knowledge bases and jobs of a project, uploaded files, system views',
     query: {
       ...listParameters,
       all_schemas: value(z.string().optional().describe('taken for its clients; there is one schema in each database')),
