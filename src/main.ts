@@ -52,7 +52,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
     const languageModels = openLanguageModels({ config, storage })
-    const knowledge = await openKnowledge({ logger, storage, languageModels })
+    const knowledge = await openKnowledge({ config, logger, storage, languageModels })
     undo(knowledge.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,

@@ -2,18 +2,23 @@ import { readdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { streamId, type StreamId } from '../events/common.js'
 import type { Knowledge as KnowledgeOfAgents } from './agents/scope/knowledge.js'
+import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
+import { egressFetch } from './egress/fetch.js'
+import { egressOf } from './egress/settings.js'
 import { Embedders } from './knowledge/embedding/embedders.js'
 import { FollowedIndexes } from './knowledge/followed-indexes.js'
 import { IndexProcess } from './knowledge/index-process.js'
 import { Knowledge } from './knowledge/knowledge.js'
+import { PageReader } from './knowledge/read-pages.js'
 import type { LanguageModels } from './llm/language-models.js'
 import type { Storage } from './open-storage.js'
+import type { Config } from './setup/config.js'
 
 /** Knowledge bases, and the process that keeps their indexes. */
 export type KnowledgeParts = Awaited<ReturnType<typeof openKnowledge>>
 
-type Options = { logger: Logger; storage: Storage; languageModels: LanguageModels }
+type Options = { config: Config; logger: Logger; storage: Storage; languageModels: LanguageModels }
 
 /** The knowledge bases that have an index on the disk, also those that were deleted. */
 const indexedIn = async (directory: string): Promise<StreamId[]> => {
@@ -24,7 +29,7 @@ const indexedIn = async (directory: string): Promise<StreamId[]> => {
   })
 }
 
-export const openKnowledge = ({ logger, storage, languageModels }: Options) =>
+export const openKnowledge = ({ config, logger, storage, languageModels }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const process = new IndexProcess(paths.knowledge)
@@ -32,7 +37,15 @@ export const openKnowledge = ({ logger, storage, languageModels }: Options) =>
     const embedders = new Embedders({ log, blobs, overHttp: (settings) => languageModels.embedder({ params: settings }) })
     undo(() => embedders.stop())
     const indexes = new FollowedIndexes(log, process)
-    const knowledge = new Knowledge({ ledger, indexes, embedders })
+    const pages = new PageReader({
+      fetch: egressFetch(egressOf(config), {}, { maxBytes: limits.knowledgePageMaxBytes }),
+      async textOf(html) {
+        const done = await process.ask('', { page: html })
+        if ('page' in done) return done.page
+        throw new TypeError('the process answered something else than a text')
+      },
+    })
+    const knowledge = new Knowledge({ ledger, indexes, embedders, pages })
     /** Takes what was erased out of every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
     /** Finishes erasures that were cut off before the indexes had followed. */

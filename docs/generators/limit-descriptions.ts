@@ -246,6 +246,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeVectorsMaxBytes: 'Vectors of the chunks of a knowledge base. Beyond: 413 `too_large`.',
   knowledgeQueryMaxChars: 'The text of a search. Beyond: 400 `wrong_arguments`.',
   knowledgeQueryMaxWords: 'Different words of a search that count. Beyond: the first ones do.',
+  knowledgeUrlsMax: 'Web pages that one insert reads. Beyond: 400 `wrong_arguments`.',
+  knowledgePageMaxBytes: 'Bytes of a web page, unpacked. Beyond: 502 `connection_failed`.',
+  knowledgePageTimeoutMs: 'Time in which a web page has to come in whole. Beyond: 400 `bad_file`.',
   knowledgeRoundsMax:
     'Times that knowledge bases are asked for one query: for what each holds, and for what it finds. Beyond: 400 `query_limit`.',
   knowledgeQueriesMax: 'Questions of one `content IN (…)`. Beyond: 400 `wrong_arguments`.',

@@ -25,9 +25,10 @@ import { documentOf, emptyRows } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import type { Done } from './index/messages.js'
+import type { PageReader } from './read-pages.js'
 import { DocumentWriter, placesOf, type Writing } from './write-documents.js'
 
-type Parts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders }
+type Parts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; pages: PageReader }
 
 const neverAborted = new AbortController().signal
 const removedAtOnce = 10_000
@@ -171,6 +172,10 @@ export class Knowledge implements KnowledgeStore {
     // The key stands for the whole insert: it is kept with the last batch.
     if (waiting) await add(waiting, true)
     return total
+  }
+
+  pages(urls: readonly string[], { state }: Found<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]> {
+    return this.parts.pages.read(urls, state, signal)
   }
 
   async remove({ knowledgeBase: base, filters, origin, execution }: Removal): Promise<{ documents: number; positions: number[] }> {

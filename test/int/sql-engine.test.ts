@@ -15,6 +15,7 @@ import { Embedders } from '../../src/knowledge/embedding/embedders.js'
 import { FollowedIndexes } from '../../src/knowledge/followed-indexes.js'
 import { IndexProcess } from '../../src/knowledge/index-process.js'
 import { Knowledge } from '../../src/knowledge/knowledge.js'
+import { PageReader } from '../../src/knowledge/read-pages.js'
 import type { Origin } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/contract/answer.js'
@@ -22,6 +23,8 @@ import type { SelectService, PredictedRows, ScoreCount } from '../../src/sql/con
 import { SqlEngine } from '../../src/sql/facade/execute.js'
 import { TableWriter } from '../../src/sql/facade/table-writer.js'
 import { Vault } from '../../src/vault/vault.js'
+
+const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeError('no pages are read here')) })
 
 const model = streamId.parse('0190b9a0-0000-7000-8000-000000000000')
 const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
@@ -88,6 +91,7 @@ beforeEach(async () => {
       ledger,
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
       embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
+      pages: noPages,
     }),
     defaultProject: 'mindsdb',
     version: '1.2.3',

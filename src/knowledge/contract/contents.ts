@@ -57,6 +57,8 @@ export interface KnowledgeStore {
   insert(insertion: Insertion): Promise<Inserted>
   /** Answers what a query asks of a knowledge base. */
   answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold>
+  /** Web pages as rows to insert. */
+  pages(urls: readonly string[], knowledgeBase: Found<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
   /** Takes out the documents that pass all filters. */
   remove(removal: Removal): Promise<{ documents: number; positions: number[] }>
 }

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { fieldsOf, isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
+import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
 import { notOpenTitle, type Done, type FromIndex, type ToIndex, type Work } from './messages.js'
 import { removeIndex } from './schema.js'
@@ -19,6 +20,8 @@ class Indexes {
 
   do(base: string, work: Work): Done {
     if ('open' in work) return { state: this.#openAnew(base, work.open).state }
+    // A page is read here so that a large one does not keep the service from answering.
+    if ('page' in work) return { page: pageText(work.page) }
     const index = this.#open.get(base)
     if (!index) throw notOpen('it was closed')
     try {
@@ -54,7 +57,7 @@ const notOpen = (why: string): Problem => new Problem('busy', notOpenTitle, `the
 const isDamage = (error: unknown): boolean =>
   error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
 
-const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown }>): Done => {
+const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown } | { page: unknown }>): Done => {
   if ('apply' in work) return { state: index.apply(work.apply) }
   if ('erase' in work) return { state: index.erase(work.erase, work.erasedAt) }
   if ('find' in work) return { places: index.find(work.find) }

@@ -1,4 +1,5 @@
 import type { Chunking } from '../../../events/knowledge-base.js'
+import type { PageText } from '../documents/page-text.js'
 import type { DocumentsAt } from '../../../events/records/contents.js'
 import type { ProblemFields } from '../../basics/errors.js'
 import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
@@ -57,6 +58,7 @@ export type Work =
   | { search: SearchRequest }
   | { list: ListRequest }
   | { facts: true }
+  | { page: string }
 
 /** What it answers, by the question. */
 export type Done =
@@ -65,6 +67,7 @@ export type Done =
   | { chunks: readonly KnowledgeChunk[] }
   | { listed: ChunkList }
   | { facts: KnowledgeFacts }
+  | { page: PageText }
 
 export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }
 export type FromIndex = { answer: number; done: Done } | { answer: number; problem: ProblemFields }

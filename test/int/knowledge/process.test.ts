@@ -9,10 +9,13 @@ import { Embedders } from '../../../src/knowledge/embedding/embedders.js'
 import { FollowedIndexes } from '../../../src/knowledge/followed-indexes.js'
 import { IndexProcess } from '../../../src/knowledge/index-process.js'
 import { Knowledge } from '../../../src/knowledge/knowledge.js'
+import { PageReader } from '../../../src/knowledge/read-pages.js'
 import type { Found, Origin } from '../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { temporaryDirectory } from '../../support/service.js'
+
+const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeError('no pages are read here')) })
 
 const origin: Origin = { actor: 'ada', source: 'rest', request: 'r', correlation: null, causation: null }
 const place = temporaryDirectory()
@@ -31,6 +34,7 @@ const open = (bounds = {}) => {
     ledger,
     indexes: new FollowedIndexes(log, process),
     embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
+    pages: noPages,
   })
   return ledger
 }

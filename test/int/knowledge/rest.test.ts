@@ -126,11 +126,7 @@ describe('documents', () => {
     expect((await sql(at.url, 'SELECT count(*), count(DISTINCT id) FROM busy')).data).toEqual([[13, 13]])
   })
 
-  test('of web pages, and chats, are refused with what to do instead', async () => {
-    expect(await call('PUT', '/docs', { knowledge_base: { urls: ['http://localhost'] } })).toMatchObject({
-      status: 501,
-      body: { hint: expect.stringContaining('rows') },
-    })
+  test('of chats are refused with what to do instead', async () => {
     expect(await call('POST', '/docs/completions', { query: 'x' })).toMatchObject({
       status: 501,
       body: { hint: expect.stringContaining('"type": "context"') },

@@ -42,7 +42,7 @@ const creation = knowledgeBaseFields.extend({ name: z.string() })
 const changes = knowledgeBaseFields.extend({
   rows: z.array(z.looseObject({})).nullish().describe('Documents: an object of columns for each'),
   files: texts.nullish().describe('Names of uploaded tables; each row is a document'),
-  urls: texts.nullish().describe('Refused: this service reads no web pages'),
+  urls: texts.nullish().describe('Addresses of web pages; each is a document'),
   query: z.string().nullish().describe('A SELECT; each row is a document'),
 })
 type Changes = z.infer<typeof changes>
@@ -78,11 +78,6 @@ const modeIn = (params: JsonObject | null | undefined): InsertMode | undefined =
 
 const ofFile = (name: string): string => `SELECT * FROM files.\`${name.replaceAll('`', '``')}\``
 
-const noPages = (): Problem =>
-  new Problem('not_built', 'Not available', 'this service reads no web pages', {
-    hint: 'Send their texts as rows: {"knowledge_base": {"rows": [{"id": "https://…", "content": "…"}]}}.',
-  })
-
 type Services = { ledger: Ledger; records: Records; reading: Reading; knowledge: KnowledgeStore; select: SelectRows }
 
 export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, select }: Services): Route[] => {
@@ -102,13 +97,13 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
   ]
 
   const insert = async (body: Changes, { project, base }: Awaited<ReturnType<typeof named>>, call: Call): Promise<void> => {
-    if (body.urls && body.urls.length > 0) throw noPages()
-    const sources = given(body, project.state.name, call)
+    const pages = body.urls?.length ? await knowledge.pages(body.urls, base, call.gone) : []
+    const sources = [...given(body, project.state.name, call), ...(pages.length > 0 ? [{ source: 'url' as const, rows: pages }] : [])]
     const mode = modeIn(body.params)
     for (const [i, { source, rows }] of sources.entries()) {
       const { expects: _, ...execution } = call.execution()
       const inserted = await knowledge.insert({
-        ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' },
+        ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' || source === 'url' },
         ...(mode && { mode }),
         ...(body.preprocessing && { preprocessing: body.preprocessing }),
         // The key stands for the request as a whole.
@@ -126,7 +121,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
     }
     const settings = knowledgeSettings(fields)
     if (Object.keys(settings).length === 0 && !fields.name)
-      throw wrong('there is nothing to insert', 'Send rows, files or a query; or settings to change.')
+      throw wrong('there is nothing to insert', 'Send rows, files, urls or a query; or settings to change.')
     const data = { project: segments.project, knowledge_base: segments.base, ...settings, ...(fields.name && { name: fields.name }) }
     await carryOut(ledger, { type: 'UpdateKnowledgeBase', data }, call)
   }
@@ -171,7 +166,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
     route({
       method: 'put',
       path: `${path}/:base`,
-      summary: 'Insert documents into a knowledge base from rows, files or a query; without them, change its settings',
+      summary: 'Insert documents into a knowledge base from rows, files, web pages or a query; without them, change its settings',
       commandHeaders: withoutDryRun,
       body: wrapped('knowledge_base', changes),
       bodySize: 'rows',

@@ -1,0 +1,68 @@
+import { parse, type DefaultTreeAdapterTypes } from 'parse5'
+
+type Node = DefaultTreeAdapterTypes.ChildNode
+
+/** Elements whose contents nobody reads as text. */
+const unread = new Set([
+  'script',
+  'style',
+  'template',
+  'noscript',
+  'svg',
+  'math',
+  'iframe',
+  'object',
+  'head',
+  'select',
+  'textarea',
+  'nav',
+  'footer',
+])
+/** Elements that end a line before and behind them; two lines where a paragraph ends. */
+const lines = new Set(['tr', 'li', 'dt', 'dd', 'option', 'div', 'section', 'article', 'header', 'main', 'aside', 'figcaption'])
+const paragraphs = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'figure'])
+
+const tidied = (text: string): string =>
+  text
+    .replaceAll(/[ \t\f\r\u00a0]+/g, ' ')
+    .replaceAll(/ ?\n ?/g, '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
+
+/** What a page says: its title, and its text with a line for each block. */
+export type PageText = { title: string; text: string }
+
+/**
+ * Reads a page of HTML as browsers do, however broken it is, without what is no text: scripts, styles, menus. The tree is walked without
+ * recursion, as a page may nest as deep as it likes.
+ *
+ * @example pageText('<title>T</title><p>One<p>Two') // { title: 'T', text: 'One\n\nTwo' }
+ */
+export const pageText = (html: string): PageText => {
+  const parts: string[] = []
+  let title = ''
+  const waiting: (Node | string)[] = [...parse(html).childNodes].reverse()
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (typeof node === 'string') parts.push(node)
+    else if (node.nodeName === '#text' && 'value' in node) parts.push(node.value.replaceAll(/\s+/g, ' '))
+    else if ('childNodes' in node) {
+      const { nodeName: name, childNodes } = node
+      if (name === 'head') {
+        const own = childNodes.find((child) => child.nodeName === 'title')
+        const [first] = own && 'childNodes' in own ? own.childNodes : []
+        if (first && 'value' in first) title = tidied(first.value)
+      }
+      if (unread.has(name)) continue
+      // An element without an end ends its line once.
+      if (name === 'br' || name === 'hr') {
+        parts.push('\n')
+        continue
+      }
+      const between = paragraphs.has(name) ? '\n\n' : lines.has(name) ? '\n' : name === 'td' || name === 'th' ? ' ' : ''
+      waiting.push(between)
+      for (let i = childNodes.length - 1; i >= 0; i--) waiting.push(childNodes[i] ?? '')
+      parts.push(between)
+    }
+  }
+  return { title, text: tidied(parts.join('')) }
+}
