@@ -77,9 +77,12 @@ const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) =
   }
 }
 
-/** A relevance by both, weighed; a chunk without one of them counts as not relevant there. */
-const weighedRelevance = (alpha: number, similarity: number | undefined, ofWords: number): number =>
-  (similarity === undefined ? 0 : alpha / (1 + distanceOf(similarity))) + (1 - alpha) * ofWords
+/**
+ * A relevance by both, weighed; a chunk without one of them counts as not relevant there. Words count by the square of their share: a few
+ * words in common say little of the meaning, and would weigh more than the small differences of vectors.
+ */
+const weighedRelevance = (alpha: number, similarity: number | undefined, share: number): number =>
+  (similarity === undefined ? 0 : alpha / (1 + distanceOf(similarity))) + (1 - alpha) * share * share
 
 type Vectors = { table: VectorTable; vector: Float32Array }
 
@@ -103,7 +106,7 @@ const scored = (db: Connection, request: SearchRequest, table: VectorTable | und
   if (vector === null || alpha === 0) return wordHits(db, request, limit).map(({ key, relevance }) => ({ key, relevance, distance: null }))
   const candidates = limit + margin
   const near = table ? nearestAllowed(db, { table, vector }, request, alpha === 1 ? candidates : Math.max(weighed, candidates)) : []
-  const words = new Map(alpha === 1 ? [] : wordHits(db, request, weighed).map(({ key, relevance }) => [key, relevance]))
+  const words = new Map(alpha === 1 ? [] : wordHits(db, request, weighed).map(({ key, share }) => [key, share]))
   const similarities = new Map(near.map(({ key, similarity }) => [key, similarity]))
   for (const [key, similarity] of table?.similarities(
     vector,

@@ -3,8 +3,8 @@ import type { Condition } from './filters.js'
 import type { Connection } from './schema.js'
 import { stopWords } from './stop-words.js'
 
-/** A chunk that has words of the question, and how well it fits, from 0 to 1. */
-export type WordHit = { key: number; relevance: number }
+/** A chunk that has words of the question: its share of the best possible score, and how well it fits, both from 0 to 1. */
+export type WordHit = { key: number; share: number; relevance: number }
 
 /** A word, and what it weighs. */
 type Weighted = readonly [word: string, weight: number]
@@ -65,7 +65,10 @@ export class WordSearch {
           : `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
             JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${condition.sql} ORDER BY f.rank LIMIT ?`
       const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...condition.values, limit)
-      return rows.map(({ key, score }) => ({ key, relevance: relevanceOf(Math.min(1, Math.max(0, score / best))) }))
+      return rows.map(({ key, score }) => {
+        const share = Math.min(1, Math.max(0, score / best))
+        return { key, share, relevance: relevanceOf(share) }
+      })
     }
     // Words that most chunks have weigh nothing, and take the most time: they are asked for only where the others find too little.
     const telling = weights.filter(([, weight]) => weight > leastWeight)
