@@ -123,7 +123,7 @@ describe('a provider over HTTP', () => {
     while (held.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
     const others = Array.from({ length: 8 }, async (_, i) => (await sql(at.url, `SELECT ${i}`)).data)
     expect(await Promise.all(others)).toEqual(others.map((_, i) => [[i]]))
-    let done = false
+    let done = false as boolean
     const all = Promise.all(searches).finally(() => (done = true))
     while (!done) {
       for (const answer of held.splice(0)) answer()

@@ -17,7 +17,7 @@ import {
   subqueryRef,
   textOf,
 } from '../ast/nodes.js'
-import { NeedsKnowledge } from '../asked/needs-knowledge.js'
+import { NeedsKnowledge } from '../session/needs-knowledge.js'
 import { fetchChunks } from '../knowledge/found-chunks.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
 import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'

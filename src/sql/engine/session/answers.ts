@@ -5,7 +5,7 @@ import { AnswerReader, appendAnswer, columnList } from '../../../connections/rea
 import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/duckdb.js'
-import { NeedsKnowledge } from '../asked/needs-knowledge.js'
+import { NeedsKnowledge } from './needs-knowledge.js'
 import type { ToldKnowledge } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
 
