@@ -41,11 +41,11 @@ describe('SHOW and DESCRIBE are SELECTs with the documented columns', () => {
     ],
     [
       'SHOW FULL TABLES FROM `P`',
-      `SELECT "Tables_in_P", "TABLE_TYPE" AS "Table_type" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_P" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'P' AND "TABLE_TYPE" <> 'AGENT') AS shown`,
+      `SELECT "Tables_in_P", "TABLE_TYPE" AS "Table_type" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_P" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'P' AND "TABLE_TYPE" NOT IN ('AGENT', 'KNOWLEDGE_BASE')) AS shown`,
     ],
     [
       'SHOW TABLES IN p',
-      `SELECT "Tables_in_p" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_p" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'p' AND "TABLE_TYPE" <> 'AGENT' AND "TABLE_TYPE" <> 'SYSTEM VIEW') AS shown`,
+      `SELECT "Tables_in_p" FROM (SELECT *, "TABLE_NAME" AS "Tables_in_p" FROM information_schema.tables WHERE "TABLE_SCHEMA" = 'p' AND "TABLE_TYPE" NOT IN ('AGENT', 'KNOWLEDGE_BASE') AND "TABLE_TYPE" <> 'SYSTEM VIEW') AS shown`,
     ],
     ['SHOW ML_ENGINES', `SELECT "NAME", "HANDLER", "CONNECTION_DATA" FROM information_schema.ml_engines`],
     [
