@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
+import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId, type UpcastersOf } from './common.js'
 import type { ResourceKind } from './kind.js'
 
 /** The ways on which messages come. `api`: a page of one's own, over REST. */
@@ -12,6 +12,7 @@ export type ConversationChannel = (typeof conversationChannels)[number]
  * was read. `expired`: it waited too long.
  */
 export const messageFailures = ['agent', 'chatbot', 'erased', 'expired'] as const
+export type MessageFailure = (typeof messageFailures)[number]
 
 /**
  * Why an answer was not delivered. `refused`: the chat service refused it. `unreachable`: it took none of several tries. `unknown`:
@@ -23,12 +24,19 @@ export type DeliveryFailure = (typeof deliveryFailures)[number]
 /** An answer on its way to a chat service; `answer` and `answered_at` are those of the event AgentAnswered. */
 export type Delivery = { message: string; reply: string; answer: string; answered_at: number; payload: string }
 
+/** A message without an answer. */
+export type Failed = { message: string; reason: MessageFailure; error: string }
+
+/** A notice on its way to a chat service, which says that a message has no answer. Its text is that of the chatbot, and repeats nothing. */
+export type Notice = Failed & { reply: string; notice: string }
+
 /** What somebody wrote, with whom and where from, is the payload. `origins` tell it from others without saying what they are. */
 export type Received = { message: string; origins: string[]; payload: string }
 
 /**
  * A conversation of one place in a chat service with a chatbot. `name` stands for that place, which only a payload says. `recent` are
- * origins of the last messages. Messages wait in the order in which they came; only the first can be on its way.
+ * origins of the last messages. Messages wait in the order in which they came; only the first can be on its way: its answer, or a notice
+ * that it has none. What was put off is sent again as it was.
  */
 export type Conversation = {
   chatbot: StreamId
@@ -36,6 +44,8 @@ export type Conversation = {
   channel: ConversationChannel
   waiting: { message: string; payload: string }[]
   delivering: Delivery | null
+  notifying: Notice | null
+  deferred: Delivery | Notice | null
   recent: string[]
 }
 
@@ -46,12 +56,14 @@ export type ConversationEvent =
   | Event<'DeliveryDeferred', { message: string; reply: string; error: string }>
   | Event<'MessageSent', Delivery>
   | Event<'DeliveryFailed', Delivery & { reason: DeliveryFailure; error: string }>
-  | Event<'MessageFailed', { message: string; reason: (typeof messageFailures)[number]; error: string }>
+  | Event<'NoticeBegun', Notice>
+  | Event<'MessageFailed', Failed & { notice: string | null }>
   | Event<'ConversationEnded', Record<string, never>>
 
 /** How many origins of messages a conversation remembers. */
 const recentMax = 32
 
+const failed = { message: z.uuid(), reason: z.enum(messageFailures), error: text }
 const delivery = { message: z.uuid(), reply: z.uuid(), answer: z.uuid(), answered_at: z.int().positive(), payload: sha256 }
 
 const schemas: SchemasOf<ConversationEvent> = {
@@ -66,16 +78,19 @@ const schemas: SchemasOf<ConversationEvent> = {
     .describe('The answer to a message is about to be sent to the chat service. The text is a payload that can be erased.'),
   DeliveryDeferred: z
     .strictObject({ message: z.uuid(), reply: z.uuid(), error: text })
-    .describe('The chat service did not take an answer yet. It is sent again later.'),
+    .describe('An answer or a notice did not reach the chat service, as far as is known. It is sent again later.'),
   MessageSent: z
     .strictObject(delivery)
     .describe('A message was answered: the chat service took the answer, or whoever asked can read it here.'),
   DeliveryFailed: z
     .strictObject({ ...delivery, reason: z.enum(deliveryFailures), error: text })
     .describe('The answer to a message was not delivered, or nobody knows whether it was. It is not sent again.'),
+  NoticeBegun: z
+    .strictObject({ ...failed, reply: z.uuid(), notice: text })
+    .describe('Whoever wrote a message is about to be told that it has no answer.'),
   MessageFailed: z
-    .strictObject({ message: z.uuid(), reason: z.enum(messageFailures), error: text })
-    .describe('There is no answer to a message.'),
+    .strictObject({ ...failed, notice: text.nullable() })
+    .describe('There is no answer to a message. The notice is what whoever wrote it was told; null if nothing reached them.'),
   ConversationEnded: nothing.describe('A conversation was ended. What was said stays; the next message begins another one.'),
 }
 
@@ -87,16 +102,24 @@ const payloads = {
   DeliveryFailed: ['payload'],
 } as const
 
+const upcasters: UpcastersOf<ConversationEvent> = {
+  // Version 1 had no notice: people were told nothing.
+  MessageFailed: [(data) => ({ ...data, notice: null })],
+}
+
+const nothingUnderWay = { delivering: null, notifying: null, deferred: null }
+
+/** Only the first message that waits can be under way, and only that one ends. */
 const without = (conversation: Conversation, message: string): Conversation => ({
   ...conversation,
   waiting: conversation.waiting.filter((waiting) => waiting.message !== message),
-  delivering: conversation.delivering?.message === message ? null : conversation.delivering,
+  ...(conversation.waiting[0]?.message === message && nothingUnderWay),
 })
 
 const evolve = (conversation: Conversation | undefined, event: ConversationEvent): Conversation | undefined => {
   switch (event.type) {
     case 'ConversationStarted':
-      return { ...event.data, waiting: [], delivering: null, recent: [] }
+      return { ...event.data, waiting: [], ...nothingUnderWay, recent: [] }
     case 'MessageReceived': {
       const { message, payload, origins } = event.data
       return (
@@ -108,9 +131,11 @@ const evolve = (conversation: Conversation | undefined, event: ConversationEvent
       )
     }
     case 'DeliveryBegun':
-      return conversation && { ...conversation, delivering: event.data }
+      return conversation && { ...conversation, ...nothingUnderWay, delivering: event.data }
+    case 'NoticeBegun':
+      return conversation && { ...conversation, ...nothingUnderWay, notifying: event.data }
     case 'DeliveryDeferred':
-      return conversation && { ...conversation, delivering: null }
+      return conversation && { ...conversation, ...nothingUnderWay, deferred: conversation.delivering ?? conversation.notifying }
     case 'MessageSent':
     case 'DeliveryFailed':
     case 'MessageFailed':
@@ -127,6 +152,7 @@ export const conversationKind: ResourceKind<Conversation, ConversationEvent> = {
   inProject: false,
   schemas,
   payloads,
+  upcasters,
   evolve,
   links: ({ chatbot }) => [chatbot],
 }

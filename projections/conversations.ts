@@ -16,14 +16,14 @@ export const messagesFrom = (source: string): string => `CREATE OR REPLACE TEMP 
     FROM (
       SELECT position, recorded_at, actor, source, request, stream AS conversation, type, data->>'$.message' AS message,
         data->>'$.reply' AS reply, data->>'$.answer' AS answer, (data->>'$.answered_at')::BIGINT AS answered_at,
-        data->>'$.reason' AS reason, data->>'$.error' AS error, data->>'$.payload' AS payload
+        data->>'$.reason' AS reason, data->>'$.error' AS error, data->>'$.notice' AS notice, data->>'$.payload' AS payload
       FROM ${source} WHERE type IN ('MessageReceived', 'MessageSent', 'DeliveryFailed', 'MessageFailed')
     ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
 
 /** One row for each message that was received, and one for what became of it. */
 export const keepMessages = `INSERT INTO ledger.messages
     SELECT position, recorded_at, actor, source, request, conversation, message,
-      CASE type WHEN 'MessageReceived' THEN 'received' WHEN 'MessageSent' THEN 'answered' ELSE 'failed' END, reply, answer, answered_at, reason, error,
+      CASE type WHEN 'MessageReceived' THEN 'received' WHEN 'MessageSent' THEN 'answered' ELSE 'failed' END, reply, answer, answered_at, reason, error, notice,
       body->>'$.text', body->>'$.sender', payload IS NULL OR body IS NOT NULL, payload
     FROM messages_said`
 
@@ -38,7 +38,7 @@ export const messages: Projection = {
     CREATE TABLE ledger.messages (
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       conversation VARCHAR NOT NULL, message VARCHAR NOT NULL, status VARCHAR NOT NULL, reply VARCHAR, answer VARCHAR, answered_at BIGINT,
-      reason VARCHAR, error VARCHAR, text VARCHAR, sender VARCHAR, readable BOOLEAN NOT NULL, payload VARCHAR
+      reason VARCHAR, error VARCHAR, notice VARCHAR, text VARCHAR, sender VARCHAR, readable BOOLEAN NOT NULL, payload VARCHAR
     )`,
   evolve: [messagesFrom('batch'), keepMessages],
 }

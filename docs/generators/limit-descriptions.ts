@@ -265,7 +265,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeEmbedMaxTexts: 'Texts that an embedding model gets in one call. Beyond: the next call has them.',
   rerunAnswersMax: 'Recorded answers that one request asks again. Beyond: 400 `wrong_arguments`.',
   rerunTimeoutMs:
-    'Time for all answers of one request that are asked again, and for one EVALUATE AGENT. Beyond: the rest fails with `answer_limit`. Erasures wait as long.',
+    'Time for all answers of one request that are asked again, and for one EVALUATE AGENT. Beyond: the rest fails with `answer_timeout`. Erasures wait as long.',
   rerunQueryMaxChars: 'The query that names the answers to ask again. Beyond: 400 `wrong_arguments`.',
   evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
   evaluationReasonMaxChars: 'The reason that a language model gives for its judgement; the rest is cut off.',
@@ -293,6 +293,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   mcpFiltersMax: 'Conditions of such a search. Beyond: the tool refuses them.',
   mcpRelayMaxRequests: 'Messages that `mindledger mcp` relays at once. Beyond: an error is the answer.',
   messageMaxChars: 'Characters of a message to a chatbot. Beyond: 413 `too_large`; a message from Slack or Telegram is cut.',
+  chatbotNoticeMaxChars: 'Characters of the notice that a message has no answer, the param notice of a chatbot; the rest is cut.',
   messageMaxAgeMs:
     'How long a message waits for an answer, for example while the chatbot is stopped. Beyond: it is marked as failed, with the reason expired.',
   messageAnswerTimeoutMs: 'How long an agent may take for the answer to a message. Beyond: the message is marked as failed.',

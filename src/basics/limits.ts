@@ -265,6 +265,7 @@ export const limits = {
   mcpRelayMaxRequests: 64,
   // Chatbots
   messageMaxChars: 20_000,
+  chatbotNoticeMaxChars: 1_000,
   messageMaxAgeMs: 24 * 3_600_000,
   messageAnswerTimeoutMs: 600_000,
   messageReplyWaitMs: 120_000,

@@ -20,6 +20,8 @@ export type MessageRecord = {
   answer: { id: string; position: number; at: string; text: string | null } | null
   reason: string | null
   error: string | null
+  /** What whoever wrote a message without an answer was told. */
+  notice: string | null
   erased: boolean
 }
 
@@ -53,6 +55,7 @@ const recordOf = async (log: Reading, { received, ended }: Pair): Promise<Messag
         : null,
     reason: textOf(ended?.data['reason']),
     error: textOf(ended?.data['error']),
+    notice: textOf(ended?.data['notice']),
     erased: !said || (replied !== undefined && reply === undefined),
   }
 }
@@ -104,9 +107,9 @@ export const messageOf = async (log: Reading, conversation: StreamId, message: s
 }
 
 /** What became of a message, as it was told when it happened; undefined while it waits. */
-export const endOf = async (log: Reading, { status, answer, reason, error }: MessageRecord): Promise<MessageEnd | undefined> => {
+export const endOf = async (log: Reading, { status, answer, reason, error, notice }: MessageRecord): Promise<MessageEnd | undefined> => {
   if (status === 'waiting') return undefined
-  if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '' }
+  if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '', notice }
   const given = await readAnswer(log, answer.position)
   return { status: 'answered', answer: answer.id, text: answer.text ?? '', queries: given?.queries ?? [] }
 }

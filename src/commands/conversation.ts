@@ -5,7 +5,8 @@ import type {
   ConversationEvent,
   Delivery,
   DeliveryFailure,
-  messageFailures,
+  Failed,
+  Notice,
   Received,
 } from '../../events/conversation.js'
 import { notFound, Problem } from '../basics/errors.js'
@@ -24,7 +25,8 @@ export type ConversationCommand =
   | Command<'DeferDelivery', Target & { message: string; reply: string; error: string }>
   | Command<'SendMessage', Target & Delivery>
   | Command<'FailDelivery', Target & Delivery & { reason: DeliveryFailure; error: string }>
-  | Command<'FailMessage', Target & { message: string; reason: (typeof messageFailures)[number]; error: string }>
+  | Command<'BeginNotice', Target & Notice>
+  | Command<'FailMessage', Target & Failed & { notice: string | null }>
   | Command<'EndConversation', Target>
 
 const reads = ({ type, data }: ConversationCommand) => ({
@@ -64,15 +66,20 @@ const decide = (command: ConversationCommand, facts: Facts): ConversationEvent[]
   const { conversation } = facts
   if (command.type === 'EndConversation') return end(command.data.conversation, conversation)
   if (!conversation || !isFirst(conversation, command.data.message)) return []
-  const { delivering } = conversation.state
+  const { delivering, notifying } = conversation.state
+  const underWay = delivering ?? notifying
   switch (command.type) {
     case 'BeginDelivery': {
       const { conversation: _, ...data } = command.data
-      return delivering ? [] : [{ type: 'DeliveryBegun', data }]
+      return underWay ? [] : [{ type: 'DeliveryBegun', data }]
+    }
+    case 'BeginNotice': {
+      const { conversation: _, ...data } = command.data
+      return underWay ? [] : [{ type: 'NoticeBegun', data }]
     }
     case 'DeferDelivery': {
       const { conversation: _, ...data } = command.data
-      return delivering?.reply === data.reply ? [{ type: 'DeliveryDeferred', data }] : []
+      return underWay?.reply === data.reply ? [{ type: 'DeliveryDeferred', data }] : []
     }
     case 'SendMessage': {
       const { conversation: _, ...data } = command.data
@@ -109,7 +116,7 @@ const end = (stream: StreamId, conversation: Found<'conversation'> | undefined):
 export const conversationDecider = decider('conversation', {
   commands: {
     ...{ ReceiveMessage: true, BeginDelivery: true, DeferDelivery: true, SendMessage: true, FailDelivery: true },
-    ...{ FailMessage: true, EndConversation: true },
+    ...{ BeginNotice: true, FailMessage: true, EndConversation: true },
   },
   secrets: [],
   rollback: null,

@@ -20,8 +20,8 @@ export type Incoming = {
 /** What came through a webhook: a message, something to be answered at once, or nothing for a chatbot. */
 export type Arrival = { message: Incoming } | { challenge: string } | { ignored: string }
 
-/** An answer on its way out. `reply` is its id. */
-export type Outgoing = { reply: string; text: string; address: JsonObject }
+/** A text on its way out: an answer, or the notice that there is none. `reply` is its id. */
+export type Outgoing = { reply: string; status: 'answered' | 'failed'; text: string; address: JsonObject }
 
 /**
  * How one try to deliver ended. `later`: the chat service certainly did not take it, and may take it another time. `unknown`: nobody

@@ -67,12 +67,13 @@ export const messages: Relation = {
     column('answer', 'VARCHAR', 'What was answered.'),
     column('reason', 'VARCHAR', 'Why it failed, in a word.'),
     column('error', 'VARCHAR', 'Why it failed.'),
+    column('notice', 'VARCHAR', 'What whoever wrote it was told then; empty if nothing reached them.'),
     column('readable', 'BOOLEAN', 'False when its text, or that of its answer, was erased.'),
   ],
   sql: `
     SELECT m.position, m.recorded_at AS received_at, m.actor, m.request, ${named}, m.conversation, c.channel, m.message, m.sender, m.text,
       coalesce(e.status, 'waiting') AS status, e.position AS ended, e.recorded_at AS ended_at, e.answer AS answer_id, e.text AS answer, e.reason,
-      e.error, m.readable AND coalesce(e.readable, true) AS readable
+      e.error, e.notice, m.readable AND coalesce(e.readable, true) AS readable
     FROM ledger.messages AS m
     JOIN ledger.conversations_history AS c ON c.stream = m.conversation
     LEFT JOIN ${ends} AS e ON e.conversation = m.conversation AND e.message = m.message${joinNames}

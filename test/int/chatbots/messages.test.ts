@@ -58,7 +58,10 @@ test('what an agent cannot answer is refused, recorded, and does not stop the co
   })
   const { conversation } = (await say({ text: 'go' })).body
   const failed = await say({ text: 'break', conversation })
-  expect(failed).toMatchObject({ status: 502, body: { type: expect.stringContaining('not_answered'), conversation, reason: 'agent' } })
+  expect(failed).toMatchObject({
+    status: 502,
+    body: { type: expect.stringContaining('not_answered'), conversation, reason: 'agent', notice: expect.stringMatching(/^Sorry/) },
+  })
   expect((await say({ text: 'go on', conversation })).body).toMatchObject({ answer: { text: 'fine' } })
 })
 

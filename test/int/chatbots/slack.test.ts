@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
 import { startChatting, until } from '../../support/chatbots/chatting.js'
 import { seconds, slackHeaders } from '../../support/chatbots/signed.js'
-import { send } from '../../support/service.js'
+import { send, sql } from '../../support/service.js'
 
 const secret = '8f742231b10e8888abcd99yyyzzz85a5'
 let at: Awaited<ReturnType<typeof startChatting>>
@@ -144,4 +144,45 @@ test('a stopped chatbot acknowledges and ignores, and messages that wait are ans
   expect(at.agent.asked).not.toContain('second')
   await send(at.url, 'PUT', path, { chatbot: { is_running: true } })
   await until(() => slack.calls.at(-1)?.body['text'] === 'second')
+})
+
+test('people get a short notice when the agent fails: once, in their thread, and without what went wrong', async () => {
+  await settled()
+  const before = slack.calls.length
+  at.agent.says(() => ({ error: { message: 'the key sk-planted-secret is not valid', type: 'authentication_error' }, status: 401 }))
+  slack.next({ status: 429, headers: { 'retry-after': '0' }, body: { ok: false, error: 'ratelimited' } })
+  await deliver(event({ text: 'broken', ts: '9.1' }))
+  const end = await settled()
+  const notice = 'Sorry, I could not answer that. Please try again later.'
+  expect(end).toMatchObject({ type: 'MessageFailed', reason: 'agent', notice })
+  const sent = slack.calls.slice(before)
+  // Slack did not take the first one. Nobody asks the agent again for the second.
+  expect(sent.map(({ body }) => body)).toEqual([expect.objectContaining({ channel: 'C1', thread_ts: '9.1', text: notice }), sent[0]?.body])
+  expect(at.agent.asked.filter((question) => question === 'broken')).toHaveLength(1)
+  expect(JSON.stringify([sent.map(({ raw }) => raw), end])).not.toContain('sk-planted-secret')
+  const { data } = await sql(at.url, "SELECT status, reason, notice, answer FROM log.messages WHERE text = 'broken'")
+  expect(data).toEqual([['failed', 'agent', notice, null]])
+})
+
+test('a notice that Slack refuses, or that is lost on its way, is not sent again', async () => {
+  const before = slack.calls.length
+  for (const said of [{ body: { ok: false, error: 'channel_not_found' } }, { cut: true }]) {
+    slack.next(said)
+    await direct('broken again')
+    expect(await settled()).toMatchObject({ type: 'MessageFailed', reason: 'agent', notice: null })
+  }
+  expect(slack.calls.length).toBe(before + 2)
+})
+
+test('the param notice is what people are told, and an empty one tells them nothing', async () => {
+  const path = '/api/projects/mindsdb/chatbots/bot'
+  await send(at.url, 'PUT', path, { chatbot: { params: { notice: 'Das ging nicht.' } } })
+  await direct('kaputt')
+  expect(await settled()).toMatchObject({ type: 'MessageFailed', notice: 'Das ging nicht.' })
+  await send(at.url, 'PUT', path, { chatbot: { params: { notice: '' } } })
+  const before = slack.calls.length
+  await direct('silent')
+  expect(await settled()).toMatchObject({ type: 'MessageFailed', notice: null })
+  expect(slack.calls.length).toBe(before)
+  at.agent.says((question) => question)
 })

@@ -92,3 +92,10 @@ test('no error of a delivery holds the token', async () => {
   expect(failed).toMatchObject([{ reason: 'refused', error: 'it answered 401: Unauthorized' }, { reason: 'unknown' }])
   expect(JSON.stringify(failed)).not.toContain('123:abc')
 })
+
+test('people get a notice as a reply when the agent fails', async () => {
+  at.agent.says(() => ({ error: { message: 'no', type: 'authentication_error' }, status: 401 }))
+  await deliver(update('broken'))
+  await until(() => String(telegram.calls.at(-1)?.body['text']).startsWith('Sorry'))
+  expect(telegram.calls.at(-1)?.body).toMatchObject({ reply_parameters: { message_id: expect.any(Number) } })
+})

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
 import { startChatting, until } from '../../support/chatbots/chatting.js'
 import { seconds, webhookHeaders } from '../../support/chatbots/signed.js'
-import { send } from '../../support/service.js'
+import { send, sql } from '../../support/service.js'
 
 const secret = 'a secret that nobody guesses'
 let at: Awaited<ReturnType<typeof startChatting>>
@@ -122,7 +122,7 @@ test('with a reply_url the answer is posted there, signed, and to no address tha
   await until(() => receiver.calls.length === 1)
   const [call] = receiver.calls
   const headers = call?.headers ?? {}
-  expect(call).toMatchObject({ path: '/replies', body: { conversation: 'c-1', text: 'You said: post it' } })
+  expect(call).toMatchObject({ path: '/replies', body: { conversation: 'c-1', status: 'answered', text: 'You said: post it' } })
   const id = String(headers['webhook-id'])
   expect(headers['webhook-signature']).toBe(
     webhookHeaders(secret, id, call?.raw ?? '', Number(headers['webhook-timestamp']))['webhook-signature'],
@@ -145,4 +145,27 @@ test('texts that tables cannot hold are kept without what does not fit', async (
   const reply = await post(hook, sent, webhookHeaders(secret, 'odd', sent))
   expect(reply.status).toBe(200)
   expect(await at.events('MessageSent')).not.toHaveLength(0)
+})
+
+test('what nobody knows to have arrived is posted again, with the id that it had', async () => {
+  at.agent.says((question) => `Once: ${question}`)
+  const before = receiver.calls.length
+  receiver.next({ cut: true })
+  receiver.next({ status: 503, headers: { 'retry-after': '0' } })
+  await say(posting, 'posted twice')
+  await until(() => receiver.calls.length === before + 3)
+  const posted = receiver.calls.slice(before)
+  expect(new Set(posted.map(({ raw }) => raw)).size).toBe(1)
+  expect(new Set(posted.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(at.agent.asked.filter((question) => question === 'posted twice')).toHaveLength(1)
+  await until(async () => (await sql(at.url, "SELECT status FROM log.messages WHERE text = 'posted twice'")).data[0]?.[0] === 'answered')
+})
+
+test('a program is told in the same way that there is no answer', async () => {
+  at.agent.says(() => ({ error: { message: 'no', type: 'authentication_error' }, status: 401 }))
+  expect(await say(hook, 'broken')).toMatchObject({ status: 200, body: { status: 'failed', notice: expect.stringMatching(/^Sorry/) } })
+  const before = receiver.calls.length
+  await say(posting, 'broken')
+  await until(() => receiver.calls.length > before)
+  expect(receiver.calls.at(-1)?.body).toMatchObject({ conversation: 'c-1', status: 'failed', text: expect.stringMatching(/^Sorry/) })
 })

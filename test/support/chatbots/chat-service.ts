@@ -10,9 +10,9 @@ export type Said = { status?: number; headers?: Record<string, string>; body?: u
 
 /**
  * The API of a chat service over HTTP: Slack's, Telegram's, or an address of one's own. It answers that all is well, unless a test queues
- * something else.
+ * something else. `slowMs` says how long each answer takes.
  */
-export const startChatService = async () => {
+export const startChatService = async (slowMs: () => number = () => 0) => {
   const calls: Called[] = []
   const queued: Said[] = []
   const server = createServer((request, response) => {
@@ -21,7 +21,7 @@ export const startChatService = async () => {
     request.on('end', () => {
       const raw = Buffer.concat(pieces).toString()
       calls.push({ path: request.url ?? '', headers: request.headers, raw, body: JSON.parse(raw) as Record<string, unknown> })
-      const { status = 200, headers = {}, body = { ok: true }, cut = false, afterMs = 0 } = queued.shift() ?? {}
+      const { status = 200, headers = {}, body = { ok: true }, cut = false, afterMs = slowMs() } = queued.shift() ?? {}
       void sleep(afterMs).then(() => {
         if (cut) request.socket.destroy()
         else response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))

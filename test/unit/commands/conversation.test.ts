@@ -94,7 +94,7 @@ describe('deliveries', () => {
       .when(send(1))
       .then()
     given(...had(started, received(1), begun, { type: 'MessageSent', data: delivery(1) }))
-      .when({ type: 'FailMessage', data: { conversation, message: id(1), reason: 'agent', error: 'late' } })
+      .when({ type: 'FailMessage', data: { conversation, message: id(1), reason: 'agent', error: 'late', notice: null } })
       .then()
   })
 })

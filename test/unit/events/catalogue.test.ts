@@ -132,7 +132,8 @@ const samples: Record<string, object> = {
   DeliveryDeferred: { message: p, reply: s, error: 'it answered 429' },
   MessageSent: delivery,
   DeliveryFailed: { ...delivery, reason: 'unknown', error: 'the call broke off' },
-  MessageFailed: { message: p, reason: 'agent', error: 'the agent failed' },
+  NoticeBegun: { message: p, reply: s, reason: 'agent', error: 'the agent failed', notice: 'Sorry.' },
+  MessageFailed: { message: p, reason: 'agent', error: 'the agent failed', notice: null },
   ConversationEnded: {},
   ModelCreated: { project: p, name: 'm' },
   ModelTrainingRequested: request,
@@ -181,7 +182,7 @@ const samples: Record<string, object> = {
   AnswerJudged: { agent: s, answer: p, answered_at: 3, verdict: 'good', payload: hash },
   AgentEvaluated: {
     ...{ agent: s, version: 1, test: 'rerun', replayed: 'tools', model: 'gpt-4o', cases: 1, failed: 0 },
-    ...{ metrics: [{ name: 'same_text', value: 1 }], input_tokens: 1, output_tokens: null, duration_ms: 1.5, payload: hash },
+    ...{ metrics: [{ name: 'same_text', value: 1 }], input_tokens: 1, output_tokens: null, judge: null, duration_ms: 1.5, payload: hash },
   },
   DatabaseQueried: queried,
   OutcomesReported: reported,
@@ -277,7 +278,14 @@ describe('evolve', () => {
     ],
     [
       'conversation',
-      { ...conversation, waiting: [{ message: s, payload: hash }], delivering: null, recent: ['ab12', 'cd34'] },
+      {
+        ...conversation,
+        waiting: [{ message: s, payload: hash }],
+        delivering: null,
+        notifying: null,
+        deferred: null,
+        recent: ['ab12', 'cd34'],
+      },
       [
         ['MessageReceived', { message: p, origins: ['ab12'], payload: hash }],
         ['MessageReceived', { message: s, origins: ['cd34'], payload: hash }],

@@ -37,6 +37,7 @@ const messageRecord = z
     answer: z.object({ id: z.string(), position: z.int(), at: z.string(), text: z.string().nullable() }).nullable(),
     reason: z.string().nullable().describe('Why it failed, in a word'),
     error: z.string().nullable(),
+    notice: z.string().nullable().describe('What whoever wrote it was told, where there is no answer'),
     erased: z.boolean().describe('Whether its text, or that of its answer, was erased'),
   })
   .meta({ id: 'ConversationMessage' })

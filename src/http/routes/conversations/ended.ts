@@ -20,6 +20,7 @@ export const endedMessage = z
       .optional(),
     reason: z.string().optional(),
     error: z.string().optional(),
+    notice: z.string().optional().describe('What to tell whoever asked, where there is no answer'),
   })
   .meta({ id: 'AnsweredMessage' })
 
@@ -29,7 +30,7 @@ type Named = { conversation: string; message: string }
 export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
   end.status === 'answered'
     ? { status: 'answered', answer: { id: end.answer, text: end.text, queries: end.queries } }
-    : { status: 'failed', reason: end.reason, error: end.error }
+    : { status: 'failed', reason: end.reason, error: end.error, ...(end.notice !== null && { notice: end.notice }) }
 
 /** The answer to a message: 200 when it ended, 202 while it waits. */
 export const ended = ({ conversation, message }: Named, end: MessageEnd | undefined): Reply =>
@@ -38,5 +39,5 @@ export const ended = ({ conversation, message }: Named, end: MessageEnd | undefi
     : json({ conversation, message, status: 'waiting' }, { status: 202, keep: 'never' })
 
 /** The refusal that a message without an answer is to whoever asked over REST. */
-export const notAnswered = ({ conversation, message }: Named, { reason, error }: MessageEnd & { status: 'failed' }): Problem =>
-  new Problem('not_answered', 'Not answered', error, { conversation, message, reason })
+export const notAnswered = ({ conversation, message }: Named, { reason, error, notice }: MessageEnd & { status: 'failed' }): Problem =>
+  new Problem('not_answered', 'Not answered', error, { conversation, message, reason, ...(notice !== null && { notice }) })

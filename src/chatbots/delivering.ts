@@ -1,0 +1,203 @@
+import type { Logger } from 'pino'
+import { v7 as uuidv7 } from 'uuid'
+import type { Delivery, DeliveryFailure, Failed, Notice } from '../../events/conversation.js'
+import type { Answered } from '../agents/contract/answering.js'
+import { isProblem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { retryWhileBusy } from '../basics/retry-while-busy.js'
+import type { LedgerCommand } from '../commands/dispatch.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Found, Origin, Outcome } from '../log/contract/log.js'
+import type { SealedPayload } from '../vault/vault.js'
+import { channelOf } from './channels/channel-of.js'
+import type { Attempt, Channel, Fetch } from './channels/channel.js'
+import { noticeOf } from './notice.js'
+import { bytesOf, messageText, type MessagePayload } from './payloads.js'
+import type { MessageEnd, Watchers } from './watchers.js'
+
+export type DeliveringOptions = {
+  ledger: Ledger
+  fetch: Fetch
+  watchers: Watchers
+  logger: Logger
+  /** Aborts when the service stops. */
+  stopping: AbortSignal
+  /** Aborts when a stop has waited long enough for calls under way. */
+  patience: AbortSignal
+}
+
+/** What is to be done with a conversation next: nothing, its next message, wait until the chatbot runs, or try again later. */
+export type Next = 'done' | 'more' | 'stopped' | { afterMs: number }
+
+/** A message that waits, and in whose name its end is recorded. */
+export type Waiting = { conversation: Found<'conversation'>; message: string; origin: Origin }
+
+/** The same with its chatbot, and with what was written and where from. */
+export type Addressed = Waiting & { chatbot: Found<'chatbot'>; said: MessagePayload }
+
+/** An answer that can be delivered. */
+export type Given = Pick<Answered, 'answer' | 'position' | 'content' | 'queries'>
+
+/** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
+type Outlet = { post?: Channel['post'] } | { error: string }
+
+/** An error as a valid text for the log. Of the agent only titles are taken: the rest may repeat what was said. */
+const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
+
+const isNotice = (sent: Delivery | Notice): sent is Notice => 'notice' in sent
+
+const brokenOff = 'the service ended while it was on its way; nobody knows whether it arrived'
+
+/**
+ * Ends the way of messages: delivers answers, and tells people when there is none. What is sent to a chat service is announced in the log
+ * before, so that Slack and Telegram never get it twice; a program of one's own, which knows a delivery by its id, gets it at least once.
+ */
+export class Delivering {
+  /** How often each waiting message was tried and put off, in this run of the service. */
+  readonly #tries = new Map<string, number>()
+
+  constructor(private readonly options: DeliveringOptions) {}
+
+  /** Ends what was under way when the service was killed. */
+  async brokenOff(waiting: Waiting, sent: Delivery | Notice): Promise<Next> {
+    const { message, conversation } = waiting
+    if (!knowsReplies(conversation)) return this.#unsent(waiting, sent, 'unknown', brokenOff)
+    await this.#defer(waiting, sent, brokenOff)
+    return this.#later(message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
+  }
+
+  /** Sends again what was put off. */
+  async again(work: Addressed, sent: Delivery | Notice): Promise<Next> {
+    if (isNotice(sent)) return this.#tell(work, sent)
+    const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
+    if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
+    return this.#deliver(work, sent, { answer: sent.answer, position: sent.answered_at, content, queries: [] }, [])
+  }
+
+  /** Delivers an answer. */
+  deliver(work: Addressed, given: Given): Promise<Next> {
+    const payload = this.options.ledger.vault.seal(bytesOf({ text: given.content }))
+    const delivery = { message: work.message, reply: uuidv7(), answer: given.answer, answered_at: given.position, payload: payload.hash }
+    return this.#deliver(work, delivery, given, [payload])
+  }
+
+  /** Ends a message without an answer, and tells whoever wrote it. The notice says nothing of the reason. */
+  tellFailed(work: Addressed, reason: Failed['reason'], error: string): Promise<Next> {
+    const notice = noticeOf(work.chatbot)
+    if (notice === undefined) return this.fail(work, reason, error)
+    return this.#tell(work, { message: work.message, reason, error: fit(error), reply: uuidv7(), notice })
+  }
+
+  /** Ends a message without an answer. */
+  async fail(waiting: Waiting, reason: Failed['reason'], error: string, notice: string | null = null): Promise<Next> {
+    const { conversation, message, origin } = waiting
+    const data = { conversation: conversation.stream, message, reason, error: fit(error), notice }
+    await this.#execute({ type: 'FailMessage', data }, origin)
+    this.options.logger.warn({ conversation: conversation.stream, message, reason }, 'a message was not answered')
+    return this.#ended(message, { status: 'failed', reason, error, notice })
+  }
+
+  /** When a message may be tried again; undefined when it was tried often enough. */
+  later(message: string): Next | undefined {
+    return this.#later(message)
+  }
+
+  /** Repeats a look into the log while that is busy. */
+  insist<T>(ask: () => Promise<T>): Promise<T> {
+    return retryWhileBusy(ask, () => this.options.stopping.aborted)
+  }
+
+  #later(message: string, afterMs?: number): Next | undefined {
+    const tries = (this.#tries.get(message) ?? 0) + 1
+    if (tries >= limits.deliveryMaxAttempts) return undefined
+    this.#tries.set(message, tries)
+    return { afterMs: Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs) }
+  }
+
+  async #deliver(work: Addressed, delivery: Delivery, given: Given, payloads: SealedPayload[]): Promise<Next> {
+    const { conversation, origin, said } = work
+    const outlet = await this.#outlet(work)
+    if ('error' in outlet) return this.#unsent(work, delivery, 'refused', outlet.error, payloads)
+    if (!outlet.post) return this.#sent(work, delivery, given, payloads)
+    const begun = await this.#execute({ type: 'BeginDelivery', data: { conversation: conversation.stream, ...delivery } }, origin, payloads)
+    if (begun.positions.length === 0) return 'more'
+    const outgoing = { reply: delivery.reply, status: 'answered', text: given.content, address: said.address } as const
+    const attempt = await outlet.post(outgoing, this.options.patience)
+    return attempt.end === 'sent' ? this.#sent(work, delivery, given) : this.#settle(work, delivery, attempt)
+  }
+
+  async #tell(work: Addressed, sent: Notice): Promise<Next> {
+    const { conversation, origin, said } = work
+    const { reply, reason, error, notice } = sent
+    const outlet = await this.#outlet(work)
+    if ('error' in outlet) return this.#unsent(work, sent, 'refused', outlet.error)
+    if (!outlet.post) return this.fail(work, reason, error, notice)
+    const begun = await this.#execute({ type: 'BeginNotice', data: { conversation: conversation.stream, ...sent } }, origin)
+    if (begun.positions.length === 0) return 'more'
+    const attempt = await outlet.post({ reply, status: 'failed', text: notice, address: said.address }, this.options.patience)
+    return attempt.end === 'sent' ? this.fail(work, reason, error, notice) : this.#settle(work, sent, attempt)
+  }
+
+  async #outlet({ conversation, chatbot }: Addressed): Promise<Outlet> {
+    if (conversation.state.channel === 'api') return {}
+    try {
+      const channel = await channelOf(this.options.ledger.log, chatbot, this.options.fetch)
+      if (channel.name === conversation.state.channel) return { post: channel.post }
+      return { error: `the connection of the chatbot is one of ${channel.name} by now` }
+    } catch (error) {
+      if (!isProblem(error) || error.code === 'storage_failed') throw error
+      return { error: error.detail }
+    }
+  }
+
+  /** What comes after a try that did not succeed, as far as is known. */
+  async #settle(work: Addressed, sent: Delivery | Notice, attempt: Exclude<Attempt, { end: 'sent' }>): Promise<Next> {
+    const { end, error } = attempt
+    const isRepeated = end === 'later' || (end === 'unknown' && knowsReplies(work.conversation))
+    if (!isRepeated) return this.#unsent(work, sent, end, error)
+    const later = this.#later(work.message, end === 'later' ? attempt.afterMs : undefined)
+    if (!later) return this.#unsent(work, sent, end === 'later' ? 'unreachable' : end, error)
+    await this.#defer(work, sent, error)
+    return later
+  }
+
+  #defer({ conversation, message, origin }: Waiting, { reply }: Delivery | Notice, error: string): Promise<Outcome> {
+    const data = { conversation: conversation.stream, message, reply, error: fit(error) }
+    return this.#execute({ type: 'DeferDelivery', data }, origin)
+  }
+
+  async #sent({ conversation, origin }: Waiting, delivery: Delivery, given: Given, payloads: SealedPayload[] = []): Promise<Next> {
+    await this.#execute({ type: 'SendMessage', data: { conversation: conversation.stream, ...delivery } }, origin, payloads)
+    const { answer, content: text, queries } = given
+    return this.#ended(delivery.message, { status: 'answered', answer, text, queries })
+  }
+
+  async #unsent(
+    waiting: Waiting,
+    sent: Delivery | Notice,
+    reason: DeliveryFailure,
+    error: string,
+    payloads: SealedPayload[] = [],
+  ): Promise<Next> {
+    const { conversation, origin } = waiting
+    const named = { conversation: conversation.stream, message: sent.message, reason, error }
+    this.options.logger.warn(named, isNotice(sent) ? 'a notice was not delivered' : 'an answer was not delivered')
+    if (isNotice(sent)) return this.fail(waiting, sent.reason, sent.error)
+    const data = { conversation: conversation.stream, ...sent, reason, error: fit(error) }
+    await this.#execute({ type: 'FailDelivery', data }, origin, payloads)
+    return this.#ended(sent.message, { status: 'failed', reason, error, notice: null })
+  }
+
+  #ended(message: string, end: MessageEnd): Next {
+    this.#tries.delete(message)
+    this.options.watchers.tell(message, { end })
+    return 'more'
+  }
+
+  #execute(command: LedgerCommand, origin: Origin, payloads: readonly SealedPayload[] = []): Promise<Outcome> {
+    return this.insist(() => this.options.ledger.execute(command, origin, { payloads }))
+  }
+}
+
+/** Whether whoever gets a text knows it again by its id, so that it may be sent twice. */
+const knowsReplies = ({ state: { channel } }: Found<'conversation'>): boolean => channel === 'webhook'
