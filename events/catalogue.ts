@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { agentKind } from './agent.js'
-import { answersPayloads, answersSchemas, type AnswersEvent } from './records/answers.js'
+import { answersPayloads, answersSchemas, answersUpcasters, type AnswersEvent } from './records/answers.js'
 import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import { configKind } from './config.js'
@@ -74,7 +74,7 @@ type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs' | 'payloads'>
 const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
   predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
-  answers: { schemas: answersSchemas, payloads: answersPayloads },
+  answers: { schemas: answersSchemas, upcasters: answersUpcasters, payloads: answersPayloads },
   contents: { schemas: contentsSchemas, payloads: contentsPayloads },
   queries: { schemas: queriesSchemas },
   log: { schemas: logSchemas },

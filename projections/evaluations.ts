@@ -10,7 +10,9 @@ export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP
         SELECT position, recorded_at, actor, source, request, data->>'$.agent' AS agent, (data->>'$.version')::INTEGER AS version,
           data->>'$.test' AS test, data->>'$.replayed' AS replayed, data->>'$.model' AS model, (data->>'$.cases')::BIGINT AS cases,
           (data->>'$.failed')::BIGINT AS failed, data->'$.metrics' AS metrics, (data->>'$.input_tokens')::BIGINT AS input_tokens,
-          (data->>'$.output_tokens')::BIGINT AS output_tokens, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload
+          (data->>'$.output_tokens')::BIGINT AS output_tokens, data->>'$.judge.provider' AS judge_provider,
+          data->>'$.judge.model' AS judge_model, (data->>'$.judge.input_tokens')::BIGINT AS judge_input_tokens,
+          (data->>'$.judge.output_tokens')::BIGINT AS judge_output_tokens, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload
         FROM ${source} WHERE type = 'AgentEvaluated'`,
       'ARRAY',
     )}
@@ -20,7 +22,7 @@ export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP
 export const keepEvaluations: readonly string[] = [
   `INSERT INTO ledger.evaluations
     SELECT position, recorded_at, actor, source, request, agent, version, test, replayed, model, cases, failed, metrics, input_tokens,
-      output_tokens, duration_ms, items IS NOT NULL, payload
+      output_tokens, judge_provider, judge_model, judge_input_tokens, judge_output_tokens, duration_ms, items IS NOT NULL, payload
     FROM agents_evaluated`,
   `INSERT INTO ledger.evaluation_cases
     SELECT position, n, item->>'$.question', item->>'$.expected', item->>'$.answer', item->>'$.of.answer', item->>'$.gave.answer',
@@ -37,7 +39,7 @@ export const evaluations: Projection = {
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       agent VARCHAR NOT NULL, version INTEGER NOT NULL, test VARCHAR NOT NULL, replayed VARCHAR NOT NULL, model VARCHAR NOT NULL,
       cases BIGINT NOT NULL, failed BIGINT NOT NULL, metrics JSON NOT NULL, input_tokens BIGINT, output_tokens BIGINT,
-      duration_ms DOUBLE NOT NULL, readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
+      judge_provider VARCHAR, judge_model VARCHAR, judge_input_tokens BIGINT, judge_output_tokens BIGINT, duration_ms DOUBLE NOT NULL, readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
     );
     CREATE TABLE ledger.evaluation_cases (
       position BIGINT NOT NULL, n INTEGER NOT NULL, question VARCHAR, expected VARCHAR, answer VARCHAR, recorded VARCHAR, given VARCHAR,

@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
+import { sha256, streamId, text, type SchemasOf, type StreamId, type UpcastersOf } from '../common.js'
 
 /** Where a question came from. */
 export const answerPurposes = ['completion', 'sql', 'conversation', 'tool', 'evaluation', 'rerun'] as const
@@ -60,6 +60,9 @@ export type AgentAnswered = {
 /** Somebody judged an answer. A comment is a payload, as it may be personal. A later verdict of the same actor counts. */
 export type AnswerJudged = { agent: StreamId; answer: string; answered_at: number; verdict: 'good' | 'bad'; payload: string | null }
 
+/** The language model that judged the cases of an evaluation, and what it used beside the agent's own. Counts are null where not known. */
+export type EvaluationJudge = { provider: string; model: string; input_tokens: number | null; output_tokens: number | null }
+
 /** An agent was evaluated: asked again what it had been asked, or asked the questions of a table. `metrics` are means over the cases. */
 export type AgentEvaluated = {
   agent: StreamId
@@ -74,6 +77,7 @@ export type AgentEvaluated = {
   metrics: { name: string; value: number }[]
   input_tokens: number | null
   output_tokens: number | null
+  judge: EvaluationJudge | null
   duration_ms: number
   payload: string
 }
@@ -140,10 +144,19 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
       metrics: z.array(z.strictObject({ name: text, value: z.number() })),
       input_tokens: count.nullable(),
       output_tokens: count.nullable(),
+      judge: z
+        .strictObject({ provider: text, model: text, input_tokens: count.nullable(), output_tokens: count.nullable() })
+        .nullable()
+        .describe('The language model that judged, with its own tokens.'),
       duration_ms: milliseconds,
       payload: sha256,
     })
     .describe('An agent was asked recorded questions again, or those of a table; the cases are a payload that can be erased.'),
+}
+
+export const answersUpcasters: UpcastersOf<AnswersEvent> = {
+  // Version 1 did not say what a judge used.
+  AgentEvaluated: [(data) => ({ ...data, judge: null })],
 }
 
 /** The payloads of answers: what was asked, read and said. */

@@ -5,14 +5,24 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Answered, AnswerFrame, AnswerPlan, AnswerRows, Asked, AskAgent } from './contract/answering.js'
+import type { Found } from '../log/contract/log.js'
+import {
+  isGiven,
+  type Answered,
+  type AnswerFrame,
+  type AnswerPlan,
+  type AnswerRows,
+  type Asked,
+  type AskAgent,
+} from './contract/answering.js'
 import { prepare, type PrepareParts, type Prepared } from './prepare.js'
 import { nameInSql, TableDescriptions } from './prompt/describe.js'
+import { settingsOf } from './prompt/settings.js'
 import { AnswerRun, GivenUp } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
 import { record } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
-import { TokenBudget } from './run/token-budget.js'
+import { TokenBudget, type ReserveTokens } from './run/token-budget.js'
 import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -39,6 +49,8 @@ const checkTurns = ({ turns }: Asked): void => {
     if (reason !== undefined) throw wrong(`messages[${i}]: ${reason}`)
   })
 }
+
+const withoutKey = ({ idempotency: _, ...asked }: Asked): Asked => asked
 
 /**
  * Answers the questions of agents: asks their language models, which use tools made of what each agent may read, and records every answer
@@ -84,6 +96,8 @@ export class Agents {
       const [position] = (await this.parts.ledger.repeated(origin, { idempotency }))?.positions ?? []
       if (position === undefined) return yield* this.#anew(asked)
       const known = await recordedAnswer(this.parts.ledger.log, position)
+      // Earlier releases kept the key of what was given up, too. It stays with that answer.
+      if (!isGiven(known)) return yield* this.#anew(withoutKey(asked))
       yield { type: 'start', answer: known.answer }
       yield { type: 'text', text: known.content }
       return known
@@ -143,6 +157,12 @@ export class Agents {
     return result.query
   }
 
+  /** Reserves tokens of an agent's day for what is asked beside its answers. */
+  reserving({ stream, state }: Found<'agent'>): ReserveTokens {
+    const most = this.#mostTokens(settingsOf(state))
+    return (tokens) => this.#budget.reserve(stream, { tokens, most })
+  }
+
   /** Ends all answers as aborted, and records them. */
   async stop(): Promise<void> {
     this.#stopping.abort(new GivenUp('The service was stopped'))
@@ -185,7 +205,7 @@ export class Agents {
     }
   }
 
-  #mostTokens({ tokensPerDay }: Prepared['settings']): number {
+  #mostTokens({ tokensPerDay }: Pick<Prepared['settings'], 'tokensPerDay'>): number {
     return Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
   }
 
@@ -222,6 +242,6 @@ export class Agents {
 }
 
 const tooLate = (timeoutMs: number): Problem =>
-  new Problem('answer_limit', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {
+  new Problem('answer_timeout', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {
     hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
   })

@@ -22,7 +22,8 @@ export const problemCatalogue = {
   refused_statement: { status: 400, about: 'The SQL statement asks for something that is not allowed here.' },
   query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
-  answer_limit: { status: 400, about: 'The answer of an agent needed more steps, tokens or time than its limit.' },
+  answer_limit: { status: 400, about: 'The answer of an agent needed more steps, tokens or characters than its limit.' },
+  answer_timeout: { status: 504, about: 'The answer of an agent took longer than its limit.' },
   tokens_spent: { status: 429, about: 'The agent has used up its tokens of the day; they are new after Retry-After seconds.' },
   connection_failed: {
     status: 502,

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { mapMembers, unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
+import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { inTurns } from '../basics/long-work.js'
 import type { Expects } from '../log/contract/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
@@ -99,6 +100,7 @@ const withoutSecrets = (vault: Vault, value: Json, parts: Parts): Json => {
  */
 export class Ledger {
   readonly #fingerprints = new WeakMap<object, string>()
+  readonly #turns = new KeyedTurns()
 
   constructor(
     readonly log: Log,
@@ -195,6 +197,11 @@ export class Ledger {
    */
   async repeated(origin: Origin, execution: Execution): Promise<Outcome | undefined> {
     return execution.dryRun ? undefined : this.log.repeated(this.keyed(origin, execution))
+  }
+
+  /** Does the work of requests with the same key one after the other, so that the later ones find what the first one kept. */
+  inTurn<T>({ actor }: Pick<Origin, 'actor'>, { idempotency }: Execution, work: () => Promise<T>): Promise<T> {
+    return idempotency ? this.#turns.take(JSON.stringify([actor, idempotency.key]), work) : work()
   }
 
   /** The kept reply to an earlier request with the same key. @throws Problem 422 when that was another request */

@@ -14,6 +14,7 @@ type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 const answered = '"type":"AgentAnswered"'
 const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
+const ofRerun = '"purpose":"rerun"'
 
 /** Whether the stored text of an event may be that of an answer, of what was said of one, or of a message to a chatbot. */
 export const recordsAnswers = (text: string): boolean =>
@@ -88,6 +89,9 @@ const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
   await take(log, event, into)
 }
 
+/** The position of the event that caused another one; 0 when no event did. */
+const causingPosition = ({ causation }: Envelope): number => Number(/^event\/(\d+)$/.exec(causation ?? '')?.[1] ?? 0)
+
 /** The event of an answer at a position; undefined when there is another event. */
 const answerAt = async (log: Reading, position: number): Promise<Envelope | undefined> => {
   const [stored] = await log.readAll(position - 1, 1)
@@ -95,12 +99,13 @@ const answerAt = async (log: Reading, position: number): Promise<Envelope | unde
   return event?.type === 'AgentAnswered' ? event : undefined
 }
 
-/** What was said of the taken answers later in their streams: comments on them, and evaluations that asked them again. */
+/** What followed of the taken answers later in their streams: comments on them, what was said when they were asked again, and evaluations. */
 const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<void> => {
   const { log, taken } = sweep
-  const later = streamEventsWith(log, stream, after, (text) => text.includes(judged) || text.includes(evaluated))
+  const later = streamEventsWith(log, stream, after, (text) => [judged, evaluated, ofRerun].some((what) => text.includes(what)))
   for await (const event of later) {
     if (event.type === 'AnswerJudged' && taken.has(dataOf.parse(event.data).answered_at ?? 0)) await takeOnce(sweep, event)
+    if (event.type === 'AgentAnswered' && taken.has(causingPosition(event))) await takeOnce(sweep, event)
     if (event.type !== 'AgentEvaluated') continue
     const cases = await readCases(log, event)
     const touched = cases.filter(({ of, gave }) => taken.has(of?.position ?? 0) || taken.has(gave?.position ?? 0))

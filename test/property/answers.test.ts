@@ -161,6 +161,7 @@ class History {
       metrics: [],
       input_tokens: 1,
       output_tokens: 2,
+      judge: null,
     }
     const position = this.#append('AgentEvaluated', { ...data, duration_ms: 3, payload: hash })
     this.#told.push({

@@ -20,7 +20,7 @@ export type Asked = {
   client?: string | undefined
   /** The conversation that the question belongs to. */
   conversation?: StreamId
-  /** The key of the request, and its text: asked again with it, the recorded answer is given again. */
+  /** The key of the request, and its text: asked again with it, an answer that was given is given again. */
   idempotency?: Execution['idempotency']
   /** A log position at which the agent, its skills and its data are read. */
   asOf?: number
@@ -56,6 +56,11 @@ export type Answered = {
   /** Why there is no answer. */
   problem?: Problem
 }
+
+/**
+ * Whether somebody got an answer, be it that there is none. What failed or was given up is asked again by whoever sends the request again.
+ */
+export const isGiven = ({ outcome }: Pick<Answered, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
 
 /** What a question would be sent as: nothing is asked, and nothing recorded. */
 export type AnswerPlan = {

@@ -1,12 +1,12 @@
 import { streamId, type JsonObject } from '../../../events/common.js'
 import type { Agent } from '../../../events/agent.js'
-import type { AgentEvaluated } from '../../../events/records/answers.js'
+import type { AgentEvaluated, EvaluationJudge } from '../../../events/records/answers.js'
 import { isProblem, notFound } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
-import type { LanguageModel } from '../../llm/contract/language-model.js'
+import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import type { Found } from '../../log/contract/log.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
@@ -14,10 +14,11 @@ import type { StatementOf } from '../../sql/statements/statement.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import type { Answered, AnswerRows, Asked, AskAgent } from '../contract/answering.js'
 import { sealRecord } from '../record/seal-record.js'
+import type { ReserveTokens } from '../run/token-budget.js'
 import { changedAgent } from '../rerun/changed-agent.js'
 import { meansOf } from '../rerun/compare.js'
 import { sameLastRows } from '../rerun/same-rows.js'
-import { judge } from './judge.js'
+import { judge, type Judge } from './judge.js'
 import { evaluationSettings, isSameText, readTestTable, type MetricName, type TestCase } from './test-table.js'
 
 type Parts = {
@@ -26,6 +27,8 @@ type Parts = {
   /** The rows of a query over what the agent may read. */
   rowsFor: (asked: Asked, sql: string) => Promise<AnswerRows>
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
+  /** Reserves tokens of the day of the agent, for its judge. */
+  reserving: (agent: Found<'agent'>) => ReserveTokens
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
   beside: <T>(work: () => Promise<T>) => Promise<T>
@@ -33,6 +36,9 @@ type Parts = {
 
 /** One case with its scores. `notes` say why a metric has none, and why the judge thinks so. */
 type Scored = { test: TestCase; answered: Answered | undefined; scores: Record<string, number>; reason: string | null; notes: string[] }
+
+/** The judge of an evaluation, and what it has used. */
+type Judging = Judge & { used: EvaluationJudge }
 
 const never = new AbortController().signal
 
@@ -64,9 +70,7 @@ export class AgentEvaluations {
     if (!named) throw notFound('agent', target.name)
     const agent = await changedAgent({ log, resources: log.resources }, named.stream, { version: settings.version })
     const { cases, metrics } = await readTestTable(settings, (sql) => this.parts.select(sql, running))
-    const judging = metrics.includes('judge')
-      ? await this.parts.modelOf({ model_name: null, provider: null, params: settings.judge })
-      : undefined
+    const judging = metrics.includes('judge') ? await this.#judging(agent, settings.judge) : undefined
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', origin: running.origin, client: running.client } as const
     const began = performance.now()
     return this.parts.beside(async () => {
@@ -80,12 +84,17 @@ export class AgentEvaluations {
     })
   }
 
-  async #case(
-    test: TestCase,
-    metrics: readonly MetricName[],
-    asking: Omit<Asked, 'turns'>,
-    judging: LanguageModel | undefined,
-  ): Promise<Scored> {
+  async #judging(agent: Found<'agent'>, params: JsonObject): Promise<Judging> {
+    const model = await this.parts.modelOf({ model_name: null, provider: null, params })
+    const used: EvaluationJudge = { provider: model.provider, model: model.model, input_tokens: null, output_tokens: null }
+    const onUsed = ({ input, output }: TokenUsage) => {
+      if (input !== null) used.input_tokens = (used.input_tokens ?? 0) + input
+      if (output !== null) used.output_tokens = (used.output_tokens ?? 0) + output
+    }
+    return { model, reserve: this.parts.reserving(agent), onUsed, used }
+  }
+
+  async #case(test: TestCase, metrics: readonly MetricName[], asking: Omit<Asked, 'turns'>, judging: Judge | undefined): Promise<Scored> {
     const scored: Scored = { test, answered: undefined, scores: {}, reason: null, notes: [] }
     const asked: Asked = { ...asking, turns: [{ role: 'user', content: test.question }] }
     try {
@@ -108,7 +117,7 @@ export class AgentEvaluations {
   }
 
   /** Null where there is nothing to compare with. */
-  async #score(metric: MetricName, scored: Scored, asked: Asked, judging: LanguageModel | undefined): Promise<boolean | null> {
+  async #score(metric: MetricName, scored: Scored, asked: Asked, judging: Judge | undefined): Promise<boolean | null> {
     const { test, answered } = scored
     if (!answered) return null
     if (metric === 'exact') return test.answer === null ? null : isSameText(test.answer, answered.content)
@@ -129,17 +138,12 @@ export class AgentEvaluations {
   async #record(
     agent: Found<'agent'>,
     scored: readonly Scored[],
-    {
-      model,
-      running,
-      durationMs,
-      judging,
-    }: { model: string; running: RunningStatement; durationMs: number; judging: LanguageModel | undefined },
+    { model, running, durationMs, judging }: { model: string; running: RunningStatement; durationMs: number; judging: Judging | undefined },
   ): Promise<number> {
     const { ledger } = this.parts
     const payload = sealRecord(
       ledger.vault,
-      scored.map((one) => caseOf(one, judging?.model)),
+      scored.map((one) => caseOf(one, judging?.used.model)),
     )
     const tokens = (name: 'input' | 'output') =>
       scored.reduce<number | null>((sum, { answered }) => {
@@ -150,7 +154,13 @@ export class AgentEvaluations {
       ...{ agent: agent.stream, version: agent.version, test: 'table', replayed: 'nothing', model, cases: scored.length },
       failed: scored.filter(({ answered }) => !answered || answered.problem !== undefined).length,
       metrics: meansOf(scored.map(({ scores }) => scores)),
-      ...{ input_tokens: tokens('input'), output_tokens: tokens('output'), duration_ms: Math.round(durationMs), payload: payload.hash },
+      ...{
+        input_tokens: tokens('input'),
+        output_tokens: tokens('output'),
+        judge: judging?.used ?? null,
+        duration_ms: Math.round(durationMs),
+        payload: payload.hash,
+      },
     }
     const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, running.origin, { payloads: [payload] })
     return positions[0] ?? 0

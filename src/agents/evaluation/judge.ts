@@ -1,11 +1,16 @@
 import { isObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import type { LanguageModel } from '../../llm/contract/language-model.js'
+import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
+import { estimateTokens } from '../prompt/tokens.js'
 import { exchange } from '../run/exchange.js'
+import type { ReserveTokens } from '../run/token-budget.js'
 
 /** What a language model says of an answer. */
 export type Verdict = { isGood: boolean; reason: string }
+
+/** A language model that judges, and the day whose tokens it uses. `onUsed` is told what each exchange used. */
+export type Judge = { model: LanguageModel; reserve: ReserveTokens; onUsed: (usage: TokenUsage) => void }
 
 const mostTokens = 500
 
@@ -32,10 +37,10 @@ const verdictIn = (text: string): Verdict | undefined => {
 /**
  * Lets a language model judge an answer. Question, expectation and answer stand between marks, as data.
  *
- * @throws the failure of the language model; undefined when it says neither good nor bad
+ * @throws Problem tokens_spent; the failure of the language model; undefined when it says neither good nor bad
  */
 export const judge = async (
-  model: LanguageModel,
+  { model, reserve, onUsed }: Judge,
   { question, expected, answer }: { question: string; expected: string | null; answer: string },
   signal: AbortSignal,
 ): Promise<Verdict | undefined> => {
@@ -55,11 +60,16 @@ export const judge = async (
     { role: 'system', content: rules.join('\n') },
     { role: 'user', content: asked.join('\n') },
   ] as const
+  const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
+  const settle = await reserve(read + mostTokens)
   const { response, failure } = await exchange(
     model,
     { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 },
     { signal, onText: () => undefined },
   )
+  const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
+  settle((usage.input ?? read) + (usage.output ?? estimateTokens(response.text)))
+  onUsed(usage)
   if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')
   return verdictIn(response.text)
 }

@@ -5,6 +5,7 @@ import { limits } from '../../basics/limits.js'
 import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
+import { causeAt } from '../../log/contract/origins.js'
 import type { Origin, Resources } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import type { Answered, AnswerRows, AskAgent } from '../contract/answering.js'
@@ -133,7 +134,7 @@ export class Reruns {
       if (!isProblem(error) && !isLate) throw error
       const { code, detail } = isProblem(error)
         ? error
-        : { code: 'answer_limit', detail: `the answers together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)` }
+        : { code: 'answer_timeout', detail: `the answers together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)` }
       return { of: placeOf(event), result: 'failed', code, detail }
     }
   }
@@ -174,7 +175,9 @@ export class Reruns {
     const began = performance.now()
     const answered = await finish(
       this.parts.ask({
-        ...{ project, agent, isGiven: true, purpose: 'rerun', origin, client, signal },
+        ...{ project, agent, isGiven: true, purpose: 'rerun', client, signal },
+        // A crash before the evaluation would leave this answer alone: its cause leads to the one that is asked again.
+        origin: { ...origin, causation: causeAt(event.position) },
         turns: [...record.history, { role: 'user', content: record.question }],
         ...(asOf !== undefined && { asOf }),
         ...(replaying === 'tools' && { replay: { tools: record.tools, runsOthers } }),
@@ -212,6 +215,7 @@ export class Reruns {
       metrics,
       input_tokens: tokensOf(sides, 'input_tokens'),
       output_tokens: tokensOf(sides, 'output_tokens'),
+      judge: null,
       duration_ms: Math.round(durationMs),
       payload: payload.hash,
     }

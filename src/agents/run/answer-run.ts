@@ -7,6 +7,7 @@ import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
 import { estimateTokens } from '../prompt/tokens.js'
 import { exchange, type Exchanged } from './exchange.js'
+import type { ReserveTokens } from './token-budget.js'
 import type { ToolBook } from './tool-book.js'
 
 /** What an answer came to, with everything that was said and done on the way. */
@@ -31,8 +32,7 @@ type RunParts = {
   messages: readonly ChatMessage[]
   request: Omit<ChatRequest, 'messages' | 'tools'>
   book: ToolBook
-  /** Reserves tokens of the day, and returns what is told how many were used. @throws Problem tokens_spent */
-  reserve: (tokens: number) => Promise<(used: number) => void>
+  reserve: ReserveTokens
   emit: (frame: AnswerFrame) => void
   signal: AbortSignal
 }

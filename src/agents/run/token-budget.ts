@@ -15,7 +15,7 @@ type Day = { start: number; spent: number; reserved: number }
 
 type Stored = Pick<Log, 'readStream' | 'streamVersion'>
 
-/** The tokens that an agent’s recorded answers used since a time, read from the newest back. */
+/** The tokens that an agent’s recorded answers and the judges of its evaluations used since a time, read from the newest back. */
 const spentSince = async (log: Stored, agent: StreamId, start: number): Promise<number> => {
   const stream = answersStream(agent)
   let spent = 0
@@ -25,12 +25,17 @@ const spentSince = async (log: Stored, agent: StreamId, start: number): Promise<
     for (const envelope of envelopes) {
       if (Date.parse(envelope.recorded_at) < start) continue
       const event = currentEvent(envelope)
-      if (event.type === 'AgentAnswered') spent += (event.data.input_tokens ?? 0) + (event.data.output_tokens ?? 0)
+      // The agent's own tokens of an evaluation stand in its answers.
+      const used = event.type === 'AgentAnswered' ? event.data : event.type === 'AgentEvaluated' ? event.data.judge : null
+      spent += (used?.input_tokens ?? 0) + (used?.output_tokens ?? 0)
     }
     if (envelopes[0] && Date.parse(envelopes[0].recorded_at) < start) break
   }
   return spent
 }
+
+/** Reserves tokens of the day, and returns what is told how many were used. @throws Problem tokens_spent */
+export type ReserveTokens = (tokens: number) => Promise<(used: number) => void>
 
 /**
  * The tokens that agents may use in a day. They are reserved before a language model is asked, and what it did not use is given back. After

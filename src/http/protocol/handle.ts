@@ -24,23 +24,25 @@ const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Repl
 
 /**
  * Answers a request with an idempotency key: with the kept reply, byte for byte, or else with the handler's reply, which is kept
- * before it is sent. After a crash in between nobody has an answer yet, so a retry may get a different one.
+ * before it is sent. Requests with the same key come one after the other. After a crash in between nobody has an answer yet, so a retry may get a different one.
  */
 const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
   const origin = call.origin()
-  const kept = await ledger.replyTo(origin, execution)
-  if (kept) return keptReply(kept)
-  const erasedAt = await ledger.log.erasedAt()
-  const reply = await handle()
-  if (reply.keep === 'never') return reply
-  const told: KeptReply = {
-    status: reply.status,
-    type: reply.type ?? null,
-    etag: reply.headers?.['ETag'] ?? null,
-    body: await wholeText(reply),
-    ...(reply.keep === 'rows' && { rows: true }),
-  }
-  return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
+  return ledger.inTurn(origin, execution, async () => {
+    const kept = await ledger.replyTo(origin, execution)
+    if (kept) return keptReply(kept)
+    const erasedAt = await ledger.log.erasedAt()
+    const reply = await handle()
+    if (reply.keep === 'never') return reply
+    const told: KeptReply = {
+      status: reply.status,
+      type: reply.type ?? null,
+      etag: reply.headers?.['ETag'] ?? null,
+      body: await wholeText(reply),
+      ...(reply.keep === 'rows' && { rows: true }),
+    }
+    return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
+  })
 }
 
 /** A planned event as it would be stored, without a position and time, which it does not have yet. */

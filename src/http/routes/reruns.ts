@@ -100,7 +100,8 @@ const replyOf = ({ cases, ...rerun }: Rerun, call: Call, most: number) => {
     call.positions = [rerun.evaluation]
     call.answerHeaders['Mindledger-Position'] = String(rerun.evaluation)
   }
-  return json({ ...rerun, cases: cases.map((one) => shownCase(one, most)) }, { keep: 'never' })
+  // What was only made again from its record is made again the next time.
+  return json({ ...rerun, cases: cases.map((one) => shownCase(one, most)) }, { keep: rerun.evaluation === null ? 'never' : 'rows' })
 }
 
 const changeOf = ({ replay, agent_version: version, model, prompt, as_of: asOf, live_tools: runsOthers }: Changes) => ({
@@ -137,6 +138,7 @@ export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
       method: 'post',
       path: '/projects/:project/agents/:agent/answers/:answer/rerun',
       summary: 'Ask a recorded answer again, and compare: from its record alone, or with another version, model, prompt or position',
+      commandHeaders: ['Idempotency-Key'],
       body: object(one, 'rerun'),
       answers: { 200: answerSchema },
       async handle({ segments, body, call }) {
@@ -149,6 +151,7 @@ export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
       method: 'post',
       path: '/projects/:project/agents/:agent/reruns',
       summary: `Ask up to ${limits.rerunAnswersMax} recorded answers again, and compare; an event sums it up`,
+      commandHeaders: ['Idempotency-Key'],
       body: object(many, 'reruns'),
       answers: { 200: answerSchema },
       async handle({ segments, body, call }) {

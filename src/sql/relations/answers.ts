@@ -149,12 +149,15 @@ const evaluations: Relation = {
     column('metrics', 'VARCHAR', 'Means over the cases as JSON text: name and value of each.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('judge_model', 'VARCHAR', 'Language model that judged the answers, if one did.'),
+    column('judge_input_tokens', 'BIGINT', 'Tokens that the judge read.'),
+    column('judge_output_tokens', 'BIGINT', 'Tokens that it wrote.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
     readable,
   ],
   sql: `
     SELECT ${recordedItems}, e.version, e.test, e.replayed, e.model, e.cases, e.failed, CAST(e.metrics AS VARCHAR) AS metrics,
-      e.input_tokens, e.output_tokens, e.duration_ms, e.readable
+      e.input_tokens, e.output_tokens, e.judge_model, e.judge_input_tokens, e.judge_output_tokens, e.duration_ms, e.readable
     FROM ledger.evaluations AS e${joinAgent}
     WHERE e.position <= $position`,
 }

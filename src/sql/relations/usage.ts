@@ -25,7 +25,7 @@ const hasTokens = 'coalesce(e.input_tokens, e.output_tokens) IS NOT NULL'
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents by day, agent and model. A price counts as it was when the answer was recorded: see default llm_prices.',
+    'Tokens and cost of the answers of agents, and of what judged them in evaluations, by day, agent and model. A price counts as it was when the answer was recorded: see default llm_prices.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
@@ -34,18 +34,23 @@ export const usage: Relation = {
     column('agent_id', 'VARCHAR', 'Stream of the agent.'),
     column('provider', 'VARCHAR', 'Provider of the language model.'),
     column('model', 'VARCHAR', 'Name of the language model.'),
-    column('answers', 'BIGINT', 'How many questions there were.'),
+    column('answers', 'BIGINT', 'How many questions it was asked as an agent.'),
     column('failed', 'BIGINT', 'How many of them failed or were aborted.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
     column('cost', 'DOUBLE', 'Price of these tokens, in the currency of llm_prices; of answers whose price is known.'),
-    column('unpriced', 'BIGINT', 'How many answers used tokens without a known price, or do not say how many they used.'),
+    column('unpriced', 'BIGINT', 'How many answers and evaluations used tokens without a known price, or do not say how many they used.'),
   ],
   sql: `
-    WITH ${prices}, ledger_own_priced AS (
+    WITH ${prices}, ledger_own_used AS (
+      SELECT position, recorded_at, agent, provider, model, outcome, input_tokens, output_tokens, true AS is_answer FROM ledger.answers
+      UNION ALL
+      SELECT position, recorded_at, agent, judge_provider, judge_model, 'answered', judge_input_tokens, judge_output_tokens, false
+      FROM ledger.evaluations WHERE judge_model IS NOT NULL
+    ), ledger_own_priced AS (
       SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, e.provider, e.model, e.outcome,
-        e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
-      FROM ledger.answers AS e
+        e.is_answer, e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
+      FROM ledger_own_used AS e
       LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
       LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}
       LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
@@ -53,7 +58,7 @@ export const usage: Relation = {
       WHERE e.position <= $position
     )
     SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id, provider, model,
-      count(*) AS answers, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+      count(*) FILTER (is_answer) AS answers, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
       CAST(sum(output_tokens) AS BIGINT) AS output_tokens, sum(cost) AS cost, count(*) FILTER (cost IS NULL) AS unpriced
     FROM ledger_own_priced GROUP BY day, agent, provider, model ORDER BY day, min(position)`,
 }

@@ -254,3 +254,31 @@ test('the answer of a client that leaves is recorded as aborted', async () => {
   const last = `SELECT data->>'outcome' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 1`
   await until(async () => (await sql(at.url, last)).data[0]?.[0] === 'aborted', 20_000)
 })
+
+test('what failed, or was aborted as its client left, is asked anew with the same key, and each try is on record', async () => {
+  const headers = { 'Idempotency-Key': 'k-retried' }
+  const tries = async () => (await sql(at.url, `SELECT outcome FROM log.answers WHERE question = 'Retried?' ORDER BY position`)).data.flat()
+  model.script = () => ({ error: { message: 'out of order', type: 'invalid_request_error' }, status: 400 })
+  expect(await ask('seller', user('Retried?'), { headers })).toMatchObject({ status: 502 })
+  model.script = async () => {
+    await sleep(3_000)
+    return 'Too late.'
+  }
+  const left = new AbortController()
+  const asking = fetch(`${at.url}${agents}/seller/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ messages: user('Retried?') }),
+    signal: left.signal,
+  }).catch(() => undefined)
+  await sleep(500)
+  left.abort()
+  await asking
+  model.script = () => 'Now it works.'
+  const retried = await ask('seller', user('Retried?'), { headers })
+  expect(retried).toMatchObject({ status: 200, body: { message: { content: 'Now it works.' } } })
+  expect(await tries()).toEqual(['failed', 'aborted', 'answered'])
+  model.script = () => 'Another.'
+  expect((await ask('seller', user('Retried?'), { headers })).body).toMatchObject({ message: { content: 'Now it works.' } })
+  expect(await tries()).toHaveLength(3)
+})

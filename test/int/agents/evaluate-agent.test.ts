@@ -126,3 +126,19 @@ describe('an agent that is asked the questions of a table', () => {
     expect((await sql(shop.url, `EVALUATE AGENT shop.nobody USING test_table = 'files.questions'`)).error_message).toMatch(/nobody/)
   })
 })
+
+test('what the judge reads and writes counts in usage', async () => {
+  await shop.agent('frugal', { data: { tables: ['files.cars'] } })
+  await shop.run(`CREATE TABLE files.judged (SELECT 'How many cars?' AS question, '40' AS answer)`)
+  shop.model.script = (asked) => ({
+    content: isJudged(asked) ? '{"verdict": "good", "reason": "Right."}' : 'Forty.',
+    usage: isJudged(asked) ? { prompt_tokens: 70_000, completion_tokens: 7 } : { prompt_tokens: 300, completion_tokens: 5 },
+  })
+  const judging = `test_table = 'files.judged', metrics = 'judge', judge = ${JSON.stringify(shop.model.model)}`
+  const frugal = (using: string) => sql(shop.url, `EVALUATE AGENT shop.frugal USING ${using}`)
+  expect((await frugal(judging)).error_message).toBeUndefined()
+  expect(
+    await shop.run(`SELECT judge_input_tokens, judge_output_tokens, input_tokens FROM log.evaluations WHERE agent = 'frugal'`),
+  ).toEqual([[70_000, 7, 300]])
+  expect(await shop.run(`SELECT sum(answers), sum(input_tokens) FROM log.usage WHERE agent = 'frugal'`)).toEqual([[1, 70_300]])
+})

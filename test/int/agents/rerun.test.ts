@@ -251,3 +251,54 @@ describe('the command', () => {
     expect(await shop.run('SELECT count(*) FROM files.cars')).toEqual([[40]])
   })
 })
+
+describe('a request that is sent again with its key', () => {
+  const keyed = (path: string, body: object, key: string) =>
+    send(shop.url, 'POST', `${agents}/seller/${path}`, body, { 'idempotency-key': key })
+
+  test('gets the same result to the byte, also at the same time, and asks nobody', async () => {
+    const answer = await asked('Way 1, keyed?')
+    const body = { replay: 'nothing' }
+    const path = `answers/${answer}/rerun`
+    const [one, two] = await Promise.all([keyed(path, body, 'rerun-1'), keyed(path, body, 'rerun-1')])
+    expect(one).toMatchObject({ status: 200, body: { evaluation: expect.any(Number) } })
+    const before = [shop.model.asked.length, await head()]
+    const again = await keyed(path, body, 'rerun-1')
+    expect([two.body, again.body]).toEqual([one.body, one.body])
+    expect([shop.model.asked.length, await head()]).toEqual(before)
+    expect((await keyed(path, { replay: 'tools' }, 'rerun-1')).status).toBe(422)
+    const several = { answers: [answer], replay: 'nothing' }
+    const first = await keyed('reruns', several, 'reruns-1')
+    expect((await keyed('reruns', several, 'reruns-1')).body).toEqual(first.body)
+  })
+
+  test('an evaluation that is sent again is made once', async () => {
+    await shop.run(`CREATE TABLE files.few (SELECT 'Way 0?' AS question, 'no' AS answer)`)
+    const evaluate = () =>
+      send(
+        shop.url,
+        'POST',
+        '/api/sql/query',
+        { query: "EVALUATE AGENT shop.seller USING test_table = 'files.few'" },
+        { 'idempotency-key': 'ev-1' },
+      )
+    const made = await Promise.all([evaluate(), evaluate()])
+    made.push(await evaluate())
+    expect(new Set(made.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(await shop.run("SELECT count(*) FROM log.evaluations WHERE test = 'table'")).toEqual([[1]])
+  })
+})
+
+test('an answer that was asked again and never evaluated, as after a crash, is erased with the recorded one', async () => {
+  const recorded = await asked('Way 2, cut off?')
+  expect((await again(recorded, { replay: 'nothing' })).status).toBe(200)
+  const [[given, causation] = []] = await shop.run(
+    `SELECT e.position, e.causation FROM log.events AS e WHERE e.type = 'AgentAnswered' AND (e.data->>'$.purpose') = 'rerun' ORDER BY position DESC LIMIT 1`,
+  )
+  expect(causation).toBe(`event/${recorded}`)
+  // Only the link of the event itself counts: the evaluation is erased first.
+  const [[evaluation] = []] = await shop.run('SELECT max(position) FROM log.evaluations')
+  expect((await send(shop.url, 'POST', '/api/log/erasures', { answer: evaluation })).status).toBeLessThan(300)
+  expect((await send(shop.url, 'POST', '/api/log/erasures', { answer: recorded })).status).toBeLessThan(300)
+  expect(await shop.run(`SELECT readable FROM log.answers WHERE position IN (${recorded}, ${String(given)})`)).toEqual([[false], [false]])
+})

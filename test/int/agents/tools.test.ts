@@ -102,7 +102,7 @@ test('templates, modes and limits of the agent are kept to', async () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     return 'Late.'
   }
-  expect(await shop.ask('slow', 'Hi')).toMatchObject({ status: 400, body: { code: 'answer_limit', title: 'The answer took too long' } })
+  expect(await shop.ask('slow', 'Hi')).toMatchObject({ status: 504, body: { code: 'answer_timeout', title: 'The answer took too long' } })
   expect((await shop.answers())[0]).toMatchObject({ outcome: 'failed', error: 'The answer took too long' })
 })
 

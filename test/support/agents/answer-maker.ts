@@ -104,7 +104,7 @@ export class AnswerMaker {
     const payload = sealRecord(this.ledger.vault, cases)
     const data: AgentEvaluated = {
       ...{ agent, version: 1, test: 'rerun', replayed: 'tools', model: 'gpt-4o', cases: cases.length, failed: 0 },
-      ...{ metrics: [{ name: 'same_text', value: 0.5 }], input_tokens: 1, output_tokens: null, duration_ms: 7 },
+      ...{ metrics: [{ name: 'same_text', value: 0.5 }], input_tokens: 1, output_tokens: null, judge: null, duration_ms: 7 },
       ...facts,
       payload: payload.hash,
     }

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { ScriptedModel } from '../../support/agents/scripted-model.js'
+import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+
+const directory = temporaryDirectory()
+const model = new ScriptedModel()
+let running: Awaited<ReturnType<typeof spawnService>>
+
+beforeAll(async () => {
+  await model.start()
+  running = await spawnService(directory.path)
+})
+afterAll(async () => {
+  running.child.kill('SIGKILL')
+  await running.ended
+  await model.stop()
+  directory.remove()
+})
+
+const restart = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+  running.child.kill(signal)
+  await running.ended
+  running = await spawnService(directory.path)
+}
+const agent = (name: string) =>
+  send(running.url, 'POST', '/api/projects/mindsdb/agents', {
+    agent: { name, model: model.model, params: { tokens_per_day: 5_000, max_tokens: 100 } },
+  })
+const ask = (name: string) =>
+  send(running.url, 'POST', `/api/projects/mindsdb/agents/${name}/completions`, { messages: [{ role: 'user', content: 'Hi' }] })
+
+test.each(['SIGTERM', 'SIGKILL'] as const)('what an agent used of its day still counts after %s and another start', async (signal) => {
+  const name = `thrifty_${signal.toLowerCase()}`
+  await agent(name)
+  model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_300, completion_tokens: 100 } })
+  expect((await ask(name)).status).toBe(200)
+  await restart(signal)
+  expect((await ask(name)).status).toBe(200)
+  model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 400, completion_tokens: 10 } })
+  expect(await ask(name)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+  await restart(signal)
+  expect(await ask(name)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+})
+
+test('what a judge used counts after another start, too', async () => {
+  await agent('judged')
+  await sql(running.url, `CREATE TABLE files.judged (SELECT 'Hi' AS question, 'Yes' AS answer)`)
+  model.script = ({ messages }) => ({
+    content: JSON.stringify(messages).includes('You judge') ? '{"verdict": "good", "reason": "Right."}' : 'Yes.',
+    usage: { prompt_tokens: JSON.stringify(messages).includes('You judge') ? 4_600 : 200, completion_tokens: 9 },
+  })
+  const evaluated = await sql(
+    running.url,
+    `EVALUATE AGENT mindsdb.judged USING test_table = 'files.judged', metrics = 'judge', judge = ${JSON.stringify(model.model)}`,
+  )
+  expect(evaluated.error_message).toBeUndefined()
+  expect((await ask('judged')).status).toBe(429)
+  await restart('SIGKILL')
+  expect((await ask('judged')).status).toBe(429)
+  const { data } = await sql(running.url, `SELECT sum(answers - failed), sum(input_tokens) FROM log.usage WHERE agent = 'judged'`)
+  expect(data).toEqual([[1, 4_800]])
+})
