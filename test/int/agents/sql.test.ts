@@ -100,8 +100,20 @@ test('each question is an answer of its own on record', async () => {
 
 test('a view and a kept table ask agents, and a planned query asks nobody', async () => {
   expect(await ask("CREATE VIEW shop.said AS (SELECT answer FROM helper WHERE question = 'in a view')")).toMatchObject({ type: 'ok' })
-  await ask('EXPLAIN SELECT * FROM said')
+  const answers = () => rows('SELECT count(*) FROM log.answers')
+  const before = await answers()
+  const columns = ['answer', 'question', 'context', 'trace_id']
+  for (const query of [
+    'EXPLAIN SELECT * FROM said',
+    'EXPLAIN SELECT q.id, a.answer FROM files.questions AS q JOIN helper AS a ON a.question = q.tag',
+    'DESCRIBE SELECT * FROM said',
+    "DESCRIBE WITH c AS (SELECT * FROM helper WHERE question = 'x') SELECT * FROM c",
+  ])
+    expect(await ask(query)).toMatchObject({ type: 'table' })
+  expect((await rows("DESCRIBE SELECT * FROM helper WHERE question = 'columns?'"))?.map(([name]) => name)).toEqual(columns)
+  expect((await rows("SELECT column_name FROM (DESC SELECT * FROM helper WHERE question = 'x') AS d"))?.flat()).toEqual(columns)
   expect(asked()).toEqual([])
+  expect(await answers()).toEqual(before)
   expect(await rows('SELECT * FROM said')).toEqual([['re: in a view']])
   await ask('CREATE TABLE files.kept (SELECT q.id, a.answer FROM files.questions AS q JOIN helper AS a WHERE q.id = 1)')
   expect(await rows('SELECT * FROM files.kept')).toEqual([[1, 're: who?']])

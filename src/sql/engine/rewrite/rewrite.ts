@@ -202,6 +202,8 @@ export class Rewriter {
         return this.pivot(ref, scope)
       case 'SUBQUERY':
         return this.subquery(ref, scope)
+      case 'SHOW_REF':
+        return this.shown(ref, scope)
       default:
         return this.below(ref, scope)
     }
@@ -215,6 +217,17 @@ export class Rewriter {
     forgetNativeQuery(ref)
     await requireDatabase(placeIn(this.session, scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
+  }
+
+  /** DESCRIBE tells the columns of a query. It asks no agent for them, and fetches no rows from connected databases. */
+  private async shown(ref: AstNode, scope: Scope): Promise<void> {
+    const { isPlanned } = this.session
+    if (textOf(ref, 'show_type') === 'DESCRIBE') this.session.isPlanned = true
+    try {
+      await this.below(ref, scope)
+    } finally {
+      this.session.isPlanned = isPlanned
+    }
   }
 
   /** The tables that may be named in a scope: a view may name any. */
