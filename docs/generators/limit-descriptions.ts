@@ -218,6 +218,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionTicketMaxAgeMs: 'From the permission to read an answer of a connected database to the reader’s arrival. Beyond: it is void.',
   connectionMetadataTimeoutMs: 'Asking a connected database for its tables or columns. Beyond: `query_limit`.',
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
+  connectionCommentMaxChars: 'Characters of a comment on a table or a column there. Beyond: the rest is left out.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
   connectionColumnsMax:
     'Columns of all tables of one connected database that are listed together. Beyond: the rest is left out; name the table in WHERE.',

@@ -16,7 +16,7 @@ import {
   type AskAgent,
 } from './contract/answering.js'
 import { prepare, type PrepareParts, type Prepared } from './prepare.js'
-import { nameInSql, TableDescriptions } from './prompt/describe.js'
+import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { settingsOf } from './prompt/settings.js'
 import { AnswerRun, GivenUp } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
@@ -27,6 +27,7 @@ import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
   ledger: Ledger
+  readComments: ReadComments
   /** The tokens of each agent in a day, unless the agent says fewer. */
   tokensPerDay: number
 }
@@ -59,7 +60,7 @@ const withoutKey = ({ idempotency: _, ...asked }: Asked): Asked => asked
  * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
  */
 export class Agents {
-  readonly #descriptions = new TableDescriptions()
+  readonly #descriptions: TableDescriptions
   readonly #budget: TokenBudget
   readonly #places = new SharesPerClient({
     what: 'answers',
@@ -74,6 +75,7 @@ export class Agents {
   readonly #prepareParts: PrepareParts
 
   constructor(private readonly parts: Parts) {
+    this.#descriptions = new TableDescriptions(parts.readComments)
     this.#prepareParts = { ...parts, log: parts.ledger.log }
     this.#budget = new TokenBudget(parts.ledger.log)
   }

@@ -193,6 +193,7 @@ export const limits = {
   connectionTicketMaxAgeMs: 30_000,
   connectionMetadataTimeoutMs: 15_000,
   connectionMetadataMaxAgeMs: 60_000,
+  connectionCommentMaxChars: 2_000,
   connectionTablesMax: 50_000,
   connectionColumnsMax: 200_000,
   connectionListedWaitMs: 2_000,

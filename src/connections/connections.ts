@@ -5,7 +5,17 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 import { driverOf, isOfFiles } from '../catalogue/connection-engines.js'
-import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, Tables } from './contract/requests.js'
+import {
+  noComments,
+  type Connection,
+  type ListedColumns,
+  type Outcome,
+  type Query,
+  type QueryLimits,
+  type TableColumn,
+  type TableComments,
+  type Tables,
+} from './contract/requests.js'
 import type { Answered, Metadata } from './contract/messages.js'
 import { Driver, type DriverSettings } from './driver.js'
 
@@ -84,6 +94,15 @@ export class Connections {
   async columns(connection: Connection, table: string, schema?: string): Promise<readonly TableColumn[]> {
     const answer = await this.#remembered(connection, { columns: { table, ...(schema !== undefined && { schema }) } })
     if ('columns' in answer) return answer.columns
+    throw new TypeError('the driver answered something else')
+  }
+
+  /** What was written down about a table and its columns there, remembered for a while. @throws Problem */
+  async comments(connection: Connection, table: string, schema?: string): Promise<TableComments> {
+    // Each question to a file takes a process of its own.
+    if (isOfFiles(connection.engine)) return noComments
+    const answer = await this.#remembered(connection, { comments: { table, ...(schema !== undefined && { schema }) } })
+    if ('comments' in answer) return answer.comments
     throw new TypeError('the driver answered something else')
   }
 

@@ -1,15 +1,26 @@
 import { LRUCache } from 'lru-cache'
-import type { Json } from '../../../events/common.js'
+import { foldName, type Json } from '../../../events/common.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { noComments, type TableComments } from '../../connections/contract/requests.js'
 import { quoteName } from '../../dialect/strings.js'
+import type { Found } from '../../log/contract/log.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
 
-export type DescribedColumn = { name: string; type: string; values: readonly string[] }
+export type DescribedColumn = { name: string; type: string; values: readonly string[]; comment?: string }
 
-/** What a language model is told of a table: its columns, the values of those that have few, and its first rows. */
-export type DescribedTable = { name: string; columns: readonly DescribedColumn[]; rows: readonly (readonly Json[])[]; problem?: string }
+/** What a language model is told of a table: what was written down about it, its columns, the values of those that have few, and its first rows. */
+export type DescribedTable = {
+  name: string
+  columns: readonly DescribedColumn[]
+  rows: readonly (readonly Json[])[]
+  comment?: string
+  problem?: string
+}
+
+/** What a connected database says of one of its tables. @throws Problem of the database */
+export type ReadComments = (connection: Found<'database'>, table: string, schema?: string) => Promise<TableComments>
 
 const fewValues = 12
 const valueMaxChars = 40
@@ -62,17 +73,32 @@ const valuesOfFile = async (
   return new Map(found)
 }
 
-const read = async (table: ScopeTable, queries: Queries): Promise<DescribedTable> => {
+/** The comments on a table. It is described without them where they cannot be read. */
+const commentsOn = async ({ connection, path }: ScopeTable, readComments: ReadComments): Promise<TableComments> => {
+  const [, ...names] = path
+  const table = names.at(-1)
+  if (!connection || table === undefined) return noComments
+  return readComments(connection, table, names.length > 1 ? names[0] : undefined).catch((error: unknown) => {
+    if (!isProblem(error)) throw error
+    return noComments
+  })
+}
+
+const read = async (table: ScopeTable, queries: Queries, readComments: ReadComments): Promise<DescribedTable> => {
   const name = nameInSql(table.path)
   const bounds = { db: table.path[0] ?? '', only: [table.path], timeoutMs: limits.agentSampleTimeoutMs }
   const { columns, rows } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
+  const comments = await commentsOn(table, readComments)
+  const commentOf = new Map(comments.columns.map((column) => [foldName(column.name), column.comment]))
   const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries) : undefined
   return {
     name,
-    columns: columns.map((column, i) => ({
-      ...column,
-      values: exact ? (exact.get(column.name) ?? []) : isText(column.type) ? valuesIn(rows, i) : [],
-    })),
+    ...(comments.table !== null && { comment: comments.table }),
+    columns: columns.map((column, i) => {
+      const comment = commentOf.get(foldName(column.name))
+      const values = exact ? (exact.get(column.name) ?? []) : isText(column.type) ? valuesIn(rows, i) : []
+      return { ...column, values, ...(comment !== undefined && { comment }) }
+    }),
     rows: rows.slice(0, shownRows),
   }
 }
@@ -84,6 +110,8 @@ const read = async (table: ScopeTable, queries: Queries): Promise<DescribedTable
 export class TableDescriptions {
   readonly #kept = new LRUCache<string, DescribedTable>({ max: limits.agentDescriptionsKept, ttl: limits.agentDescriptionMaxAgeMs })
   readonly #coming = new Map<string, Promise<DescribedTable>>()
+
+  constructor(private readonly readComments: ReadComments) {}
 
   /** The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. */
   async of(table: ScopeTable, queries: Queries, moment: string): Promise<DescribedTable> {
@@ -108,7 +136,7 @@ export class TableDescriptions {
 
   async #read(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
     try {
-      const described = await read(table, queries)
+      const described = await read(table, queries, this.readComments)
       this.#kept.set(key, described)
       return described
     } finally {

@@ -3,6 +3,9 @@ import type { DescribedTable } from './describe.js'
 import { cutText } from './tokens.js'
 
 const cellMaxChars = 60
+const commentMaxChars = 300
+
+const quoted = (comment: string): string => JSON.stringify(cutText(comment, commentMaxChars))
 
 const written = new WeakMap<DescribedTable, string>()
 
@@ -15,11 +18,11 @@ export const tableText = (table: DescribedTable): string => {
   return text
 }
 
-const textOf = ({ name, columns, rows, problem }: DescribedTable): string => {
+const textOf = ({ name, columns, rows, comment: about, problem }: DescribedTable): string => {
   const shown = columns.slice(0, limits.agentColumnsShownMax)
-  const lines = shown.map(({ name: column, type, values }) => {
+  const lines = shown.map(({ name: column, type, values, comment }) => {
     const said = values.length > 0 ? `, values: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
-    return `  ${JSON.stringify(column)} ${type}${said}`
+    return `  ${JSON.stringify(column)} ${type}${said}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
   })
   const more = columns.length > shown.length ? [`  … and ${columns.length - shown.length} other columns`] : []
   const cells = rows.map(
@@ -27,7 +30,11 @@ const textOf = ({ name, columns, rows, problem }: DescribedTable): string => {
       `  ${JSON.stringify(row.slice(0, shown.length).map((cell) => (typeof cell === 'string' ? cutText(cell, cellMaxChars) : cell)))}`,
   )
   const first = cells.length > 0 ? ['first rows:', ...cells.map((line) => cutText(line, 2_000))] : []
-  return [`table ${name}`, ...(problem === undefined ? [] : [`  it cannot be read now: ${problem}`]), ...lines, ...more, ...first].join(
-    '\n',
-  )
+  return [
+    `table ${name}${about === undefined ? '' : `, comment: ${quoted(about)}`}`,
+    ...(problem === undefined ? [] : [`  it cannot be read now: ${problem}`]),
+    ...lines,
+    ...more,
+    ...first,
+  ].join('\n')
 }

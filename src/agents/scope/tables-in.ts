@@ -12,6 +12,8 @@ export type ScopeTable = {
   kind: 'view' | 'file' | 'connected'
   state: string
   columns?: readonly { name: string; type: string }[]
+  /** The connection that it is a table of. */
+  connection?: Found<'database'>
 }
 
 /** A database that can be named before a table. */
@@ -78,10 +80,11 @@ const matching = async <K extends 'view' | 'file'>(
   return all
 }
 
-const connectedTable = ({ stream, version, state }: Found<'database'>, path: readonly string[]): ScopeTable => ({
-  path: [state.name, ...path],
+const connectedTable = (connection: Found<'database'>, path: readonly string[]): ScopeTable => ({
+  path: [connection.state.name, ...path],
   kind: 'connected',
-  state: `${stream} ${version}`,
+  state: `${connection.stream} ${connection.version}`,
+  connection,
 })
 
 const inConnection = async (

@@ -1,7 +1,9 @@
 import type { ProblemFields } from '../../basics/errors.js'
-import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, Tables } from './requests.js'
+import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, TableComments, Tables } from './requests.js'
 
-export type Metadata = { check: true } | { tables: true } | { everyColumn: true } | { columns: { schema?: string; table: string } }
+type NamedTable = { schema?: string; table: string }
+
+export type Metadata = { check: true } | { tables: true } | { everyColumn: true } | { columns: NamedTable } | { comments: NamedTable }
 
 /** What the server says to the driver process. */
 export type ToDriver =
@@ -11,7 +13,7 @@ export type ToDriver =
   | { cancel: number }
   | { forget: string }
 
-export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] }
+export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
 
 /** What the driver process says. `opened` is the answer to `open`: the ticket is valid. `ended` tells how its answer ended. */
 export type FromDriver =

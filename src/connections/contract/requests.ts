@@ -68,6 +68,11 @@ export type TableColumn = {
   exactText: boolean
 }
 
+/** What was written down about a table there and its columns, where something was: texts of whoever may change the table. */
+export type TableComments = { table: string | null; columns: readonly { name: string; comment: string }[] }
+
+export const noComments: TableComments = { table: null, columns: [] }
+
 /** A column in a list of all. */
 export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote'> & { schema: string | null; table: string }
 

@@ -7,7 +7,7 @@ import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
-import type { Connection, Outcome, Query, QueryLimits } from '../contract/requests.js'
+import { noComments, type Connection, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Session, Surroundings } from '../engines/contract/engine.js'
 import { engineOf } from '../engines/engines.js'
 import { Answer } from './answer.js'
@@ -31,6 +31,7 @@ const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefi
 const ask = async (session: Session, of: Metadata): Promise<Answered> => {
   if ('tables' in of) return session.tables()
   if ('everyColumn' in of) return session.everyColumn()
+  if ('comments' in of) return { comments: (await session.comments?.(of.comments.table, of.comments.schema)) ?? noComments }
   if ('columns' in of) return { columns: await session.columns(of.columns.table, of.columns.schema) }
   await session.check()
   return { checked: true }

@@ -6,7 +6,7 @@ import { whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
 import type { Checked, Connections, Opened } from '../../connections/connections.js'
-import { isWriting, type Connection, type Outcome, type Tables } from '../../connections/contract/requests.js'
+import { isWriting, type Connection, type Outcome, type TableComments, type Tables } from '../../connections/contract/requests.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import type { Found } from '../../log/contract/log.js'
@@ -48,6 +48,11 @@ export class ConnectedDatabases {
     this.#recording.add(recording)
     void recording.then(() => this.#recording.delete(recording))
     return { place: { socket, ticket } }
+  }
+
+  /** What was written down about a table of a connection, and about its columns. @throws Problem of the database */
+  async comments({ stream }: Pick<Found<'database'>, 'stream'>, table: string, schema?: string): Promise<TableComments> {
+    return this.parts.connections.comments(await this.#byStream(stream), table, schema)
   }
 
   /** Resolves when everything that was asked is on record. */

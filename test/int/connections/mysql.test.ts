@@ -68,6 +68,17 @@ const answer = (side: ServerSide, sql: string): void => {
     side.writeError({ code: 1064, message: `You have an error near 'password=${password}'` })
     return
   }
+  if (sql.includes('table_comment')) {
+    side.writeTextResult(
+      [
+        { name: '', comment: 'What was sold' },
+        { name: 'id', comment: '' },
+        { name: 'word', comment: 'in German' },
+      ],
+      [column('name', 253), column('comment', 253)],
+    )
+    return
+  }
   side.writeTextResult(
     [
       { id: '1', word: 'Größe', day: '2024-01-01', exact: '0.50' },
@@ -196,4 +207,10 @@ test.each<[Connection['parameters'], RegExp]>([
 ])('the parameters %j are refused', async (parameters, says) => {
   const checked = await connections.check(connection(parameters))
   expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringMatching(says) as unknown })
+})
+
+test('what was written down about a table and its columns is told, without what is empty', async () => {
+  const comments = await connections.comments(connection(), "sal'es", 'shop')
+  expect(comments).toEqual({ table: 'What was sold', columns: [{ name: 'word', comment: 'in German' }] })
+  expect(asked.at(-1)).not.toContain("sal'es")
 })

@@ -1,5 +1,5 @@
 import type { EgressPolicy } from '../../../egress/policy.js'
-import type { Connection, ListedColumns, Query, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import type { AnswerColumn } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
 
@@ -37,6 +37,8 @@ export type Session = {
   check: () => Promise<void>
   tables: () => Promise<Tables>
   columns: (table: string, schema: string | undefined) => Promise<readonly TableColumn[]>
+  /** What was written down about a table, where the database keeps comments that can be asked for. */
+  comments?: (table: string, schema: string | undefined) => Promise<TableComments>
   /** The columns of all tables, without asking for each. */
   everyColumn: () => Promise<ListedColumns>
   open: (query: Query) => Promise<Cursor>

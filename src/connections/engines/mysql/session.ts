@@ -1,7 +1,7 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
-import type { ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
@@ -62,6 +62,10 @@ export class MysqlSession extends SocketSession implements Session {
 
   columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
     return this.explained(() => this.#columns(table, schema))
+  }
+
+  comments(table: string, schema: string | undefined): Promise<TableComments> {
+    return this.explained(() => this.#comments(table, schema))
   }
 
   everyColumn(): Promise<ListedColumns> {
@@ -144,6 +148,22 @@ export class MysqlSession extends SocketSession implements Session {
     } catch (error) {
       throw codeOf(error) === 'ER_NO_SUCH_TABLE' ? await this.#missing(table, schema) : error
     }
+  }
+
+  async #comments(table: string, schema: string | undefined): Promise<TableComments> {
+    const space = schema ?? this.parameters.database
+    const where = `table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`
+    const most = limits.connectionCommentMaxChars
+    // MySQL says "VIEW" of each view.
+    const found = texts(
+      await run(
+        this.#client,
+        `SELECT '', left(table_comment, ${most}) FROM information_schema.tables WHERE ${where} AND table_type <> 'VIEW'
+         UNION ALL SELECT column_name, left(column_comment, ${most}) FROM information_schema.columns WHERE ${where}`,
+      ),
+    )
+    const said = found.flatMap(([name = '', comment = '']) => (comment === '' ? [] : [{ name, comment }]))
+    return { table: said.find(({ name }) => name === '')?.comment ?? null, columns: said.filter(({ name }) => name !== '') }
   }
 
   async #missing(table: string, schema: string | undefined): Promise<Problem> {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
-import type { Table, Tables } from '../../contract/requests.js'
+import type { Table, TableComments, Tables } from '../../contract/requests.js'
 import type { OwnType } from './types.js'
 
 /** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
@@ -57,6 +57,27 @@ export const declaredColumns = async (client: pg.Client, quoted: string): Promis
       if (!isRefusal(error)) throw error
     }
   return []
+}
+
+const commentsSql = `
+SELECT NULL, left(pg_catalog.obj_description($1::regclass, 'pg_class'), $2::int)
+UNION ALL
+SELECT a.attname, left(pg_catalog.col_description(a.attrelid, a.attnum), $2::int)
+FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped`
+
+/** What COMMENT ON says of a table and its columns; nothing where the server has no such catalogue. */
+export const tableComments = async (client: pg.Client, quoted: string): Promise<TableComments> => {
+  try {
+    const found = await rows(client, commentsSql, [quoted, limits.connectionCommentMaxChars])
+    const said = found.flatMap(([name = null, comment]) => (comment ? [{ name, comment }] : []))
+    return {
+      table: said.find(({ name }) => name === null)?.comment ?? null,
+      columns: said.flatMap(({ name, comment }) => (name === null ? [] : [{ name, comment }])),
+    }
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return { table: null, columns: [] }
+  }
 }
 
 /** Whether the server answered with an error, rather than the connection failing. */

@@ -4,7 +4,7 @@ import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { asksForColumns, planScan, tableName } from '../../pushdown/plan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
-import type { ListedColumns, Query, Scan, TableColumn, Tables } from '../../contract/requests.js'
+import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
@@ -15,7 +15,7 @@ import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { sendCancel, type Opened } from './connect.js'
 import { Reader, rowsOf, settle, type Field, type TextRow } from './cursor.js'
 import { listColumns } from './every-column.js'
-import { declaredColumns, isRefusal, listTables, lookUpTypes } from './metadata.js'
+import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
 
@@ -63,6 +63,10 @@ export class PostgresSession extends SocketSession implements Session {
 
   async columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
     return this.explained(() => this.#columns(table, schema))
+  }
+
+  comments(table: string, schema: string | undefined): Promise<TableComments> {
+    return this.explained(() => tableComments(this.#client, tableName(postgresDialect, table, schema)))
   }
 
   everyColumn(): Promise<ListedColumns> {
