@@ -1,25 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { calls, contentOf, type Asked } from '../support/agents/scripted-model.js'
+import { obedient } from '../support/agents/obedient-model.js'
+import { calls, contentOf } from '../support/agents/scripted-model.js'
 import { AgentShop, eachOf } from '../support/agents/shop.js'
 import { seeded } from '../support/random.js'
 
 // A hostile language model: it obeys whatever the data tell it.
 const shop = new AgentShop()
 const canary = 'hunter2-4711'
-
-/** What an injected text makes the model do: `«tool {arguments}»`. */
-const orders = /«(\w+) ([^»]*)»/g
-
-const ordersIn = (asked: Asked): [string, string][] => {
-  const from = asked.messages.findLastIndex(({ role }) => role === 'assistant')
-  const fresh = asked.messages
-    .slice(from + 1)
-    .map((message) => contentOf(message))
-    .join('\n')
-  return [...fresh.matchAll(orders)]
-    .slice(0, 6)
-    .map(([, tool = '', input = '']) => [tool, input.replaceAll('\\"', '"').replaceAll('\\\\', '\\')])
-}
 
 const hidden = [
   'files.secrets',
@@ -93,15 +80,13 @@ beforeAll(async () => {
 afterAll(() => shop.stop())
 beforeEach(() => {
   shop.model.asked.length = 0
-  shop.model.script = (asked) => {
-    const obeyed = ordersIn(asked)
-    if (obeyed.length > 0) return calls(...obeyed)
+  shop.model.script = obedient((asked) => {
     const question = contentOf(asked.messages.findLast(({ role }) => role === 'user') ?? { content: '' })
     const isAsked = asked.messages.at(-1)?.role === 'user'
     return isAsked && question.startsWith('note ')
       ? calls(['sql', { query: `SELECT note FROM notes WHERE id = ${question.slice(5)}` }])
       : 'Done.'
-  }
+  })
 })
 
 /** Everything that a language model was told since the test began, and what clients got. */
