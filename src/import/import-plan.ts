@@ -71,7 +71,8 @@ const modelsOf = (old: Inventory, here: Inventory, { isWanted, train }: Choice):
 
 /** Why something is left behind, and what to do instead. */
 const whyAbsent: Readonly<Record<Absent['kind'], string>> = {
-  'knowledge base': 'the other service gives neither its documents nor the key of its model: CREATE KNOWLEDGE_BASE here, and INSERT them from where they came',
+  'knowledge base':
+    'the other service gives neither its documents nor the key of its model: CREATE KNOWLEDGE_BASE here, and INSERT them from where they came',
   trigger: 'there are no triggers here: a job that reads LAST does its work, or a program that follows the log',
 }
 
