@@ -47,7 +47,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
 
     /** The first write of this run, made after the tables were found to agree with the log. */
     const begin = async () => {
-      log.forgetOldAnswers(clock.now())
+      await log.forgetOldAnswers(clock.now())
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
       await headFile?.start()
       missingBlobs.start()

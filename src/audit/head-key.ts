@@ -63,13 +63,13 @@ export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log:
 export const headSigner = async (
   paths: DataPaths,
   given: Buffer | undefined,
-  log: Noted & { noteHeadKey: (vkey: string) => void },
+  log: Noted & { noteHeadKey: (vkey: string) => Promise<void> | void },
 ): Promise<NoteSigner> => {
   const keys = log.headKeys()
   const found = findSeed(paths, given)
   if (!found && keys.length > 0) throw lost(paths)
   const signer = checked(noteSigner(originOf(log.id), found ?? (await makeSeed(paths))), keys)
-  if (keys.length === 0) log.noteHeadKey(signer.vkey)
+  if (keys.length === 0) await log.noteHeadKey(signer.vkey)
   return signer
 }
 
@@ -82,11 +82,11 @@ export const headSigner = async (
 export const newHeadSigner = async (
   paths: DataPaths,
   given: Buffer | undefined,
-  log: { id: string; noteHeadKey: (vkey: string) => void },
+  log: { id: string; noteHeadKey: (vkey: string) => Promise<void> | void },
 ): Promise<NoteSigner> => {
   if (!given && existsSync(paths.headKey))
     throw new ConfigError(`${paths.headKey} is there, and a key is never overwritten: move the file away first, and keep it.`)
   const signer = noteSigner(originOf(log.id), given ?? (await makeSeed(paths)))
-  log.noteHeadKey(signer.vkey)
+  await log.noteHeadKey(signer.vkey)
   return signer
 }

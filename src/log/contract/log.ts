@@ -3,6 +3,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
 import type { Envelope, Source } from '../../../events/stored/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
+import type { Refusal } from '../../basics/opened-file.js'
 import type { Expects } from './expects.js'
 import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'
 
@@ -189,6 +190,20 @@ export interface KeyedLog extends Log {
    * continue from; undefined when none were left. `MasterKeyRotated` then ends the rotation.
    */
   rewrapSome(after: number): Promise<number | undefined>
+}
+
+/** The log of a running service: all that the service does with its log beside the work of commands and reads. */
+export interface ServedLog extends KeyedLog {
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[]
+  /** Notes the key that signs its heads from now on. */
+  noteHeadKey(vkey: string): Promise<void>
+  /** The time of the newest event, in milliseconds since 1970; undefined when there is none. */
+  recordedAt(): number | undefined
+  /** Forgets answers that are too old for a retry; `now` is in milliseconds since 1970. */
+  forgetOldAnswers(now: number): Promise<void>
+  /** Refuses writes until the next start, for a reason outside the log. */
+  refuseWrites(refusal: Refusal): void
 }
 
 export type { AnyFound, Found, Kind, States }

@@ -4,7 +4,8 @@ import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
-import { payloadReader, payloadStates, type PayloadReader } from '../storage/payloads.js'
+import { CommitListeners, stopping, type Reads, type Turns, type Waiting, type Writing } from './turns.js'
+import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
 import { EventReads } from '../storage/events.js'
@@ -22,33 +23,21 @@ export type QueueOptions = {
   probeIntervalMs?: number
 }
 
-/** The log's file while it is open, with everything that is prepared on it. */
-type Open = {
-  db: Connection
-  writer: LogWriter
-  events: EventReads
-  payload: PayloadReader
-  payloadState: ReturnType<typeof payloadStates>
-  erasedAt: () => number
-}
-
-/** Work for one turn of the writer. It returns a function that answers it once the work is on the disk. */
-type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
-
-const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+/** The log's file while it is open, with everything that is prepared on it. One thread writes and reads, so readers never see half a batch. */
+type Open = Writing & Reads
 
 /**
  * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next one; each is
  * answered when its transaction is on the disk. When the storage fails, the whole transaction is refused, and the next one reopens
  * the file.
  */
-export class Queue {
+export class Queue implements Turns {
   #open: Open | undefined
   #waiting: Waiting[] = []
   #scheduled = false
   #closing = false
   #closed = false
-  readonly #listeners = new Set<CommitListener>()
+  readonly #listeners = new CommitListeners()
   readonly #options: QueueOptions
   /** Why the last attempt to write failed, and when that was. */
   #failure: { cause: string; at: number } | undefined
@@ -61,15 +50,14 @@ export class Queue {
     this.#file = new OpenedFile(options.file)
   }
 
-  /** Does work in the next transaction. @throws Problem when it is refused, too many wait, or the storage fails */
-  inTurn<T>(work: (open: Open) => T): Promise<T> {
+  inTurn<T>(work: (open: Writing) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#waiting.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      const carryOut = (open: Open) => {
+      const carryOut = (open: Writing) => {
         const outcome = work(open)
         return () => resolve(outcome)
       }
@@ -130,7 +118,7 @@ export class Queue {
     // A transaction of refusals alone does not reach the disk, and says nothing about it.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
-    if (changed.size > 0) this.#announce(tail.position, changed, written)
+    if (changed.size > 0) this.#listeners.announce(tail.position, changed, written)
   }
 
   /** After a storage failure the whole batch is refused; the next one reopens the file and checks its end. */
@@ -154,34 +142,27 @@ export class Queue {
     this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
   }
 
-  /** A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
-  #announce(...commit: Parameters<CommitListener>): void {
-    for (const listener of this.#listeners)
-      try {
-        listener(...commit)
-      } catch (error) {
-        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      }
-  }
-
   /** Refuses all writes from now on. */
   refuseWrites(refusal: Refusal): void {
     this.#refusal = refusal
   }
 
   onCommitted(listener: CommitListener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** When the storage fails a read, the caller gets a refusal that it can act on. */
-  read<T>(read: (open: Open) => T): T {
+  read<T>(read: (reads: Reads) => T): T {
     try {
       return read(this.connect())
     } catch (error) {
       if (!isStorageError(error)) throw error
       throw storageFailed('read', error)
     }
+  }
+
+  async between<T>(work: (db: Connection) => T): Promise<T> {
+    return work(this.connect().db)
   }
 
   /** How many wait, and why the file cannot be written, if so; after a while a write is tried again. */
@@ -215,9 +196,13 @@ export class Queue {
     try {
       for (const pragma of pragmas) db.pragma(pragma)
       ensureResources(db)
+      const writer = new LogWriter(db, vault)
+      const { resources, answers, proofs } = writer
       this.#open = {
-        db,
-        writer: new LogWriter(db, vault),
+        ...{ db, writer, resources, answers, proofs },
+        get tail() {
+          return writer.tail
+        },
         events: new EventReads(db),
         payload: payloadReader(db, vault),
         payloadState: payloadStates(db),

@@ -20,11 +20,11 @@ export const truncateWal = (db: Connection): boolean => {
  * Removes erased data from all parts of the file and from its write-ahead log. Waits for readers, which may be other processes, until
  * the signal aborts.
  *
- * @example await wipe(() => db) // asked for anew after each wait, and throws when the log was closed
+ * @example await wipe(async () => truncateWal(db)) // tried again after each wait; it throws when the log was closed
  * @throws Problem 503 when a reader was still in the way at the signal
  */
-export const wipe = async (connection: () => Connection, signal?: AbortSignal): Promise<void> => {
-  while (!truncateWal(connection())) {
+export const wipe = async (truncate: () => Promise<boolean>, signal?: AbortSignal): Promise<void> => {
+  while (!(await truncate())) {
     if (signal?.aborted)
       throw new Problem(
         'busy',

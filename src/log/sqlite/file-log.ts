@@ -1,0 +1,185 @@
+import type { Kind } from '../../../events/catalogue.js'
+import type { Vault } from '../../vault/vault.js'
+import type {
+  CommitListener,
+  Head,
+  InclusionProof,
+  Keyed,
+  LogHealth,
+  Outcome,
+  PayloadState,
+  Reply,
+  Resources,
+  Rotation,
+  ServedLog,
+  StoredEvent,
+  Submission,
+} from '../contract/log.js'
+import type { Earlier, Found } from '../contract/lookups.js'
+import { erasedReply, forgetOldAnswers } from './answers.js'
+import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
+import type { Refusal } from '../../basics/opened-file.js'
+import type { Turns } from './turns.js'
+import type { ResourceTable } from '../storage/resource-table.js'
+import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
+import { truncateWal, wipe } from '../storage/wipe.js'
+
+/** A log over a file, whoever else has a copy of it: writes take their turns, and reads see the last commit. */
+export class FileLog implements ServedLog {
+  readonly resources: Resources
+  readonly #turns: Turns
+  readonly #vault: Vault
+
+  constructor(
+    readonly id: string,
+    turns: Turns,
+    vault: Vault,
+  ) {
+    this.#turns = turns
+    this.#vault = vault
+    const table = <T>(read: (table: ResourceTable) => T): T => this.#turns.read(({ resources }) => read(resources))
+    this.resources = {
+      one: async (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
+      byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
+      list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
+      page: async (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
+      linked: async (kind, to) => table((resources) => resources.linked(kind, to)),
+      linkedPage: async (kind, to, after, limit) => table((resources) => resources.linkedPage(kind, to, after, limit)),
+    }
+  }
+
+  submit(submission: Submission): Promise<Outcome> {
+    return this.submitLater(() => submission)
+  }
+
+  submitLater(make: () => Submission): Promise<Outcome> {
+    // A turn may come twice; what is submitted stays the same.
+    let made: Submission | undefined
+    return this.#turns.inTurn(({ writer }) => writer.carryOut((made ??= make())))
+  }
+
+  keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply> {
+    return this.#turns.inTurn((open) => {
+      const isLate = reply.rows === true && open.erasedAt() > erasedAt
+      return open.writer.answers.keepReply(keyed, isLate ? erasedReply : reply)
+    })
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#turns.read(({ answers }) => answers.replyTo(keyed))
+  }
+
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#turns.read(({ answers }) => answers.repeated(keyed))
+  }
+
+  async head(): Promise<Head> {
+    const { position, chain } = this.#turns.read(({ tail }) => tail)
+    return { logId: this.id, position, chain: chain.toString('hex') }
+  }
+
+  async health(): Promise<LogHealth> {
+    const health = this.#turns.health()
+    const { position } = await this.head()
+    return { position, ...health }
+  }
+
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#turns.read(({ events }) => events.all(after, limit, maxChars))
+  }
+
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#turns.read(({ events }) => events.stream(stream, after, limit, maxChars))
+  }
+
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#turns.read(({ events }) => events.versionAt(stream, position))
+  }
+
+  async streamVersion(stream: string): Promise<number> {
+    return this.#turns.read(({ resources }) => resources.versionOf(stream))
+  }
+
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#turns.read(({ resources }) => resources.earlier(found, version))
+  }
+
+  async rootAt(size: number): Promise<Buffer> {
+    return this.#turns.read(({ proofs }) => proofs.rootAt(size))
+  }
+
+  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+    return this.#turns.read(({ proofs }) => proofs.inclusionProof(position, size))
+  }
+
+  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+    return this.#turns.read(({ proofs }) => proofs.consistencyProof(from, to))
+  }
+
+  async subtrees(from: number, to: number): Promise<Buffer[]> {
+    return this.#turns.read(({ proofs }) => proofs.subtrees(from, to))
+  }
+
+  async leaves(from: number, to: number): Promise<Buffer[]> {
+    return this.#turns.read(({ proofs }) => proofs.leaves(from, to))
+  }
+
+  headKeys(): string[] {
+    return this.#turns.read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): Promise<void> {
+    return this.#turns.inTurn(({ db }) => noteHeadKey(db, vkey))
+  }
+
+  async payload(hash: string): Promise<Buffer | undefined> {
+    return this.#turns.read(({ payload }) => payload(hash))
+  }
+
+  async payloadState(hash: string): Promise<PayloadState | undefined> {
+    return this.#turns.read(({ payloadState }) => payloadState(hash))
+  }
+
+  async erasedAt(): Promise<number> {
+    return this.#turns.read(({ erasedAt }) => erasedAt())
+  }
+
+  async wipe(signal?: AbortSignal): Promise<void> {
+    await wipe(() => this.#turns.between(truncateWal), signal)
+  }
+
+  async rotation(): Promise<Rotation | undefined> {
+    return this.#turns.read(({ db }) => readRotation(db))
+  }
+
+  async beginRotation(to: string): Promise<Rotation> {
+    const begun = await this.#turns.inTurn(({ db }) => beginRotation(db, this.#vault, to))
+    this.#vault.use(to)
+    return begun
+  }
+
+  rewrapSome(after: number): Promise<number | undefined> {
+    return this.#turns.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
+  }
+
+  recordedAt(): number | undefined {
+    const { position, microseconds } = this.#turns.read(({ tail }) => tail)
+    return position === 0 ? undefined : microseconds / 1_000
+  }
+
+  forgetOldAnswers(now: number): Promise<void> {
+    return this.#turns.inTurn(({ db }) => forgetOldAnswers(db, now))
+  }
+
+  refuseWrites(refusal: Refusal): void {
+    this.#turns.refuseWrites(refusal)
+  }
+
+  onCommitted(listener: CommitListener): () => void {
+    return this.#turns.onCommitted(listener)
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.close()
+  }
+}

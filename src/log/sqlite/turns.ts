@@ -1,0 +1,71 @@
+import { Problem } from '../../basics/errors.js'
+import type { Refusal } from '../../basics/opened-file.js'
+import type { CommitListener, LogHealth } from '../contract/log.js'
+import type { Proofs } from '../proof/proofs.js'
+import type { EventReads, Tail } from '../storage/events.js'
+import type { PayloadReader, payloadStates } from '../storage/payloads.js'
+import type { ResourceTable } from '../storage/resource-table.js'
+import type { Connection } from '../storage/schema.js'
+import type { Answers } from './answers.js'
+import type { LogWriter } from './log-writer.js'
+
+/** The file in the turn of a writer: a transaction is open. */
+export type Writing = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
+
+/** What readers see of the file: the last commit, and nothing of a transaction that is under way. */
+export type Reads = {
+  readonly db: Connection
+  readonly resources: ResourceTable
+  readonly answers: Answers
+  readonly events: EventReads
+  readonly proofs: Proofs
+  readonly tail: Tail
+  readonly payload: PayloadReader
+  readonly payloadState: ReturnType<typeof payloadStates>
+  readonly erasedAt: () => number
+}
+
+/** Work for one turn of the writer. It returns a function that answers it once the work is durable. */
+export type Waiting = { carryOut: (open: Writing) => () => void; reject: (error: unknown) => void }
+
+/** Who may write to a log's file and when, and what is read beside. The rest of a log stands on it. */
+export interface Turns {
+  /**
+   * Does work in the next transaction. Work that finds another state when its turn is confirmed is done again, so that it has no
+   * effect but in the file.
+   * @throws Problem when it is refused, too many wait, or the storage fails
+   */
+  inTurn<T>(work: (open: Writing) => T): Promise<T>
+  /** @throws Problem when the storage fails */
+  read<T>(read: (reads: Reads) => T): T
+  /** Does work on the writing connection while no transaction is open. */
+  between<T>(work: (db: Connection) => T): Promise<T>
+  /** How many wait, and why nothing can be written, if so. */
+  health(): Omit<LogHealth, 'position'>
+  refuseWrites(refusal: Refusal): void
+  onCommitted(listener: CommitListener): () => void
+  /** Carries out what waits, then closes the file; later requests are refused. */
+  close(): Promise<void> | void
+}
+
+/** The refusal of work that comes after the end. */
+export const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
+/** Who hears of commits. A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
+export class CommitListeners {
+  readonly #listeners = new Set<CommitListener>()
+
+  add(listener: CommitListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  announce(...commit: Parameters<CommitListener>): void {
+    for (const listener of this.#listeners)
+      try {
+        listener(...commit)
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      }
+  }
+}
