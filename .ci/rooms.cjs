@@ -10,6 +10,7 @@ module.exports = [
   'log/storage',
   'log/proof',
   'log/sqlite',
+  'log/shared',
   'log/read',
   'log/emmett',
   'log/feed',

@@ -50,6 +50,11 @@ export const problemCatalogue = {
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
   storage_failed: { status: 503, about: 'The log could not be written (a full disk, a failed commit). Nothing was recorded.' },
+  outcome_unknown: {
+    status: 503,
+    about:
+      'The storage did not say in time whether it recorded the request; sent again with the same Idempotency-Key, it is recorded once.',
+  },
   disk_full: { status: 507, about: 'The disk of the data directory has no room for what was sent. Nothing of it was recorded.' },
   analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
   internal: { status: 500, about: 'A fault of this service. The log line with the same request id says more.' },

@@ -7,7 +7,7 @@ import type { Vault } from '../vault/vault.js'
 import type { Metrics } from './metrics.js'
 
 /** The codes of the service's own faults; every other problem is a refusal. */
-const faults = new Set(['internal', 'storage_failed', 'busy'])
+const faults = new Set(['internal', 'storage_failed', 'outcome_unknown', 'busy'])
 
 const outcomeOf = (error: unknown): 'refused' | 'failed' => (isProblem(error) && !faults.has(error.code) ? 'refused' : 'failed')
 

@@ -102,7 +102,10 @@ export class TileTable implements TileStore {
   }
 
   put(level: number, tile: number, nodes: Buffer): void {
-    this.#put.run(tileId(level, tile), nodes)
+    const id = tileId(level, tile)
+    // A transaction that was taken back may have had another one here.
+    this.#held.delete(id)
+    this.#put.run(id, nodes)
   }
 }
 

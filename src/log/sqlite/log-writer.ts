@@ -1,7 +1,7 @@
-import { catalogue, currentSchema } from '../../../events/catalogue.js'
+import { catalogue, currentEvent, currentSchema } from '../../../events/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
-import { renderAround } from '../../../events/stored/envelope.js'
+import { parseEnvelope, renderAround } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,
@@ -29,7 +29,7 @@ import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
 import { isStorageError } from '../../basics/storage-error.js'
-import { nextInstant, readTail, type Tail } from '../storage/events.js'
+import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
 type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
 
@@ -45,11 +45,16 @@ export class LogWriter {
   #tail: Tail
   /** The end of the log before the command that is carried out. */
   #before: Tail
+  /** The end of the log before the batch. */
+  #begun: Tail
+  /** The bytes of texts and ciphertexts that the batch wrote. */
+  #bytes = 0
   #hasSavepoint = false
   #changed = new Map<string, ChangedKind>()
   #written: Written[] = []
   readonly #db: Connection
   readonly #vault: Vault
+  readonly #now: () => number
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
@@ -58,10 +63,12 @@ export class LogWriter {
   readonly #after
   readonly #statements
 
-  constructor(db: Connection, vault: Vault) {
+  /** `now` gives the time of events, in milliseconds since 1970. */
+  constructor(db: Connection, vault: Vault, now: () => number = Date.now) {
     this.#db = db
     this.#vault = vault
-    this.#before = this.#tail = readTail(db)
+    this.#now = now
+    this.#begun = this.#before = this.#tail = readTail(db)
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
@@ -98,9 +105,16 @@ export class LogWriter {
     return this.#written
   }
 
+  /** How many bytes of events and payloads the batch has. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   begin(): void {
     this.#changed = new Map()
     this.#written = []
+    this.#begun = this.#tail
+    this.#bytes = 0
     this.#statements.begin.run()
   }
 
@@ -112,6 +126,33 @@ export class LogWriter {
   /** Rolls the whole batch back, unless SQLite has done so already. */
   abandon(): void {
     if (this.#db.inTransaction) this.#statements.rollback.run()
+  }
+
+  /** Takes the whole batch back, so that the next one begins where it did. */
+  giveBack(): void {
+    this.abandon()
+    this.#hasSavepoint = false
+    this.resources.forget(this.#changed.keys())
+    if (this.#tail !== this.#begun) this.#tree.reset(leafReader(this.#db), this.#begun.position)
+    this.#before = this.#tail = this.#begun
+  }
+
+  /**
+   * Adds an event that another node decided.
+   * @throws RangeError when it does not follow from the one before
+   */
+  add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {
+    const leaf = leafHash(text)
+    if (position !== this.#tail.position + 1 || !chainLeaf(this.#tail.chain, leaf).equals(chain))
+      throw new RangeError(`the event at position ${position} does not follow from the one before`)
+    const envelope = parseEnvelope(text)
+    const event = currentEvent(envelope)
+    this.#insertEvent.run(position, text, chain)
+    this.#tree.append(leaf)
+    this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
+    this.#changed.set(envelope.stream, catalogue.get(event.type)?.kind ?? anyForeign)
+    this.#written.push({ event, source: envelope.source })
+    this.#before = this.#tail = { position, chain, microseconds: microsecondsOf(envelope.recorded_at) }
   }
 
   /**
@@ -195,6 +236,7 @@ export class LogWriter {
   #keep({ hash, body, ...sealed }: SealedPayload): void {
     const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
     this.#insertPayload.run(hash, keyId, wrapped, body)
+    this.#bytes += body.length
   }
 
   #append(written: NewEvent, { origin }: Submission): AnyFound | undefined {
@@ -204,11 +246,12 @@ export class LogWriter {
     checkWhere(stream, origin)
     const position = this.#tail.position + 1
     const version = begins ? 1 : this.resources.versionOf(stream) + 1
-    const at = nextInstant(this.#tail.microseconds, Date.now())
+    const at = nextInstant(this.#tail.microseconds, this.#now())
     const { type } = event
     const data = JSON.stringify(event.data)
     const text = renderAround({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin }, data)
-    if (Buffer.byteLength(text) > limits.eventMaxBytes)
+    const bytes = Buffer.byteLength(text)
+    if (bytes > limits.eventMaxBytes)
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
         hint: 'Send less in one command.',
       })
@@ -217,6 +260,7 @@ export class LogWriter {
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
     this.#written.push({ event, source: origin.source })
+    this.#bytes += bytes
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return fold()

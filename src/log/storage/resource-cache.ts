@@ -99,6 +99,13 @@ export class ResourceCache {
     if (this.#written.length > 0) this.#written = []
   }
 
+  /** Resources and links may be others than those that were read: they will be read again. */
+  forget(streams: Iterable<string>): void {
+    this.#nothingNamed = undefined
+    for (const stream of streams) this.drop(stream)
+    this.dropSources()
+  }
+
   /** The command was undone: the resources that it wrote will be read again. */
   undo(): void {
     this.#nothingNamed = undefined

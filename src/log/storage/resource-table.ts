@@ -83,6 +83,11 @@ export class ResourceTable {
     this.#cache.undo()
   }
 
+  /** Reads these resources again: another connection, or an undone transaction, changed them. */
+  forget(streams: Iterable<string>): void {
+    this.#cache.forget(streams)
+  }
+
   #found<K extends Kind>(row: Row): Found<K> {
     const known = this.#cache.peek(row.stream)
     if (known?.version === row.version) return known as Found<K>

@@ -3,11 +3,12 @@ import Database from 'better-sqlite3'
 import { logStream } from '../../../events/records/log.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
-import type { NewEvent } from '../../../src/log/contract/log.js'
+import type { Log, NewEvent } from '../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault, type SealedPayload } from '../../../src/vault/vault.js'
-import { origin, stream, tamperWith, testKey, withLog } from '../../support/log/log.js'
+import { eachLog } from '../../support/log/each-log.js'
+import { origin, stream, tamperWith, testKey } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 
 const vault = new Vault(testKey)
@@ -20,7 +21,7 @@ const named = ({ hash }: SealedPayload, n: number): NewEvent => ({
   event: { type: 'SkillCreated', data: { project: stream(1), name: `s${n}`, type: 'sql', params: { key: { $secret: hash } } } },
 })
 
-const write = async (log: SqliteLog, payloads: SealedPayload[], from = 0) => {
+const write = async (log: Log, payloads: SealedPayload[], from = 0) => {
   await Promise.all(
     payloads.map((payload, i) => log.submit({ origin, lookups: {}, decide: () => [named(payload, from + i + 10)], payloads: [payload] })),
   )
@@ -38,137 +39,140 @@ const traces = (file: string, payloads: readonly SealedPayload[]): number => {
   return new Set(found.map((i) => i >> 1)).size
 }
 
-describe('what an erasure takes', () => {
-  test('is in no byte of the log’s files, free pages and write-ahead log included; neighbours stay readable', () =>
-    withLog(async ({ log, file }) => {
-      const payloads = sealed(2_000)
-      await write(log, payloads)
-      expect(traces(file, payloads)).toBe(2_000)
-      const gone = payloads.filter((_, i) => i % 3 === 0)
-      await log.submit({
-        origin,
-        lookups: {},
-        decide: () => [erased(gone.slice(0, 1_000).map(({ hash }) => ({ hash, replacement: null })))],
-        payloads: [],
-      })
-      await log.wipe()
-      expect(traces(file, gone)).toBe(0)
-      // Neither does what was written since bring them back, nor has the file lost anything.
-      await write(log, sealed(100), 5_000)
-      await log.wipe()
-      expect(traces(file, gone)).toBe(0)
-      expect((await verifyLog({ logFile: file })).findings).toEqual([])
-      for (const [i, { hash }] of payloads.entries()) expect((await log.payload(hash)) === undefined).toBe(i % 3 === 0)
-      expect(await log.erasedAt()).toBe(2_001)
-      expect(await log.payloadState(gone[0]?.hash ?? '')).toEqual({ isErased: true, replacedBy: null })
-    }))
-
-  test('is gone in the transaction of the event: a refused one takes nothing', () =>
-    withLog(async ({ log }) => {
-      const [payload] = sealed(1)
-      await write(log, [payload!])
-      const refused = log.submit({
-        origin,
-        lookups: {},
-        decide: () => [erased([{ hash: payload!.hash, replacement: null }]), { ...named(payload!, 10), stream: stream(99) }],
-        payloads: [],
-      })
-      await expect(refused).rejects.toThrow()
-      expect((await log.payload(payload!.hash))?.toString()).toMatch(/^secret 0/)
-    }))
-
-  test('in part leaves a replacement that readers of the old hash get', () =>
-    withLog(async ({ log, file }) => {
-      const [old, next, last] = sealed(3) as [SealedPayload, SealedPayload, SealedPayload]
-      await write(log, [old])
-      const replace = (by: SealedPayload, hashes: string[]) =>
-        log.submit({
+eachLog(({ withLog, isShared }) =>
+  describe('what an erasure takes', () => {
+    test('is in no byte of the log’s files, free pages and write-ahead log included; neighbours stay readable', () =>
+      withLog(async ({ log, file }) => {
+        const payloads = sealed(2_000)
+        await write(log, payloads)
+        expect(traces(file, payloads)).toBe(2_000)
+        const gone = payloads.filter((_, i) => i % 3 === 0)
+        await log.submit({
           origin,
           lookups: {},
-          decide: () => [erased(hashes.map((hash) => ({ hash, replacement: by.hash })))],
-          payloads: [by],
+          decide: () => [erased(gone.slice(0, 1_000).map(({ hash }) => ({ hash, replacement: null })))],
+          payloads: [],
         })
-      await replace(next, [old.hash])
-      expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 1/)
-      await replace(last, [old.hash, next.hash])
-      await log.wipe()
-      expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 2/)
-      expect(await log.payloadState(old.hash)).toEqual({ isErased: true, replacedBy: last.hash })
-      expect(traces(file, [old, next])).toBe(0)
-    }))
+        await log.wipe()
+        expect(traces(file, gone)).toBe(0)
+        // Neither does what was written since bring them back, nor has the file lost anything.
+        await write(log, sealed(100), 5_000)
+        await log.wipe()
+        expect(traces(file, gone)).toBe(0)
+        expect((await verifyLog({ logFile: file })).findings).toEqual([])
+        for (const [i, { hash }] of payloads.entries()) expect((await log.payload(hash)) === undefined).toBe(i % 3 === 0)
+        expect(await log.erasedAt()).toBe(2_001)
+        expect(await log.payloadState(gone[0]?.hash ?? '')).toEqual({ isErased: true, replacedBy: null })
+      }))
 
-  test('waits for a reader that still sees the write-ahead log, and holds nobody else up', () =>
-    withLog(async ({ log, file }) => {
-      const payloads = sealed(1)
-      await write(log, payloads)
-      const reader = new Database(file, { readonly: true })
-      reader.exec('BEGIN')
-      reader.prepare('SELECT count(*) FROM events').get()
-      await log.submit({ origin, lookups: {}, decide: () => [erased([{ hash: payloads[0]!.hash, replacement: null }])], payloads: [] })
-      let isWiped = false
-      const wiping = log.wipe().then(() => (isWiped = true))
-      await write(log, sealed(1), 5)
-      expect(isWiped).toBe(false)
-      reader.close()
-      await wiping
-      expect(traces(file, payloads)).toBe(0)
-    }))
+    test('is gone in the transaction of the event: a refused one takes nothing', () =>
+      withLog(async ({ log }) => {
+        const [payload] = sealed(1)
+        await write(log, [payload!])
+        const refused = log.submit({
+          origin,
+          lookups: {},
+          decide: () => [erased([{ hash: payload!.hash, replacement: null }]), { ...named(payload!, 10), stream: stream(99) }],
+          payloads: [],
+        })
+        await expect(refused).rejects.toThrow()
+        expect((await log.payload(payload!.hash))?.toString()).toMatch(/^secret 0/)
+      }))
 
-  test('does not keep a stop waiting for a reader: the erasure stands, and the next start finishes it', () =>
-    withLog(async ({ log, ledger, file }) => {
-      const payload = vault.seal(Buffer.from('[]'))
-      const requests = [{ request: 'r', rows: 1 }]
-      const data = { model: stream(5), version: 1, rows: 1, requests, payload: payload.hash, statement: null, read_at: 0 }
-      const served: NewEvent = { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
-      await log.submit({ origin, lookups: {}, decide: () => [served], payloads: [payload] })
-      const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
-      const reader = new Database(file, { readonly: true })
-      reader.exec('BEGIN')
-      reader.prepare('SELECT count(*) FROM events').get()
-      const erasing = erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)
-      const told = expect(erasing).rejects.toMatchObject({ code: 'busy' })
-      await erasures.stop(100)
-      await told
-      expect((await log.payloadState(payload.hash))?.isErased).toBe(true)
-      reader.close()
-      await log.wipe()
-      expect(traces(file, [payload])).toBe(0)
-    }))
+    test('in part leaves a replacement that readers of the old hash get', () =>
+      withLog(async ({ log, file }) => {
+        const [old, next, last] = sealed(3) as [SealedPayload, SealedPayload, SealedPayload]
+        await write(log, [old])
+        const replace = (by: SealedPayload, hashes: string[]) =>
+          log.submit({
+            origin,
+            lookups: {},
+            decide: () => [erased(hashes.map((hash) => ({ hash, replacement: by.hash })))],
+            payloads: [by],
+          })
+        await replace(next, [old.hash])
+        expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 1/)
+        await replace(last, [old.hash, next.hash])
+        await log.wipe()
+        expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 2/)
+        expect(await log.payloadState(old.hash)).toEqual({ isErased: true, replacedBy: last.hash })
+        expect(traces(file, [old, next])).toBe(0)
+      }))
 
-  test('leaves no copy in the file of an earlier release either, which kept payloads by their hashes in pages that were split', () =>
-    withLog(async ({ log, file }) => {
-      await log.close()
-      const payloads = sealed(1_000)
-      tamperWith(file, (db) => {
-        db.exec(`
+    test('waits for a reader that still sees the write-ahead log, and holds nobody else up', () =>
+      withLog(async ({ log, file }) => {
+        const payloads = sealed(1)
+        await write(log, payloads)
+        const reader = new Database(file, { readonly: true })
+        reader.exec('BEGIN')
+        reader.prepare('SELECT count(*) FROM events').get()
+        await log.submit({ origin, lookups: {}, decide: () => [erased([{ hash: payloads[0]!.hash, replacement: null }])], payloads: [] })
+        let isWiped = false
+        const wiping = log.wipe().then(() => (isWiped = true))
+        await write(log, sealed(1), 5)
+        expect(isWiped).toBe(false)
+        reader.close()
+        await wiping
+        expect(traces(file, payloads)).toBe(0)
+      }))
+
+    test('does not keep a stop waiting for a reader: the erasure stands, and the next start finishes it', () =>
+      withLog(async ({ log, ledger, file }) => {
+        const payload = vault.seal(Buffer.from('[]'))
+        const requests = [{ request: 'r', rows: 1 }]
+        const data = { model: stream(5), version: 1, rows: 1, requests, payload: payload.hash, statement: null, read_at: 0 }
+        const served: NewEvent = { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
+        await log.submit({ origin, lookups: {}, decide: () => [served], payloads: [payload] })
+        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+        const reader = new Database(file, { readonly: true })
+        reader.exec('BEGIN')
+        reader.prepare('SELECT count(*) FROM events').get()
+        const erasing = erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)
+        const told = expect(erasing).rejects.toMatchObject({ code: 'busy' })
+        await erasures.stop(100)
+        await told
+        expect((await log.payloadState(payload.hash))?.isErased).toBe(true)
+        reader.close()
+        await log.wipe()
+        expect(traces(file, [payload])).toBe(0)
+      }))
+
+    if (!isShared)
+      test('leaves no copy in the file of an earlier release either, which kept payloads by their hashes in pages that were split', () =>
+        withLog(async ({ log, file }) => {
+          await log.close()
+          const payloads = sealed(1_000)
+          tamperWith(file, (db) => {
+            db.exec(`
           DROP TABLE payloads;
           CREATE TABLE payloads (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, wrapped BLOB, body BLOB NOT NULL) STRICT, WITHOUT ROWID`)
-        const insert = db.prepare('INSERT INTO payloads VALUES (?, ?, ?, ?)')
-        for (const { hash, keyId, wrapped, body } of payloads) insert.run(hash, keyId, wrapped, body)
-      })
-      const today = new SqliteLog({ file, vault })
-      expect((await today.payload(payloads[7]!.hash))?.toString()).toMatch(/^secret 7/)
-      await today.submit({
-        origin,
-        lookups: {},
-        decide: () => [erased(payloads.map(({ hash }) => ({ hash, replacement: null })))],
-        payloads: [],
-      })
-      await today.wipe()
-      await today.close()
-      expect(traces(file, payloads)).toBe(0)
-    }))
+            const insert = db.prepare('INSERT INTO payloads VALUES (?, ?, ?, ?)')
+            for (const { hash, keyId, wrapped, body } of payloads) insert.run(hash, keyId, wrapped, body)
+          })
+          const today = new SqliteLog({ file, vault })
+          expect((await today.payload(payloads[7]!.hash))?.toString()).toMatch(/^secret 7/)
+          await today.submit({
+            origin,
+            lookups: {},
+            decide: () => [erased(payloads.map(({ hash }) => ({ hash, replacement: null })))],
+            payloads: [],
+          })
+          await today.wipe()
+          await today.close()
+          expect(traces(file, payloads)).toBe(0)
+        }))
 
-  test('leaves no copy of keys that came many at a time', () =>
-    withLog(async ({ log, file }) => {
-      const payloads = Array.from({ length: 1_000 }, (_, i) => vault.seal(Buffer.from(`secret ${i} ${'x'.repeat((i * 97) % 400)}`)))
-      for (let from = 0; from < payloads.length; from += 50) {
-        const some = payloads.slice(from, from + 50)
-        await log.submit({ origin, lookups: {}, decide: () => some.map((payload, i) => named(payload, from + i + 10)), payloads: some })
-      }
-      const all = payloads.map(({ hash }) => ({ hash, replacement: null }))
-      await log.submit({ origin, lookups: {}, decide: () => [erased(all)], payloads: [] })
-      await log.wipe()
-      expect(traces(file, payloads)).toBe(0)
-    }))
-})
+    test('leaves no copy of keys that came many at a time', () =>
+      withLog(async ({ log, file }) => {
+        const payloads = Array.from({ length: 1_000 }, (_, i) => vault.seal(Buffer.from(`secret ${i} ${'x'.repeat((i * 97) % 400)}`)))
+        for (let from = 0; from < payloads.length; from += 50) {
+          const some = payloads.slice(from, from + 50)
+          await log.submit({ origin, lookups: {}, decide: () => some.map((payload, i) => named(payload, from + i + 10)), payloads: some })
+        }
+        const all = payloads.map(({ hash }) => ({ hash, replacement: null }))
+        await log.submit({ origin, lookups: {}, decide: () => [erased(all)], payloads: [] })
+        await log.wipe()
+        expect(traces(file, payloads)).toBe(0)
+      }))
+  }),
+)

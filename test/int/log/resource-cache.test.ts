@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { JsonObject } from '../../../events/common.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { byName } from '../../../src/log/contract/lookups.js'
-import type { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import type { Log } from '../../../src/log/contract/log.js'
 import { origin, projectCreated, refusal, stream, withLog, writes } from '../../support/log/log.js'
 
 const agent = (n: number, name: string): NewEvent => ({
@@ -12,14 +12,14 @@ const agent = (n: number, name: string): NewEvent => ({
 const renamed = (n: number, name: string): NewEvent => ({ stream: stream(n), event: { type: 'AgentRenamed', data: { name } } })
 const deleted = (n: number): NewEvent => ({ stream: stream(n), event: { type: 'AgentDeleted', data: {} } })
 
-const agentNamed = async (log: SqliteLog, name: string) => {
+const agentNamed = async (log: Log, name: string) => {
   const project = await log.resources.one('project', 'project 1')
   const found = await log.resources.one('agent', name, project)
   return found && { stream: found.stream, version: found.version, name: found.state.name }
 }
 
 describe('resources are kept in memory as the table holds them', () => {
-  const withAgent = (work: (log: SqliteLog) => Promise<void>) =>
+  const withAgent = (work: (log: Log) => Promise<void>) =>
     withLog(async ({ log }) => {
       await log.submit(writes(projectCreated(1)))
       await log.submit(writes(agent(2, 'faq')))

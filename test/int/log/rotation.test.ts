@@ -7,34 +7,37 @@ import { Ledger } from '../../../src/commands/ledger.js'
 import { ownMasterKeys } from '../../../src/cli/access/own-keys.js'
 import { prepareDataDirectory, type DataPaths } from '../../../src/setup/data-directory.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
-import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import type { FileLog } from '../../../src/log/sqlite/file-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { findMasterKeys, masterKeys } from '../../../src/vault/key-files.js'
 import { KeyRotation } from '../../../src/rotation/key-rotation.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { origin, projectCreated, refusal, stream, temporaryDirectory, writes } from '../../support/log/log.js'
+import { eachLog } from '../../support/log/each-log.js'
+import { origin, projectCreated, refusal, stream, temporaryDirectory, writes, type OpenAt } from '../../support/log/log.js'
 
-type Opened = { paths: DataPaths; log: SqliteLog; vault: Vault; rotation: KeyRotation; told: string[][] }
+type Opened = { paths: DataPaths; log: FileLog; vault: Vault; rotation: KeyRotation; told: string[][] }
 
-const open = (paths: DataPaths, given: readonly Buffer[] = []): Opened => {
-  const vault = new Vault(...masterKeys(paths, given))
-  const log = new SqliteLog({ file: paths.log, vault })
-  const told: string[][] = []
-  const tellReaders = async () => void told.push(vault.keys().map((key) => new Vault(key).keyId))
-  const onFailed = (error: unknown) => {
-    throw error
+const opening =
+  (openAt: OpenAt) =>
+  async (paths: DataPaths, given: readonly Buffer[] = []): Promise<Opened> => {
+    const vault = new Vault(...masterKeys(paths, given))
+    const log = await openAt(paths.log, vault)
+    const told: string[][] = []
+    const tellReaders = async () => void told.push(vault.keys().map((key) => new Vault(key).keyId))
+    const onFailed = (error: unknown) => {
+      throw error
+    }
+    const rotation = new KeyRotation({
+      log,
+      ledger: new Ledger(log, vault),
+      vault,
+      paths,
+      isKeyGiven: given.length > 0,
+      tellReaders,
+      onFailed,
+    })
+    return { paths, log, vault, rotation, told }
   }
-  const rotation = new KeyRotation({
-    log,
-    ledger: new Ledger(log, vault),
-    vault,
-    paths,
-    isKeyGiven: given.length > 0,
-    tellReaders,
-    onFailed,
-  })
-  return { paths, log, vault, rotation, told }
-}
 
 const inDirectory = async (run: (paths: DataPaths) => Promise<void>): Promise<void> => {
   const { path, remove } = temporaryDirectory()
@@ -78,188 +81,194 @@ const cutOff = async ({ log, rotation }: Opened, steps: number): Promise<void> =
   await log.close()
 }
 
-describe('a rotation of the master key', () => {
-  test('leaves every payload readable with the new key alone, and nothing that the old one opens', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const { log, rotation, vault, told } = opened
-      const hashes = await writeSecrets(opened, 700)
-      const before = rowsOf(paths)
-      const [old] = findMasterKeys(paths) as [Buffer]
-      const texts = await log.readAll(0, 1_000)
+eachLog(({ openAt, isShared }) =>
+  describe('a rotation of the master key', () => {
+    const open = opening(openAt)
 
-      const begun = await rotation.begin(origin)
-      expect(begun).toMatchObject({ payloads: 0, position: null, from: new Vault(old).keyId })
-      expect(await refusal(rotation.begin(origin))).toBe('busy')
-      const during = await writeSecrets(opened, 50, 700)
-      await rotation.ended
-      expect(rotation.status).toEqual({ ...begun, payloads: 700, position: 751 })
-      expect(told).toEqual([[begun.from, begun.to], [begun.from, begun.to], [begun.to]])
-      await log.close()
+    test('leaves every payload readable with the new key alone, and nothing that the old one opens', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const { log, rotation, vault, told } = opened
+        const hashes = await writeSecrets(opened, 700)
+        const before = rowsOf(paths)
+        const [old] = findMasterKeys(paths) as [Buffer]
+        const texts = await log.readAll(0, 1_000)
 
-      const [next, ...others] = findMasterKeys(paths) as [Buffer]
-      expect([others, existsSync(paths.nextVaultKey), statSync(paths.vaultKey).mode & 0o777]).toEqual([[], false, 0o600])
-      expect(vault.keys()).toEqual([next])
-      const after = rowsOf(paths)
-      const [newVault, oldVault] = [new Vault(next), new Vault(old)]
-      const plain = new Map(after.map((row) => [row.hash, newVault.open(row)?.toString()]))
-      expect([...hashes, ...during].map((hash) => plain.get(hash))).toEqual(Array.from({ length: 750 }, (_, n) => secretOf(n)))
-      expect(after.filter((row) => oldVault.open(row) ?? oldVault.open({ ...row, keyId: oldVault.keyId }))).toEqual([])
-      const files = filesOf(paths)
-      expect(before.filter(({ wrapped }) => files.includes(wrapped.subarray(0, 20)))).toEqual([])
-      expect(before.every(({ hash, body }) => after.find((row) => row.hash === hash)?.body.equals(body))).toBe(true)
+        const begun = await rotation.begin(origin)
+        expect(begun).toMatchObject({ payloads: 0, position: null, from: new Vault(old).keyId })
+        expect(await refusal(rotation.begin(origin))).toBe('busy')
+        const during = await writeSecrets(opened, 50, 700)
+        await rotation.ended
+        expect(rotation.status).toEqual({ ...begun, payloads: 700, position: 751 })
+        expect(told).toEqual([[begun.from, begun.to], [begun.from, begun.to], [begun.to]])
+        await log.close()
 
-      const again = open(paths)
-      expect((await again.log.readAll(0, 1_000)).slice(0, 700)).toEqual(texts)
-      await again.log.close()
-      expect(await verifyLog({ logFile: paths.log })).toMatchObject({ ok: true, payloads: { readable: 750, erased: 0 } })
-    }))
+        const [next, ...others] = findMasterKeys(paths) as [Buffer]
+        expect([others, existsSync(paths.nextVaultKey), statSync(paths.vaultKey).mode & 0o777]).toEqual([[], false, 0o600])
+        expect(vault.keys()).toEqual([next])
+        const after = rowsOf(paths)
+        const [newVault, oldVault] = [new Vault(next), new Vault(old)]
+        const plain = new Map(after.map((row) => [row.hash, newVault.open(row)?.toString()]))
+        expect([...hashes, ...during].map((hash) => plain.get(hash))).toEqual(Array.from({ length: 750 }, (_, n) => secretOf(n)))
+        expect(after.filter((row) => oldVault.open(row) ?? oldVault.open({ ...row, keyId: oldVault.keyId }))).toEqual([])
+        const files = filesOf(paths)
+        expect(before.filter(({ wrapped }) => files.includes(wrapped.subarray(0, 20)))).toEqual([])
+        expect(before.every(({ hash, body }) => after.find((row) => row.hash === hash)?.body.equals(body))).toBe(true)
 
-  test.each([0, 1, 2, 3, 5, 9])('that is cut off after %i looks is taken up at the next start', (steps) =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const hashes = await writeSecrets(opened, 1_500)
-      const { to } = await opened.rotation.begin(origin)
-      await cutOff(opened, steps)
+        const again = await open(paths)
+        expect((await again.log.readAll(0, 1_000)).slice(0, 700)).toEqual(texts)
+        await again.log.close()
+        expect(await verifyLog({ logFile: paths.log })).toMatchObject({ ok: true, payloads: { readable: 750, erased: 0 } })
+      }))
 
-      const again = open(paths)
-      expect(again.vault.keyId).toBe(to)
-      expect(await Promise.all(hashes.map((hash) => again.log.payload(hash)))).not.toContain(undefined)
-      await again.rotation.resume()
-      await again.rotation.ended
-      const events = await again.log.readStream('log', 0, 10)
-      expect(events.map(({ text }) => (JSON.parse(text) as { data: unknown }).data)).toEqual([
-        { from: opened.rotation.status?.from, to, payloads: 1_500 },
-      ])
-      await again.log.close()
-      const [key] = findMasterKeys(paths) as [Buffer]
-      const vault = new Vault(key)
-      expect(rowsOf(paths).filter((row) => vault.open(row) === undefined)).toEqual([])
-      expect(existsSync(paths.nextVaultKey)).toBe(false)
-    }),
-  )
+    test.each([0, 1, 2, 3, 5, 9])('that is cut off after %i looks is taken up at the next start', (steps) =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const hashes = await writeSecrets(opened, 1_500)
+        const { to } = await opened.rotation.begin(origin)
+        await cutOff(opened, steps)
 
-  test('with keys that are given needs the next one from then on, and that one only', () =>
-    inDirectory(async (paths) => {
-      const [first, second] = [randomBytes(32), randomBytes(32)]
-      const opened = open(paths, [first])
-      const hashes = await writeSecrets(opened, 1_500)
-      expect(await refusal(opened.rotation.begin(origin))).toBe('wrong_arguments')
-      expect(await refusal(opened.rotation.begin(origin, first))).toBe('wrong_arguments')
-      await opened.rotation.begin(origin, second)
-      await cutOff(opened, 2)
-      expect(existsSync(paths.vaultKey) || existsSync(paths.nextVaultKey)).toBe(false)
+        const again = await open(paths)
+        expect(again.vault.keyId).toBe(to)
+        expect(await Promise.all(hashes.map((hash) => again.log.payload(hash)))).not.toContain(undefined)
+        await again.rotation.resume()
+        await again.rotation.ended
+        const events = await again.log.readStream('log', 0, 10)
+        expect(events.map(({ text }) => (JSON.parse(text) as { data: unknown }).data)).toEqual([
+          { from: opened.rotation.status?.from, to, payloads: 1_500 },
+        ])
+        await again.log.close()
+        const [key] = findMasterKeys(paths) as [Buffer]
+        const vault = new Vault(key)
+        expect(rowsOf(paths).filter((row) => vault.open(row) === undefined)).toEqual([])
+        expect(existsSync(paths.nextVaultKey)).toBe(false)
+      }),
+    )
 
-      // Some payloads still need the first key, which the log keeps wrapped under the second until it ends.
-      const masterKeys = ownMasterKeys({ masterKeys: [second] }, paths)
-      expect(await verifyLog({ logFile: paths.log, masterKeys })).toMatchObject({ findings: [], payloads: { readable: 1_500 } })
-      expect(() => open(paths, [first])).toThrow(/is being changed from [0-9a-f]{16} to [0-9a-f]{16}, which is not at hand/)
-      const again = open(paths, [second])
-      expect(await Promise.all(hashes.map((hash) => again.log.payload(hash)))).not.toContain(undefined)
-      const reader = openLogReader(paths.root, [second])
-      expect(hashes.filter((hash) => reader.payload(hash) === undefined)).toEqual([])
-      reader.close()
-      await again.rotation.resume()
-      await again.rotation.ended
-      await again.log.close()
-      expect(() => open(paths, [first])).toThrow(/is sealed with the master key/)
-      await open(paths, [second]).log.close()
-    }))
+    test('with keys that are given needs the next one from then on, and that one only', () =>
+      inDirectory(async (paths) => {
+        const [first, second] = [randomBytes(32), randomBytes(32)]
+        const opened = await open(paths, [first])
+        const hashes = await writeSecrets(opened, 1_500)
+        expect(await refusal(opened.rotation.begin(origin))).toBe('wrong_arguments')
+        expect(await refusal(opened.rotation.begin(origin, first))).toBe('wrong_arguments')
+        await opened.rotation.begin(origin, second)
+        await cutOff(opened, 2)
+        expect(existsSync(paths.vaultKey) || existsSync(paths.nextVaultKey)).toBe(false)
 
-  test('is not held up by a payload whose key is damaged, which verify tells of before and afterwards', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const [first = '', second = '', third = ''] = await writeSecrets(opened, 3)
-      const db = new Database(paths.log)
-      db.prepare('UPDATE payloads SET wrapped = zeroblob(length(wrapped)) WHERE hash = ?').run(second)
-      db.close()
-      const found = async () =>
-        (await verifyLog({ logFile: paths.log, masterKeys: findMasterKeys(paths) })).findings.map(({ what }) => what)
-      const damaged = ['the key of its payload is not one that was wrapped under the master key']
-      expect(await found()).toEqual(damaged)
-      await opened.rotation.begin(origin)
-      await opened.rotation.ended
-      expect(opened.rotation.status).toMatchObject({ payloads: 2, position: 4 })
-      expect([first, second, third].map((hash) => rowsOf(paths).find((row) => row.hash === hash)?.keyId)).toEqual([
-        opened.vault.keyId,
-        opened.rotation.status?.from,
-        opened.vault.keyId,
-      ])
-      expect(await found()).toEqual(damaged)
-      await opened.log.close()
-    }))
+        // Some payloads still need the first key, which the log keeps wrapped under the second until it ends.
+        const masterKeys = ownMasterKeys({ masterKeys: [second] }, paths)
+        expect(await verifyLog({ logFile: paths.log, masterKeys })).toMatchObject({ findings: [], payloads: { readable: 1_500 } })
+        await expect(open(paths, [first])).rejects.toThrow(/is being changed from [0-9a-f]{16} to [0-9a-f]{16}, which is not at hand/)
+        const again = await open(paths, [second])
+        expect(await Promise.all(hashes.map((hash) => again.log.payload(hash)))).not.toContain(undefined)
+        const reader = openLogReader(paths.root, [second])
+        expect(hashes.filter((hash) => reader.payload(hash) === undefined)).toEqual([])
+        reader.close()
+        await again.rotation.resume()
+        await again.rotation.ended
+        await again.log.close()
+        await expect(open(paths, [first])).rejects.toThrow(/is sealed with the master key/)
+        await (await open(paths, [second])).log.close()
+      }))
 
-  test('that never began leaves the key in use', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const hashes = await writeSecrets(opened, 3)
-      const [key] = findMasterKeys(paths)
-      await opened.log.close()
-      const { keepNextKey } = await import('../../../src/vault/key-files.js')
-      await keepNextKey(paths, randomBytes(32))
-      const again = open(paths)
-      await again.rotation.resume()
-      expect(findMasterKeys(paths)).toEqual([key])
-      expect(await again.log.payload(hashes[0] ?? '')).toBeDefined()
-      await again.log.close()
-    }))
+    if (!isShared)
+      test('is not held up by a payload whose key is damaged, which verify tells of before and afterwards', () =>
+        inDirectory(async (paths) => {
+          const opened = await open(paths)
+          const [first = '', second = '', third = ''] = await writeSecrets(opened, 3)
+          const db = new Database(paths.log)
+          db.prepare('UPDATE payloads SET wrapped = zeroblob(length(wrapped)) WHERE hash = ?').run(second)
+          db.close()
+          const found = async () =>
+            (await verifyLog({ logFile: paths.log, masterKeys: findMasterKeys(paths) })).findings.map(({ what }) => what)
+          const damaged = ['the key of its payload is not one that was wrapped under the master key']
+          expect(await found()).toEqual(damaged)
+          await opened.rotation.begin(origin)
+          await opened.rotation.ended
+          expect(opened.rotation.status).toMatchObject({ payloads: 2, position: 4 })
+          expect([first, second, third].map((hash) => rowsOf(paths).find((row) => row.hash === hash)?.keyId)).toEqual([
+            opened.vault.keyId,
+            opened.rotation.status?.from,
+            opened.vault.keyId,
+          ])
+          expect(await found()).toEqual(damaged)
+          await opened.log.close()
+        }))
 
-  test('is not felt by who reads beside it, opened before, meanwhile or afterwards', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const hashes = await writeSecrets(opened, 600)
-      const early = openLogReader(paths.root)
-      const unreadable = (reader = openLogReader(paths.root), isOwn = true): number => {
-        const looked = hashes.filter((_, i) => i % 40 === 0)
-        const count = looked.filter((hash) => reader.payload(hash) === undefined).length
-        if (isOwn) reader.close()
-        return count
-      }
-      for (let round = 0; round < 2; round++) {
-        await opened.rotation.begin(origin)
-        const over = { yet: false }
-        void opened.rotation.ended.then(() => (over.yet = true))
-        while (!over.yet) {
-          expect([unreadable(early, false), unreadable()]).toEqual([0, 0])
-          await opened.log.rotation()
-          await new Promise((resolve) => setImmediate(resolve))
+    test('that never began leaves the key in use', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const hashes = await writeSecrets(opened, 3)
+        const [key] = findMasterKeys(paths)
+        await opened.log.close()
+        const { keepNextKey } = await import('../../../src/vault/key-files.js')
+        await keepNextKey(paths, randomBytes(32))
+        const again = await open(paths)
+        await again.rotation.resume()
+        expect(findMasterKeys(paths)).toEqual([key])
+        expect(await again.log.payload(hashes[0] ?? '')).toBeDefined()
+        await again.log.close()
+      }))
+
+    test('is not felt by who reads beside it, opened before, meanwhile or afterwards', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const hashes = await writeSecrets(opened, 600)
+        const early = openLogReader(paths.root)
+        const unreadable = (reader = openLogReader(paths.root), isOwn = true): number => {
+          const looked = hashes.filter((_, i) => i % 40 === 0)
+          const count = looked.filter((hash) => reader.payload(hash) === undefined).length
+          if (isOwn) reader.close()
+          return count
         }
-        expect([unreadable(early, false), unreadable()]).toEqual([0, 0])
-      }
-      early.close()
-      await opened.log.close()
-    }))
+        for (let round = 0; round < 2; round++) {
+          await opened.rotation.begin(origin)
+          const over = { yet: false }
+          void opened.rotation.ended.then(() => (over.yet = true))
+          while (!over.yet) {
+            expect([unreadable(early, false), unreadable()]).toEqual([0, 0])
+            await opened.log.rotation()
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+          expect([unreadable(early, false), unreadable()]).toEqual([0, 0])
+        }
+        early.close()
+        await opened.log.close()
+      }))
 
-  test('leaves the answers to requests that are sent again, which hang on no master key', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const request = { key: 'k', fingerprint: opened.vault.fingerprint('the request') }
-      const { positions } = await opened.log.submit({ ...writes(projectCreated(1)), idempotency: request })
-      for (let round = 0; round < 2; round++) {
-        await opened.rotation.begin(origin)
-        await opened.rotation.ended
-      }
-      await opened.log.close()
-      const again = open(paths)
-      const idempotency = { key: 'k', fingerprint: again.vault.fingerprint('the request') }
-      expect(await again.log.submit({ ...writes(projectCreated(2)), idempotency })).toMatchObject({ positions, repeated: true })
-      await again.log.close()
-    }))
+    test('leaves the answers to requests that are sent again, which hang on no master key', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const request = { key: 'k', fingerprint: opened.vault.fingerprint('the request') }
+        const { positions } = await opened.log.submit({ ...writes(projectCreated(1)), idempotency: request })
+        for (let round = 0; round < 2; round++) {
+          await opened.rotation.begin(origin)
+          await opened.rotation.ended
+        }
+        await opened.log.close()
+        const again = await open(paths)
+        const idempotency = { key: 'k', fingerprint: again.vault.fingerprint('the request') }
+        expect(await again.log.submit({ ...writes(projectCreated(2)), idempotency })).toMatchObject({ positions, repeated: true })
+        await again.log.close()
+      }))
 
-  test('leaves answers that were given before there was a key of its own for them', () =>
-    inDirectory(async (paths) => {
-      const opened = open(paths)
-      const [key] = findMasterKeys(paths) as [Buffer]
-      const fingerprint = new Vault(key).fingerprint('the request')
-      await opened.log.submit({ ...writes(projectCreated(1)), idempotency: { key: 'k', fingerprint } })
-      await opened.log.close()
-      const db = new Database(paths.log)
-      db.exec(`DELETE FROM meta WHERE key = 'fingerprint_key'`)
-      db.close()
-      const today = open(paths)
-      await today.rotation.begin(origin)
-      await today.rotation.ended
-      expect(today.vault.fingerprint('the request')).toBe(fingerprint)
-      await today.log.close()
-    }))
-})
+    if (!isShared)
+      test('leaves answers that were given before there was a key of its own for them', () =>
+        inDirectory(async (paths) => {
+          const opened = await open(paths)
+          const [key] = findMasterKeys(paths) as [Buffer]
+          const fingerprint = new Vault(key).fingerprint('the request')
+          await opened.log.submit({ ...writes(projectCreated(1)), idempotency: { key: 'k', fingerprint } })
+          await opened.log.close()
+          const db = new Database(paths.log)
+          db.exec(`DELETE FROM meta WHERE key = 'fingerprint_key'`)
+          db.close()
+          const today = await open(paths)
+          await today.rotation.begin(origin)
+          await today.rotation.ended
+          expect(today.vault.fingerprint('the request')).toBe(fingerprint)
+          await today.log.close()
+        }))
+  }),
+)

@@ -9,6 +9,7 @@ import { openForReading } from '../../../src/log/storage/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { rebuildTree } from '../../../src/log/proof/open-tree.js'
 import { TreeCheck } from '../../../src/log/proof/check-tree.js'
+import { eachLog } from '../../support/log/each-log.js'
 import { projectCreated, refusal, tamperWith, withLog, writes } from '../../support/log/log.js'
 import { extendsTree, includes, mth } from '../../support/log/rfc9162.js'
 
@@ -46,51 +47,72 @@ const check = (file: string, until = Infinity) => {
   return { found, root }
 }
 
-describe('the tree of a log', () => {
-  test('proves each event in each of many sizes, and that the log only grew', () =>
-    withLog(async ({ log }) => {
-      await fill(log, 4_200)
-      const leaves = await leavesOf(log)
-      for (const size of [1, 2, 63, 64, 65, 128, 4_095, 4_096, 4_097, 4_200]) {
-        const root = await log.rootAt(size)
-        expect(root).toEqual(mth(leaves.slice(0, size)))
-        for (const position of [1, Math.ceil(size / 2), size]) {
-          const { leaf, hashes } = await log.inclusionProof(position, size)
-          expect(leaf).toEqual(leaves[position - 1])
-          expect(includes(position - 1, size, leaf, hashes, root)).toBe(true)
+eachLog(({ withLog }) =>
+  describe('the tree of a log', () => {
+    test('proves each event in each of many sizes, and that the log only grew', () =>
+      withLog(async ({ log }) => {
+        await fill(log, 4_200)
+        const leaves = await leavesOf(log)
+        for (const size of [1, 2, 63, 64, 65, 128, 4_095, 4_096, 4_097, 4_200]) {
+          const root = await log.rootAt(size)
+          expect(root).toEqual(mth(leaves.slice(0, size)))
+          for (const position of [1, Math.ceil(size / 2), size]) {
+            const { leaf, hashes } = await log.inclusionProof(position, size)
+            expect(leaf).toEqual(leaves[position - 1])
+            expect(includes(position - 1, size, leaf, hashes, root)).toBe(true)
+          }
+          const proof = await log.consistencyProof(size, 4_200)
+          expect(extendsTree(size, 4_200, proof, root, await log.rootAt(4_200))).toBe(true)
         }
-        const proof = await log.consistencyProof(size, 4_200)
-        expect(extendsTree(size, 4_200, proof, root, await log.rootAt(4_200))).toBe(true)
-      }
-      expect(await log.subtrees(64, 128)).toEqual([mth(leaves.slice(64, 128))])
-    }))
+        expect(await log.subtrees(64, 128)).toEqual([mth(leaves.slice(64, 128))])
+      }))
 
-  test('refuses sizes and positions that the log does not have, by name', () =>
-    withLog(async ({ log }) => {
-      await fill(log, 3)
-      await expect(log.rootAt(4)).rejects.toThrow('size must be a whole number from 0 to 3')
-      await expect(log.inclusionProof(3, 2)).rejects.toThrow('position must be a whole number from 1 to 2')
-      await expect(log.consistencyProof(3, 2)).rejects.toThrow('from must be a whole number from 0 to 2')
-      for (const asked of [() => log.inclusionProof(0, 1), () => log.inclusionProof(1, 0), () => log.subtrees(0, 4), () => log.rootAt(NaN)])
-        expect(await refusal(asked())).toBe('wrong_arguments')
-      expect(await log.consistencyProof(0, 3)).toEqual([])
-    }))
+    test('refuses sizes and positions that the log does not have, by name', () =>
+      withLog(async ({ log }) => {
+        await fill(log, 3)
+        await expect(log.rootAt(4)).rejects.toThrow('size must be a whole number from 0 to 3')
+        await expect(log.inclusionProof(3, 2)).rejects.toThrow('position must be a whole number from 1 to 2')
+        await expect(log.consistencyProof(3, 2)).rejects.toThrow('from must be a whole number from 0 to 2')
+        for (const asked of [
+          () => log.inclusionProof(0, 1),
+          () => log.inclusionProof(1, 0),
+          () => log.subtrees(0, 4),
+          () => log.rootAt(NaN),
+        ])
+          expect(await refusal(asked())).toBe('wrong_arguments')
+        expect(await log.consistencyProof(0, 3)).toEqual([])
+      }))
 
-  test('loses nothing and keeps nothing of a command that is refused after it wrote, also one that completed a tile', () =>
-    withLog(async ({ log }) => {
-      await fill(log, 60)
-      const refused = Array.from({ length: 10 }, (_, i) => projectCreated(100 + i))
-      const invalid = { stream: 'with"quote', event: { type: 'ProjectCreated', data: { name: 'x' } } } as const
-      const [kept, gone, after] = await Promise.allSettled([
-        log.submit(writes(projectCreated(60))),
-        log.submit(writes(...refused, invalid)),
-        log.submit(writes(...Array.from({ length: 80 }, (_, i) => projectCreated(200 + i)))),
-      ])
-      expect([kept.status, gone.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-      expect((await log.head()).position).toBe(141)
-      await expectWhole(log)
-    }))
+    test('loses nothing and keeps nothing of a command that is refused after it wrote, also one that completed a tile', () =>
+      withLog(async ({ log }) => {
+        await fill(log, 60)
+        const refused = Array.from({ length: 10 }, (_, i) => projectCreated(100 + i))
+        const invalid = { stream: 'with"quote', event: { type: 'ProjectCreated', data: { name: 'x' } } } as const
+        const [kept, gone, after] = await Promise.allSettled([
+          log.submit(writes(projectCreated(60))),
+          log.submit(writes(...refused, invalid)),
+          log.submit(writes(...Array.from({ length: 80 }, (_, i) => projectCreated(200 + i)))),
+        ])
+        expect([kept.status, gone.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        expect((await log.head()).position).toBe(141)
+        await expectWhole(log)
+      }))
 
+    test('is read from the file again when the log is opened', () =>
+      withLog(async ({ log, reopen }) => {
+        await fill(log, 4_097)
+        const root = await log.rootAt(4_097)
+        await log.close()
+        const again = await reopen()
+        expect(await again.rootAt(4_097)).toEqual(root)
+        await fill(again, 70, 10_000)
+        await expectWhole(again)
+        await again.close()
+      }))
+  }),
+)
+
+describe('the tree in the file of a log', () => {
   test('is what it was after a batch whose COMMIT failed, though it completed tiles', () =>
     withLog(async ({ log, file }) => {
       await fill(log, 100)
@@ -107,18 +129,6 @@ describe('the tree of a log', () => {
       await fill(log, 150, 2_000)
       await expectWhole(log)
       expect(check(file).found).toEqual([])
-    }))
-
-  test('is read from the file again when the log is opened', () =>
-    withLog(async ({ log, file, vault }) => {
-      await fill(log, 4_097)
-      const root = await log.rootAt(4_097)
-      await log.close()
-      const again = new SqliteLog({ file, vault })
-      expect(await again.rootAt(4_097)).toEqual(root)
-      await fill(again, 70, 10_000)
-      await expectWhole(again)
-      await again.close()
     }))
 
   test.each([

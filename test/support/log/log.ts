@@ -8,6 +8,7 @@ import { streamId } from '../../../events/common.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { isProblem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { NewEvent, Origin, Submission } from '../../../src/log/contract/log.js'
+import type { FileLog } from '../../../src/log/sqlite/file-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 
@@ -21,21 +22,43 @@ export const temporaryDirectory = (): { path: string; remove: () => void } => {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-export type OpenLog = { log: SqliteLog; ledger: Ledger; vault: Vault; file: string; directory: string; pragmas: string[] }
+export type OpenLog = {
+  log: FileLog
+  ledger: Ledger
+  vault: Vault
+  file: string
+  directory: string
+  pragmas: string[]
+  /** Opens it again after it was closed. */
+  reopen: () => Promise<FileLog>
+}
+
+/** Opens a log on a file. */
+export type OpenAt = (file: string, vault: Vault, pragmas?: string[]) => Promise<FileLog>
 
 /** Runs a test over a log in a directory of its own, and closes and removes both. `pragmas` may be changed in between. */
-export const withLog = async (run: (open: OpenLog) => Promise<void>, pragmas: string[] = []): Promise<void> => {
-  const { path, remove } = temporaryDirectory()
-  const vault = new Vault(testKey)
-  const file = join(path, 'log.sqlite')
-  const log = new SqliteLog({ file, vault, pragmas })
-  try {
-    await run({ log, ledger: new Ledger(log, vault), vault, file, directory: path, pragmas })
-  } finally {
-    await log.close()
-    remove()
+export type WithLog = (run: (open: OpenLog) => Promise<void>, pragmas?: string[]) => Promise<void>
+
+/** The same for logs that are opened in one way. */
+export const withLogOf =
+  (openAt: OpenAt): WithLog =>
+  async (run, pragmas = []) => {
+    const { path, remove } = temporaryDirectory()
+    const vault = new Vault(testKey)
+    const file = join(path, 'log.sqlite')
+    const log = await openAt(file, vault, pragmas)
+    try {
+      const reopen = () => openAt(file, vault, pragmas)
+      await run({ log, ledger: new Ledger(log, vault), vault, file, directory: path, pragmas, reopen })
+    } finally {
+      await log.close()
+      remove()
+    }
   }
-}
+
+export const openSqlite: OpenAt = async (file, vault, pragmas = []) => new SqliteLog({ file, vault, pragmas })
+
+export const withLog = withLogOf(openSqlite)
 
 /** The n-th stream of the tests, the same every time. */
 export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)

@@ -1,0 +1,71 @@
+import type { Vault } from '../../vault/vault.js'
+import { MerkleTree } from '../proof/merkle-tree.js'
+import { Proofs } from '../proof/proofs.js'
+import { leafReader, TileTable, tileWidth, type TileStore } from '../proof/tiles.js'
+import { Answers } from '../sqlite/answers.js'
+import type { Reads } from '../sqlite/turns.js'
+import { EventReads, type Tail } from '../storage/events.js'
+import { payloadReader, payloadStates } from '../storage/payloads.js'
+import { ResourceTable } from '../storage/resource-table.js'
+import { openForReading, prepareErasedAt, type Connection } from '../storage/schema.js'
+
+/** The tiles that the writer stored; those that become complete here are stored already. */
+const storedTiles = (db: Connection): TileStore => {
+  const table = new TileTable(db)
+  return { get: (level, tile) => table.get(level, tile), put: () => undefined }
+}
+
+/**
+ * What readers see while a batch waits for PostgreSQL: the last commit, through a connection of their own. A head that is signed from
+ * here is one that the log had.
+ */
+export class CommittedReads implements Reads {
+  readonly db: Connection
+  readonly resources: ResourceTable
+  readonly answers: Answers
+  readonly events: EventReads
+  readonly payload: Reads['payload']
+  readonly payloadState: Reads['payloadState']
+  readonly erasedAt: Reads['erasedAt']
+  readonly #leaves
+  readonly #tree: MerkleTree
+  readonly #proofs: Proofs
+  #tail: Tail
+
+  constructor(file: string, vault: Vault, tail: Tail) {
+    this.db = openForReading(file)
+    this.resources = new ResourceTable(this.db)
+    this.answers = new Answers(this.db)
+    this.events = new EventReads(this.db)
+    this.payload = payloadReader(this.db, vault)
+    this.payloadState = payloadStates(this.db)
+    this.erasedAt = prepareErasedAt(this.db)
+    this.#leaves = leafReader(this.db)
+    this.#tail = tail
+    this.#tree = MerkleTree.open(storedTiles(this.db), this.#leaves, tail.position)
+    this.#proofs = new Proofs(this.#tree)
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  /** Proofs over the committed events. The tree follows when it is asked. */
+  get proofs(): Proofs {
+    const { position } = this.#tail
+    const missing = position - this.#tree.size
+    if (missing > tileWidth) this.#tree.reset(this.#leaves, position)
+    else if (missing > 0) for (const leaf of this.#leaves(this.#tree.size, missing)) this.#tree.append(leaf)
+    return this.#proofs
+  }
+
+  /** A commit moved the end of the log, and changed these streams. */
+  advance(tail: Tail, changed: Iterable<string>): void {
+    this.#tail = tail
+    this.resources.forget(changed)
+  }
+
+  close(): void {
+    this.db.close()
+  }
+}

@@ -1,0 +1,29 @@
+import { sharedLimits } from './limits.js'
+import type { SharedTurns } from './shared-turns.js'
+
+/** Looks now and then how far the shared log is. What PostgreSQL notifies is quicker, but gets lost with a connection. */
+export class Follower {
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(private readonly turns: Pick<SharedTurns, 'poll'>) {
+    this.#wait()
+  }
+
+  #wait(): void {
+    if (this.#isStopped) return
+    this.#timer = setTimeout(() => {
+      // While PostgreSQL is away nothing is to follow, and writes say why.
+      void this.turns
+        .poll()
+        .catch(() => undefined)
+        .finally(() => this.#wait())
+    }, sharedLimits.pollIntervalMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+}

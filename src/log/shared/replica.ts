@@ -1,0 +1,151 @@
+import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
+import { writesRefused } from '../../basics/storage-error.js'
+import { ConfigError } from '../../setup/config.js'
+import type { Vault } from '../../vault/vault.js'
+import type { Changed, Written } from '../contract/log.js'
+import { LogWriter } from '../sqlite/log-writer.js'
+import { ensureResources } from '../sqlite/rebuild.js'
+import type { Reads, Writing } from '../sqlite/turns.js'
+import { openForWriting, prepareErasedAt, readLogId, readMeta, writeMeta } from '../storage/schema.js'
+import { CommittedReads } from './committed-reads.js'
+import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
+import { seqNote, WrittenRows } from './written-rows.js'
+
+export type ReplicaOptions = {
+  file: string
+  logId: string
+  vault: Vault
+  pragmas?: readonly string[] | undefined
+  /** The time of events, in milliseconds since 1970. */
+  now: () => number
+}
+
+type Open = Writing & { reads: CommittedReads; rows: WrittenRows; seq: number }
+
+/** What a commit changed, for those who listen. */
+export type Committed = { position: number; changed: Changed; written: readonly Written[] }
+
+/**
+ * The file of one node: all that it has of the shared log. A batch is tried in a transaction, which stays open until PostgreSQL has
+ * decided; what others wrote is added to it between batches. It may be behind, and never ahead.
+ */
+export class Replica {
+  #open: Open | undefined
+  #isClosed = false
+  readonly #file: OpenedFile
+
+  /** @throws ConfigError when the file is that of another log */
+  constructor(private readonly options: ReplicaOptions) {
+    this.#file = new OpenedFile(options.file)
+    this.open()
+  }
+
+  /** Opens the file unless it is open. */
+  open(): Open {
+    if (this.#open) return this.#open
+    if (this.#isClosed) throw new Error('the replica is closed')
+    const refusal = this.#file.displaced()
+    if (refusal) throw writesRefused(refusal)
+    const { file, logId, vault, now, pragmas = [] } = this.options
+    const db = openForWriting(file, () => logId)
+    try {
+      // PostgreSQL is what makes a commit durable; after a crash of the machine the file is behind, and follows.
+      db.pragma('synchronous = NORMAL')
+      for (const pragma of pragmas) db.pragma(pragma)
+      const found = readLogId(db)
+      if (found !== logId) throw new ConfigError(`the data directory has the log ${found}, and the shared log is ${logId}`)
+      ensureResources(db)
+      const writer = new LogWriter(db, vault, now)
+      const seq = readMeta(db, seqNote)
+      if (seq === undefined && writer.tail.position > 0)
+        throw new ConfigError('the data directory has a log of its own, which is not the shared log: name an empty directory')
+      const reads = new CommittedReads(file, vault, writer.tail)
+      this.#file.note()
+      return (this.#open = { db, writer, erasedAt: prepareErasedAt(db), reads, rows: new WrittenRows(db), seq: Number(seq ?? 0) })
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  /** The batch and the event that the file ends with. */
+  get place(): Place {
+    const { seq, reads } = this.open()
+    return { seq, position: reads.tail.position, chain: reads.tail.chain }
+  }
+
+  get reads(): Reads {
+    return this.open().reads
+  }
+
+  displaced(): Refusal | undefined {
+    return this.#file.displaced()
+  }
+
+  begin(): Writing {
+    const open = this.open()
+    open.writer.begin()
+    open.rows.begin()
+    return open
+  }
+
+  /** What the batch wrote so far, and where it leads. */
+  tried(): { rows: Rows; to: Place } {
+    const { writer, rows, reads, seq } = this.open()
+    const { position, chain } = writer.tail
+    return { rows: rows.since(reads.tail.position), to: { seq: seq + 1, position, chain } }
+  }
+
+  /** Undoes the batch. A file that cannot is opened again. */
+  giveBack(): void {
+    try {
+      this.#open?.writer.giveBack()
+    } catch {
+      this.disconnect()
+    }
+  }
+
+  /** Keeps the batch, which PostgreSQL accepted. */
+  commit({ seq }: Place): Committed {
+    const open = this.open()
+    const { db, writer, reads } = open
+    writeMeta(db, seqNote, String(seq))
+    writer.commit()
+    open.seq = seq
+    reads.advance(writer.tail, writer.changed.keys())
+    return { position: writer.tail.position, changed: writer.changed, written: writer.written }
+  }
+
+  /**
+   * Adds what others wrote.
+   * @throws RangeError when it does not follow from what is there; nothing is added then
+   */
+  take({ rows, to }: Delta): Committed {
+    const { writer, rows: written } = this.open()
+    this.begin()
+    try {
+      for (const event of rows.events) writer.add(event)
+      if (writer.tail.position !== to.position || !writer.tail.chain.equals(to.chain))
+        throw new RangeError(`the events up to position ${to.position} of the shared log do not lead to its chain`)
+      if (!isEmpty(rows)) written.put(rows)
+      return this.commit(to)
+    } catch (error) {
+      this.giveBack()
+      throw error
+    }
+  }
+
+  /** Closes the file; it is opened again when it is needed. */
+  disconnect(): void {
+    const open = this.#open
+    this.#open = undefined
+    this.#file.forgetWal()
+    open?.reads.close()
+    open?.db.close()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.disconnect()
+  }
+}

@@ -1,0 +1,29 @@
+/** An event as it is stored. */
+export type EventRow = { position: number; text: string; chain: Buffer }
+/** A payload; without `wrapped` it was erased. */
+export type PayloadRow = { hash: string; keyId: string; wrapped: Buffer | null; body: Buffer; replacedBy: string | null }
+/** What is kept for a request with an idempotency key. */
+export type AnswerRow = { actor: string; key: string; fingerprint: string; answer: string; answeredAt: string }
+/** A line of the log's own notes, such as the keys that sign heads; null when it was removed. */
+export type NoteRow = { key: string; value: string | null }
+
+/** What a batch writes: its events, and the rows that are no events as they are afterwards. */
+export type Rows = { events: EventRow[]; payloads: PayloadRow[]; answers: AnswerRow[]; notes: NoteRow[] }
+
+/**
+ * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event, of which a batch may have none.
+ */
+export type Place = { seq: number; position: number; chain: Buffer }
+
+/** What follows a place: the rows up to another place, and the number of the newest batch there is. */
+export type Delta = { to: Place; rows: Rows; newest: number }
+
+export const isEmpty = ({ events, payloads, answers, notes }: Rows): boolean =>
+  events.length + payloads.length + answers.length + notes.length === 0
+
+/** About how many bytes the rows have, which bounds how many batches are fetched at once. */
+export const bytesOf = ({ events, payloads, answers, notes }: Rows): number =>
+  events.reduce((sum, { text }) => sum + text.length, 0) +
+  payloads.reduce((sum, { body }) => sum + body.length, 0) +
+  answers.reduce((sum, { answer }) => sum + answer.length, 0) +
+  notes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { isProblem } from '../../basics/errors.js'
+import { sharedLimits } from './limits.js'
+import type { Delta, Place, Rows } from './rows.js'
+import type { ServerClock } from './server-clock.js'
+import { Link, Unreachable, Unreplicated, type Session } from './session.js'
+import { appendBatch, chainAt, commitLocked, deltaAfter, forgetAnswers, lockHead, lookAt, wasAppended, type Sent } from './statements.js'
+import { channel } from './tables.js'
+import { forgottenNote } from './written-rows.js'
+
+/** A batch was sent, and nobody says whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
+export class Unknown extends Error {}
+
+/** The shared log does not have what this node has: it lost it, or has something else in its place. */
+export class Forked extends Error {}
+
+/** What a batch became: in the log, or another node was quicker. */
+export type Appended = 'accepted' | 'stale'
+
+/** The head while nobody else can move it. */
+export type Lock = {
+  readonly delta: Delta
+  append: (from: Place, to: Place, rows: Rows) => Promise<Appended>
+  /** Gives it back without a batch. */
+  release: () => Promise<void>
+}
+
+const onTheLine = (delta: Delta | undefined): Delta => {
+  if (!delta) throw new Forked('the shared log does not have what this node has')
+  return delta
+}
+
+/**
+ * PostgreSQL as the one who decides the order of batches. One connection writes; another follows, so that who asks how far the log is
+ * never waits behind a batch.
+ */
+export class Sequencer {
+  /** Hears the number of each new batch. */
+  onNotified: (seq: number) => void = () => undefined
+  readonly #writing: Link
+  readonly #following: Link
+
+  constructor(
+    url: string,
+    private readonly clock: ServerClock,
+  ) {
+    this.#writing = new Link(url)
+    const listen = async (session: Session): Promise<void> => {
+      await session.query(`LISTEN ${channel}`)
+    }
+    this.#following = new Link(url, listen, (said) => this.onNotified(Number(said)))
+  }
+
+  /** The number of the newest batch. @throws Unreachable */
+  async look(): Promise<number> {
+    const session = await this.#following.session()
+    const sent = this.clock.tick()
+    const { seq, now } = await lookAt(session)
+    this.clock.note(sent, now)
+    return seq
+  }
+
+  /** A part of what follows a place. @throws Forked, Unreachable */
+  async after(place: Place): Promise<Delta> {
+    const session = await this.#following.session()
+    return onTheLine(await deltaAfter(session, place))
+  }
+
+  /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when nobody knows */
+  async append(from: Place, to: Place, rows: Rows): Promise<Appended> {
+    const sent = { from, to, rows, id: randomUUID() }
+    const session = await this.#writing.session()
+    return this.#settled(sent, () => this.#send(session, sent))
+  }
+
+  /** Takes the head, and says what this node lacks. @throws Forked, Unreachable */
+  async lock(place: Place): Promise<Lock> {
+    const session = await this.#writing.session()
+    try {
+      await lockHead(session)
+      const delta = onTheLine(await deltaAfter(session, place))
+      return {
+        delta,
+        append: (from, to, rows) => this.#appendLocked(session, { from, to, rows, id: randomUUID() }),
+        release: async () => {
+          await session.query('ROLLBACK').catch(() => session.destroy())
+        },
+      }
+    } catch (error) {
+      session.destroy()
+      throw error
+    }
+  }
+
+  async #appendLocked(session: Session, sent: Sent): Promise<Appended> {
+    let appended: Appended
+    try {
+      appended = await this.#send(session, sent)
+    } catch (error) {
+      // Without its COMMIT it is nothing.
+      session.destroy()
+      throw error
+    }
+    return this.#settled(sent, async () => {
+      await commitLocked(session)
+      return appended
+    })
+  }
+
+  async #send(session: Session, sent: Sent): Promise<Appended> {
+    const tick = this.clock.tick()
+    const now = await appendBatch(session, sent)
+    if (now === undefined) return 'stale'
+    this.clock.note(tick, now)
+    return 'accepted'
+  }
+
+  /** When the answer to a batch was lost, the log is asked whether it has it. */
+  async #settled(sent: Sent, ask: () => Promise<Appended>): Promise<Appended> {
+    try {
+      const appended = await ask()
+      if (appended === 'accepted') await this.#forget(sent.rows)
+      return appended
+    } catch (error) {
+      if (error instanceof Unreplicated) throw new Unknown(error.message, { cause: error })
+      if (!(error instanceof Unreachable)) throw error
+      return this.#resolve(sent, error)
+    }
+  }
+
+  /** Answers that no node keeps any more go from PostgreSQL, too. When that fails they stay until the next time. */
+  async #forget({ notes }: Rows): Promise<void> {
+    const forgotten = notes.find(({ key }) => key === forgottenNote)
+    if (!forgotten?.value) return
+    try {
+      await forgetAnswers(await this.#writing.session(), forgotten.value)
+    } catch {
+      // The batch stands.
+    }
+  }
+
+  async #resolve(sent: Sent, lost: Unreachable): Promise<Appended> {
+    const until = performance.now() + sharedLimits.writePatienceMs
+    for (;;) {
+      let session: Session | undefined
+      try {
+        session = await this.#writing.session()
+        return (await wasAppended(session, sent)) ? 'accepted' : 'stale'
+      } catch (error) {
+        session?.destroy()
+        if (!(error instanceof Unreachable) || performance.now() > until) throw new Unknown(lost.message, { cause: error })
+        await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
+      }
+    }
+  }
+
+  /**
+   * The first position at which the shared log has another event than this node, or none.
+   *
+   * @param chainOf the chain of this node up to a position
+   */
+  async firstOther(head: number, chainOf: (position: number) => Buffer | undefined): Promise<number> {
+    const session = await this.#following.session()
+    let [same, other] = [0, head + 1]
+    while (other - same > 1) {
+      const middle = Math.floor((same + other) / 2)
+      const [there, here] = [await chainAt(session, middle), chainOf(middle)]
+      if (there && here?.equals(there)) same = middle
+      else other = middle
+    }
+    return other
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writing.close(), this.#following.close()])
+  }
+}
+
+/** Whether PostgreSQL or the way to it failed, and not a decision. */
+export const isOfTheSequencer = (error: unknown): boolean =>
+  !isProblem(error) && (error instanceof Unreachable || error instanceof Unknown || error instanceof Forked)

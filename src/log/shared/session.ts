@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { sharedLimits } from './limits.js'
+
+/** PostgreSQL cannot be reached, or the connection was lost: what a statement did is not known. */
+export class Unreachable extends Error {}
+
+/** PostgreSQL committed a batch, but gave up waiting for its standby: a failover may lose it. */
+export class Unreplicated extends Error {}
+
+/** The sender of warnings about standbys, by the name of its function, which no language changes. */
+const standbyRoutine = 'SyncRepWaitForLSN'
+
+/** What a node relies on in each of its sessions. What a server does not know, it is not asked for. */
+const settings = (version: number): string[] => [
+  `SET statement_timeout = ${sharedLimits.statementTimeoutMs}`,
+  `SET idle_in_transaction_session_timeout = ${sharedLimits.lockIdleTimeoutMs}`,
+  // A batch that was acknowledged is on the disk.
+  `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+  `SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3`,
+  ...(version >= 120_000 ? [`SET tcp_user_timeout = ${sharedLimits.answerTimeoutMs}`] : []),
+  // A node that is cut off between a statement and its end would hold the head.
+  ...(version >= 170_000 ? [`SET transaction_timeout = ${2 * sharedLimits.statementTimeoutMs}`] : []),
+]
+
+/** What a server says that is a standby now, or is about to stop: another session may find another server. */
+const isAway: ReadonlySet<string | undefined> = new Set(['25006', '57P01', '57P02', '57P03'])
+
+const isRefusal = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && error.severity === 'ERROR' && !isAway.has(error.code)
+
+/** A connection to PostgreSQL. It is used until it fails once. */
+export class Session {
+  #isOpen = true
+  #isUnreplicated = false
+  readonly #client: pg.Client
+
+  private constructor(client: pg.Client, onNotified?: (said: string) => void) {
+    this.#client = client
+    const end = () => {
+      this.#isOpen = false
+    }
+    client.on('error', end)
+    client.on('end', end)
+    client.on('notice', ({ routine }) => {
+      if (routine === standbyRoutine) this.#isUnreplicated = true
+    })
+    client.on('notification', ({ payload }) => onNotified?.(payload ?? ''))
+  }
+
+  /** @throws Unreachable */
+  static async open(url: string, onNotified?: (said: string) => void): Promise<Session> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'mindledger',
+      connectionTimeoutMillis: sharedLimits.connectTimeoutMs,
+      query_timeout: sharedLimits.answerTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    })
+    const session = new Session(client, onNotified)
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num')
+      await client.query(settings(Number(rows[0]?.server_version_num)).join('; '))
+      return session
+    } catch (error) {
+      session.destroy()
+      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /**
+   * Runs a statement; several when there are no values. One with a name is parsed once in each session.
+   * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; Unreachable when nobody knows
+   */
+  async query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
+    if (!this.#isOpen) throw new Unreachable('the connection to PostgreSQL was lost')
+    try {
+      return await this.#client.query<R>({ text, ...(values && { values: [...values] }), ...(name !== undefined && { name }) })
+    } catch (error) {
+      if (isRefusal(error)) throw error
+      this.destroy()
+      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+    }
+  }
+
+  /** @throws Unreplicated when a commit since the last call did not wait for its standby */
+  checkReplicated(): void {
+    const isUnreplicated = this.#isUnreplicated
+    this.#isUnreplicated = false
+    if (isUnreplicated) throw new Unreplicated('PostgreSQL did not wait for its standby')
+  }
+
+  /** Ends the connection at once; an open transaction is rolled back. */
+  destroy(): void {
+    this.#isOpen = false
+    // The driver would wait for statements that are under way.
+    const { connection } = this.#client as unknown as { connection: { stream: { destroy: () => void } } }
+    connection.stream.destroy()
+  }
+
+  /** Says goodbye, unless PostgreSQL does not listen. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const ended = this.#client.end().catch(() => undefined)
+    await Promise.race([ended, sleep(sharedLimits.goodbyeMs, undefined, { ref: false })])
+    this.destroy()
+  }
+}
+
+/** A way to PostgreSQL that is opened again after it failed. */
+export class Link {
+  #session: Session | undefined
+  #opening: Promise<Session> | undefined
+  #failed: { error: Error; until: number } | undefined
+  #isClosed = false
+
+  constructor(
+    private readonly url: string,
+    private readonly onOpened: (session: Session) => Promise<void> = async () => undefined,
+    private readonly onNotified?: (said: string) => void,
+  ) {}
+
+  /** The open session. For a moment after a failed attempt there is no other: many who wait are refused at once. @throws Unreachable */
+  session(): Promise<Session> {
+    if (this.#isClosed) return Promise.reject(new Unreachable('the log is closed'))
+    if (this.#session?.isOpen) return Promise.resolve(this.#session)
+    if (this.#failed && performance.now() < this.#failed.until) return Promise.reject(this.#failed.error)
+    return (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)))
+  }
+
+  async #open(): Promise<Session> {
+    try {
+      const session = await Session.open(this.url, this.onNotified)
+      if (this.#isClosed) session.destroy()
+      await this.onOpened(session)
+      this.#failed = undefined
+      return (this.#session = session)
+    } catch (error) {
+      const { reconnectMaxMs } = sharedLimits
+      const failure = error instanceof Error ? error : new Error(String(error))
+      this.#failed = { error: failure, until: performance.now() + (reconnectMaxMs * (1 + Math.random())) / 8 }
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#opening?.catch(() => undefined)
+    await this.#session?.close()
+  }
+}

@@ -1,0 +1,169 @@
+import type { Session } from './session.js'
+import { sharedLimits } from './limits.js'
+import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
+import { channel } from './tables.js'
+
+/** The newest batch, and the time of PostgreSQL in milliseconds since 1970. */
+export type Look = { seq: number; now: number }
+
+const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
+
+export const lookAt = async (session: Session): Promise<Look> => {
+  const { rows } = await session.query<{ seq: string; now: number }>(`SELECT seq, ${nowMs} AS now FROM mindledger.head`, [], 'look')
+  const [head] = rows
+  if (!head) throw new Error('the shared log has no head')
+  return { seq: Number(head.seq), now: head.now }
+}
+
+/** One statement: nothing of it holds unless it moves the head from the place where this node is. */
+const append = `
+  WITH head AS (
+    UPDATE mindledger.head SET seq = seq + 1, position = $3, chain = $4 WHERE seq = $1 AND chain = $2 RETURNING seq
+  ), batch AS (
+    INSERT INTO mindledger.batches (seq, batch, position, chain, bytes) SELECT seq, $5, $3, $4, $6 FROM head
+  ), events AS (
+    INSERT INTO mindledger.events (position, text, chain)
+    SELECT e.position, e.text, e.chain FROM head, unnest($7::bigint[], $8::text[], $9::bytea[]) AS e (position, text, chain)
+  ), payloads AS (
+    INSERT INTO mindledger.payloads (seq, hash, key_id, wrapped, body, replaced_by)
+    SELECT head.seq, p.* FROM head, unnest($10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[]) AS p
+    ON CONFLICT (hash) DO UPDATE SET
+      seq = excluded.seq, key_id = excluded.key_id, wrapped = excluded.wrapped, body = excluded.body, replaced_by = excluded.replaced_by
+  ), answers AS (
+    INSERT INTO mindledger.answers (seq, actor, key, fingerprint, answer, answered_at)
+    SELECT head.seq, a.* FROM head, unnest($15::text[], $16::text[], $17::text[], $18::text[], $19::text[]) AS a
+    ON CONFLICT (actor, key) DO UPDATE SET
+      seq = excluded.seq, fingerprint = excluded.fingerprint, answer = excluded.answer, answered_at = excluded.answered_at
+  ), notes AS (
+    INSERT INTO mindledger.notes (seq, key, value) SELECT head.seq, n.* FROM head, unnest($20::text[], $21::text[]) AS n
+    ON CONFLICT (key) DO UPDATE SET seq = excluded.seq, value = excluded.value
+  )
+  SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
+
+/** A batch on its way: where its node is, where it leads, and its own id, by which it is found again when its answer is lost. */
+export type Sent = { from: Place; to: Place; id: string; rows: Rows }
+
+/** Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker. @throws Unreachable when nobody knows */
+export const appendBatch = async (session: Session, { from, to, id, rows }: Sent): Promise<number | undefined> => {
+  const { events, payloads, answers, notes } = rows
+  const values = [
+    ...[from.seq, from.chain, to.position, to.chain, id, bytesOf(rows)],
+    ...[events.map(({ position }) => position), events.map(({ text }) => text), events.map(({ chain }) => chain)],
+    ...[payloads.map(({ hash }) => hash), payloads.map(({ keyId }) => keyId), payloads.map(({ wrapped }) => wrapped)],
+    ...[payloads.map(({ body }) => body), payloads.map(({ replacedBy }) => replacedBy)],
+    ...[answers.map(({ actor }) => actor), answers.map(({ key }) => key), answers.map(({ fingerprint }) => fingerprint)],
+    ...[answers.map(({ answer }) => answer), answers.map(({ answeredAt }) => answeredAt)],
+    ...[notes.map(({ key }) => key), notes.map(({ value }) => value)],
+  ]
+  const answer = await session.query<{ seq: string; now: number }>(append, values, 'append')
+  session.checkReplicated()
+  return answer.rows[0]?.now
+}
+
+/** PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK. */
+const commit = async (session: Session): Promise<void> => {
+  const { command } = await session.query('COMMIT')
+  if (command !== 'COMMIT') throw new Error('PostgreSQL rolled a batch back')
+}
+
+/** Takes the head for one batch: others wait until it is committed, or until PostgreSQL finds this node silent. */
+export const lockHead = async (session: Session): Promise<void> => {
+  await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
+}
+
+/** @throws Unreachable when nobody knows whether it was committed */
+export const commitLocked = async (session: Session): Promise<void> => {
+  await commit(session)
+  session.checkReplicated()
+}
+
+/**
+ * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or is moved on by a batch of
+ * nothing, so that a statement that is still on its way finds another place.
+ */
+export const wasAppended = async (session: Session, { from, id }: Sent): Promise<boolean> => {
+  await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
+  const { rows } = await session.query<{ batch: string; chain: Buffer }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [
+    from.seq + 1,
+  ])
+  if (rows.length === 0)
+    await session.query(
+      `WITH head AS (UPDATE mindledger.head SET seq = seq + 1 WHERE seq = $1 RETURNING seq, position, chain)
+       INSERT INTO mindledger.batches SELECT seq, gen_random_uuid(), position, chain, 0 FROM head`,
+      [from.seq],
+    )
+  await commit(session)
+  return rows[0]?.batch === id
+}
+
+/** What follows a batch, a bounded part of it: whole batches, and rows as the last of them left them, or later. */
+const delta = `
+  WITH next AS MATERIALIZED (
+    SELECT seq, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
+    FROM mindledger.batches WHERE seq >= $1 ORDER BY seq LIMIT $3
+  ), summed AS MATERIALIZED (
+    SELECT seq, position, chain, sum(bytes) OVER (ORDER BY seq) AS total FROM next
+  ), chosen AS MATERIALIZED (
+    SELECT seq, position, chain FROM summed WHERE total <= $4 OR seq <= $1 + 1
+  ), last AS MATERIALIZED (
+    SELECT seq, position, chain FROM chosen ORDER BY seq DESC LIMIT 1
+  )
+  SELECT 'head' AS what, seq AS n, log_id AS a, NULL AS b, NULL AS c, NULL AS d, NULL AS e, NULL::bytea AS x, NULL::bytea AS y
+  FROM mindledger.head
+  UNION ALL SELECT 'here', position, NULL, NULL, NULL, NULL, NULL, chain, NULL FROM chosen WHERE seq = $1
+  UNION ALL SELECT 'last', seq, position::text, NULL, NULL, NULL, NULL, chain, NULL FROM last
+  UNION ALL SELECT 'event', events.position, events.text, NULL, NULL, NULL, NULL, events.chain, NULL
+    FROM last, mindledger.events WHERE events.position > $2 AND events.position <= last.position
+  UNION ALL SELECT 'payload', payloads.seq, hash, key_id, replaced_by, NULL, NULL, wrapped, body
+    FROM last, mindledger.payloads WHERE payloads.seq > $1 AND payloads.seq <= last.seq
+  UNION ALL SELECT 'answer', answers.seq, actor, key, fingerprint, answer, answered_at, NULL, NULL
+    FROM last, mindledger.answers WHERE answers.seq > $1 AND answers.seq <= last.seq
+  UNION ALL SELECT 'note', notes.seq, key, value, NULL, NULL, NULL, NULL, NULL
+    FROM last, mindledger.notes WHERE notes.seq > $1 AND notes.seq <= last.seq`
+
+type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', string | null> & Record<'x' | 'y', Buffer | null>
+
+const empty = Buffer.alloc(0)
+
+const rowsOf = (rows: readonly Row[]): Rows => {
+  const all = (what: string) => rows.filter((row) => row.what === what)
+  return {
+    events: all('event')
+      .map(({ n, a, x }) => ({ position: Number(n), text: a ?? '', chain: x ?? empty }))
+      .sort((one, other) => one.position - other.position),
+    payloads: all('payload').map(({ a, b, c, x, y }) => ({ hash: a ?? '', keyId: b ?? '', replacedBy: c, wrapped: x, body: y ?? empty })),
+    answers: all('answer').map(({ a, b, c, d, e }) => ({
+      actor: a ?? '',
+      key: b ?? '',
+      fingerprint: c ?? '',
+      answer: d ?? '',
+      answeredAt: e ?? '',
+    })),
+    notes: all('note').map(({ a, b }) => ({ key: a ?? '', value: b })),
+  }
+}
+
+/**
+ * What follows a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
+ * another one.
+ */
+export const deltaAfter = async (session: Session, { seq, position, chain }: Place): Promise<Delta | undefined> => {
+  const { deltaMaxBatches, deltaMaxBytes } = sharedLimits
+  const { rows } = await session.query<Row>(delta, [seq, position, deltaMaxBatches + 1, deltaMaxBytes], 'delta')
+  const one = (what: string) => rows.find((row) => row.what === what)
+  const [here, last] = [one('here'), one('last')]
+  if (!here?.x?.equals(chain) || Number(here.n) !== position || !last?.x) return undefined
+  const to = { seq: Number(last.n), position: Number(last.a), chain: last.x }
+  return { to, rows: rowsOf(rows), newest: Number(one('head')?.n) }
+}
+
+/** The chain up to a position of the shared log; undefined when it has no such event. */
+export const chainAt = async (session: Session, position: number): Promise<Buffer | undefined> => {
+  const { rows } = await session.query<{ chain: Buffer }>('SELECT chain FROM mindledger.events WHERE position = $1', [position])
+  return rows[0]?.chain
+}
+
+/** Removes answers that all nodes have forgotten. */
+export const forgetAnswers = async (session: Session, before: string): Promise<void> => {
+  await session.query('DELETE FROM mindledger.answers WHERE answered_at <= $1', [before])
+}

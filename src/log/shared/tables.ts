@@ -1,0 +1,106 @@
+import type { Session } from './session.js'
+import { genesis } from '../../../events/stored/chain.js'
+import { ConfigError } from '../../setup/config.js'
+
+/** The version of the tables in PostgreSQL. A node of another one does not start. */
+const format = 1
+
+/** Where NOTIFY says the number of a new batch. */
+export const channel = 'mindledger_log'
+
+/**
+ * The tables of the shared log. `head` has one row, which each batch moves on: who moves it decides the order. Events stay as they are;
+ * the other rows carry the number of the batch that wrote them last, so that who follows fetches those after its own.
+ */
+const tables = `
+  CREATE SCHEMA IF NOT EXISTS mindledger;
+  CREATE TABLE mindledger.head (
+    one      boolean PRIMARY KEY DEFAULT true CHECK (one),
+    format   integer NOT NULL,
+    log_id   text NOT NULL,
+    seq      bigint NOT NULL,
+    position bigint NOT NULL,
+    chain    bytea NOT NULL
+  ) WITH (fillfactor = 10);
+  CREATE TABLE mindledger.batches (
+    seq      bigint PRIMARY KEY,
+    batch    uuid NOT NULL,
+    position bigint NOT NULL,
+    chain    bytea NOT NULL,
+    bytes    bigint NOT NULL
+  );
+  CREATE TABLE mindledger.events (
+    position bigint PRIMARY KEY,
+    text     text NOT NULL,
+    chain    bytea NOT NULL
+  );
+  CREATE TABLE mindledger.payloads (
+    hash        text PRIMARY KEY,
+    seq         bigint NOT NULL,
+    key_id      text NOT NULL,
+    wrapped     bytea,
+    body        bytea NOT NULL,
+    replaced_by text
+  );
+  ALTER TABLE mindledger.payloads ALTER COLUMN body SET STORAGE EXTERNAL;
+  CREATE INDEX payloads_by_seq ON mindledger.payloads (seq);
+  CREATE TABLE mindledger.answers (
+    actor       text NOT NULL,
+    key         text NOT NULL,
+    seq         bigint NOT NULL,
+    fingerprint text NOT NULL,
+    answer      text NOT NULL,
+    answered_at text NOT NULL,
+    PRIMARY KEY (actor, key)
+  );
+  CREATE INDEX answers_by_seq ON mindledger.answers (seq);
+  CREATE TABLE mindledger.notes (key text PRIMARY KEY, seq bigint NOT NULL, value text);
+  CREATE FUNCTION mindledger.refuse() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;
+  CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON mindledger.events
+    FOR EACH STATEMENT EXECUTE FUNCTION mindledger.refuse();
+`
+
+/** Any number of nodes may start at once: one creates the tables. */
+const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
+
+const areThere = async (session: Session): Promise<boolean> => {
+  const { rows } = await session.query<{ found: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS found`)
+  return rows[0]?.found === true
+}
+
+const create = async (session: Session, logId: string): Promise<void> => {
+  const encoding = await session.query<{ server_encoding: string }>('SHOW server_encoding')
+  if (encoding.rows[0]?.server_encoding !== 'UTF8')
+    throw new ConfigError(`the shared log needs a database with the encoding UTF8, not ${encoding.rows[0]?.server_encoding ?? 'none'}`)
+  await session.query(`BEGIN; ${creationLock}`)
+  try {
+    if (!(await areThere(session))) {
+      await session.query(tables)
+      const first = [logId, genesis(logId)]
+      await session.query('INSERT INTO mindledger.head (format, log_id, seq, position, chain) VALUES ($2, $1, 0, 0, $3)', [
+        logId,
+        format,
+        first[1],
+      ])
+      await session.query(`INSERT INTO mindledger.batches VALUES (0, gen_random_uuid(), 0, $1, 0)`, [first[1]])
+    }
+    await session.query('COMMIT')
+  } catch (error) {
+    session.destroy()
+    throw error
+  }
+}
+
+/**
+ * The id of the shared log; creates it, with the given id, if there is none.
+ * @throws ConfigError when it has another format
+ */
+export const openTables = async (session: Session, freshLogId: () => string): Promise<string> => {
+  if (!(await areThere(session))) await create(session, freshLogId())
+  const { rows } = await session.query<{ log_id: string; format: number }>('SELECT log_id, format FROM mindledger.head')
+  const [head] = rows
+  if (head?.format !== format)
+    throw new ConfigError(`the shared log has the format ${head?.format ?? 'none'}, and this release knows format ${format}`)
+  return head.log_id
+}

@@ -1,0 +1,100 @@
+import type { Connection } from '../storage/schema.js'
+import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './rows.js'
+
+/** What the log notes of itself and every node has to know. The rest of `meta` is about one file. */
+const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
+
+/** The note of the newest answer that was forgotten; all that are not newer were, too. */
+export const forgottenNote = 'answers_forgotten'
+
+/** Which batch the file has; in `meta`, so that it is written with the batch. */
+export const seqNote = 'shared_seq'
+
+const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
+
+/** Triggers of this connection alone note which rows a transaction wrote, whatever statement did it. */
+const watch = `
+  CREATE TEMP TABLE touched (what TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL);
+  CREATE TEMP TRIGGER payload_added AFTER INSERT ON main.payloads BEGIN INSERT INTO touched VALUES ('payload', new.hash, ''); END;
+  CREATE TEMP TRIGGER payload_changed AFTER UPDATE ON main.payloads BEGIN INSERT INTO touched VALUES ('payload', new.hash, ''); END;
+  CREATE TEMP TRIGGER answer_added AFTER INSERT ON main.answers BEGIN INSERT INTO touched VALUES ('answer', new.actor, new.key); END;
+  CREATE TEMP TRIGGER answer_changed AFTER UPDATE ON main.answers BEGIN INSERT INTO touched VALUES ('answer', new.actor, new.key); END;
+  CREATE TEMP TRIGGER answer_forgotten AFTER DELETE ON main.answers BEGIN INSERT INTO touched VALUES ('forgotten', old.answered_at, ''); END;
+  CREATE TEMP TRIGGER note_added AFTER INSERT ON main.meta WHEN ${isShared('new')} BEGIN INSERT INTO touched VALUES ('note', new.key, ''); END;
+  CREATE TEMP TRIGGER note_changed AFTER UPDATE ON main.meta WHEN ${isShared('new')} BEGIN INSERT INTO touched VALUES ('note', new.key, ''); END;
+  CREATE TEMP TRIGGER note_removed AFTER DELETE ON main.meta WHEN ${isShared('old')} BEGIN INSERT INTO touched VALUES ('note', old.key, ''); END;
+`
+
+/** The rows that the transaction of a connection wrote, and the rows of other nodes in one. */
+export class WrittenRows {
+  readonly #clear
+  readonly #events
+  readonly #payloads
+  readonly #answers
+  readonly #notes
+  readonly #forgotten
+  readonly #putPayload
+  readonly #putAnswer
+  readonly #putNote
+  readonly #removeNote
+  readonly #forget
+
+  constructor(db: Connection) {
+    // What is noted of rows that are erased must reach no file.
+    db.pragma('temp_store = MEMORY')
+    db.exec(watch)
+    this.#clear = db.prepare('DELETE FROM touched')
+    this.#events = db.prepare<[number], EventRow>('SELECT position, text, chain FROM events WHERE position > ? ORDER BY position')
+    this.#payloads = db.prepare<[], PayloadRow>(
+      `SELECT hash, key_id AS keyId, wrapped, body, replaced_by AS replacedBy FROM payloads
+       WHERE hash IN (SELECT a FROM touched WHERE what = 'payload')`,
+    )
+    this.#answers = db.prepare<[], AnswerRow>(
+      `SELECT actor, key, fingerprint, answer, answered_at AS answeredAt FROM answers
+       WHERE (actor, key) IN (SELECT a, b FROM touched WHERE what = 'answer')`,
+    )
+    this.#notes = db.prepare<[], NoteRow>(
+      `SELECT DISTINCT a AS key, (SELECT value FROM meta WHERE key = a) AS value FROM touched WHERE what = 'note'`,
+    )
+    this.#forgotten = db.prepare<[], string | null>(`SELECT max(a) FROM touched WHERE what = 'forgotten'`).pluck()
+    this.#putPayload = db.prepare<[PayloadRow]>(
+      `INSERT INTO payloads (hash, key_id, wrapped, body, replaced_by) VALUES (@hash, @keyId, @wrapped, @body, @replacedBy)
+       ON CONFLICT (hash) DO UPDATE SET
+         key_id = excluded.key_id, wrapped = excluded.wrapped, body = excluded.body, replaced_by = excluded.replaced_by`,
+    )
+    this.#putAnswer = db.prepare<[AnswerRow]>(
+      `INSERT INTO answers VALUES (@actor, @key, @fingerprint, @answer, @answeredAt)
+       ON CONFLICT (actor, key) DO UPDATE SET
+         fingerprint = excluded.fingerprint, answer = excluded.answer, answered_at = excluded.answered_at`,
+    )
+    this.#putNote = db.prepare<[NoteRow]>('INSERT INTO meta VALUES (@key, @value) ON CONFLICT (key) DO UPDATE SET value = excluded.value')
+    this.#removeNote = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
+    this.#forget = db.prepare<[string]>('DELETE FROM answers WHERE answered_at <= ?')
+  }
+
+  /** Begins with a transaction. */
+  begin(): void {
+    this.#clear.run()
+  }
+
+  /** What the transaction wrote, after a position that it began at. */
+  since(position: number): Rows {
+    const forgotten = this.#forgotten.get() ?? null
+    return {
+      events: this.#events.all(position),
+      payloads: this.#payloads.all(),
+      answers: this.#answers.all(),
+      notes: [...this.#notes.all(), ...(forgotten === null ? [] : [{ key: forgottenNote, value: forgotten }])],
+    }
+  }
+
+  /** Puts the rows of other nodes, except their events. */
+  put({ payloads, answers, notes }: Omit<Rows, 'events'>): void {
+    for (const note of notes)
+      if (note.key === forgottenNote) this.#forget.run(note.value ?? '')
+      else if (note.value === null) this.#removeNote.run(note.key)
+      else this.#putNote.run(note)
+    for (const payload of payloads) this.#putPayload.run(payload)
+    for (const answer of answers) this.#putAnswer.run(answer)
+  }
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe } from '@jest/globals'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { password, startPostgres, type Postgres } from '../connections/postgres.js'
+import { openSqlite, withLogOf, type OpenAt, type WithLog } from './log.js'
+
+/** A log whose tests run: `isShared` when its file is a replica, which nobody can change behind PostgreSQL's back. */
+export type LogKind = { openAt: OpenAt; withLog: WithLog; isShared: boolean }
+
+/** A PostgreSQL for the tests of a file, with a database for each log. */
+export type LogServer = {
+  postgres: Postgres
+  /** The address of a new database. */
+  newUrl: () => Promise<string>
+}
+
+/** Starts PostgreSQL before the tests of a file, and stops it after them. */
+export const logServer = (): { server: () => LogServer } => {
+  let running: LogServer | undefined
+  let databases = 0
+  beforeAll(async () => {
+    const postgres = await startPostgres()
+    const newUrl = async () => {
+      const name = `log_${++databases}`
+      await postgres.run(`CREATE DATABASE ${name}`)
+      return `postgres://postgres:${password}@127.0.0.1:${postgres.port}/${name}`
+    }
+    running = { postgres, newUrl }
+  })
+  afterAll(() => running?.postgres.stop())
+  return {
+    server: () => {
+      if (!running) throw new Error('PostgreSQL does not run yet')
+      return running
+    },
+  }
+}
+
+/**
+ * Runs the same tests over each log that there is.
+ *
+ * @example eachLog(({ withLog }) => test('it grows', () => withLog(async ({ log }) => …)))
+ */
+export const eachLog = (tests: (kind: LogKind) => void): void => {
+  describe('in SQLite', () => tests({ openAt: openSqlite, withLog: withLogOf(openSqlite), isShared: false }))
+  describe('on PostgreSQL', () => {
+    const { server } = logServer()
+    const urls = new Map<string, string>()
+    const openAt: OpenAt = async (file, vault, pragmas = []) => {
+      const url = urls.get(file) ?? (await server().newUrl())
+      urls.set(file, url)
+      return SharedLog.open({ url, file, vault, pragmas })
+    }
+    tests({ openAt, withLog: withLogOf(openAt), isShared: true })
+  })
+}
