@@ -25,6 +25,10 @@ const usual = {
   SERVICE_ROUNDS: 3,
   /** Kills of the service while clients converse with its chatbots. */
   CHATBOT_KILLS: 3,
+  /** Of a log that nodes share: reads after writes elsewhere, writes beside sessions that end, and disturbances of nodes in processes. */
+  SHARED_READS: 200,
+  SHARED_WRITES: 60,
+  SHARED_BLOWS: 8,
   /** Rotations of the master key that are killed. */
   ROTATIONS: 2,
   /** Backups under write load. */

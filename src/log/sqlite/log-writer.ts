@@ -121,6 +121,7 @@ export class LogWriter {
   /** Makes the batch durable. */
   commit(): void {
     this.#statements.commit.run()
+    this.#begun = this.#tail
   }
 
   /** Rolls the whole batch back, unless SQLite has done so already. */

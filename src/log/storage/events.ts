@@ -54,7 +54,8 @@ export type Tail = { position: number; chain: ChainHash; microseconds: number }
 type Row = { position: number; text: Buffer; chain: Buffer }
 
 /** The time of an event, in microseconds since 1970. */
-export const microsecondsOf = (recordedAt: string): number => Date.parse(`${recordedAt.slice(0, 23)}Z`) * 1000 + Number(recordedAt.slice(23, 26))
+export const microsecondsOf = (recordedAt: string): number =>
+  Date.parse(`${recordedAt.slice(0, 23)}Z`) * 1000 + Number(recordedAt.slice(23, 26))
 
 /** The time of the next event: now, but always later than the event before, so that a time identifies one position. */
 export const nextInstant = (previous: number, nowMilliseconds: number): { microseconds: number; text: string } => {

@@ -23,7 +23,9 @@ export type Postgres = {
   connection: (parameters?: Connection['parameters'], engine?: string) => Connection
   /** Kills the server and all its processes: those that serve a client would outlive the first one for a moment. */
   kill: () => Promise<void>
-  /** Kills it, and starts it again on the same files and port. */
+  /** Starts it again on the same files and port, after it was killed. */
+  revive: () => Promise<void>
+  /** Kills it, and starts it again. */
   crash: () => Promise<void>
   /** Holds the server and all its processes; what it returns lets them go on. */
   freeze: () => Promise<() => void>
@@ -147,6 +149,9 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
     for (const each of pids) signal(each, 'SIGKILL')
     await killed
   }
+  const revive = async (): Promise<void> => {
+    ;({ server, client } = await startAgain())
+  }
   return {
     port,
     pid,
@@ -162,9 +167,10 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
       parameters: { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ...parameters },
     }),
     kill,
+    revive,
     crash: async () => {
       await kill()
-      ;({ server, client } = await startAgain())
+      await revive()
     },
     freeze: async () => {
       const pids = await processes()

@@ -1,0 +1,342 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { logStream } from '../../../events/records/log.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { countOf } from '../../support/counts.js'
+import { startCutProxy } from '../../support/log/cut-proxy.js'
+import { logServer } from '../../support/log/each-log.js'
+import { origin, projectCreated, refusal, stream, tamperWith, testKey, writes } from '../../support/log/log.js'
+import { tracesInFiles } from '../../support/observe/traces.js'
+
+type Node = { log: SharedLog; ledger: Ledger; vault: Vault; file: string; url: string; reopen: () => Promise<void> }
+
+const { server } = logServer()
+
+const openNode = async (url: string, directory: string): Promise<Node> => {
+  const vault = new Vault(testKey)
+  const file = join(directory, 'log.sqlite')
+  const open = () => SharedLog.open({ url, file, vault })
+  const log = await open()
+  const node: Node = {
+    ...{ log, ledger: new Ledger(log, vault), vault, file, url },
+    reopen: async () => {
+      await node.log.close()
+      node.log = await open()
+      node.ledger = new Ledger(node.log, vault)
+    },
+  }
+  return node
+}
+
+/** Runs a test over nodes of one log. `through` is the address that a node is given, by its number. */
+const withNodes = async (
+  count: number,
+  run: (nodes: Node[], url: string) => Promise<void>,
+  through: (url: string, n: number) => string = (url) => url,
+): Promise<void> => {
+  const url = await server().newUrl()
+  const directories = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), 'ml-node-')))
+  const nodes = await Promise.all(directories.map((directory, n) => openNode(through(url, n), directory)))
+  try {
+    await run(nodes, url)
+  } finally {
+    await Promise.all(nodes.map(({ log }) => log.close()))
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Runs statements in the log's database, around the log. */
+const tamperInPostgres = async (url: string, statements: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`SET session_replication_role = replica; ${statements}`)
+  await client.end()
+}
+
+const until = async (holds: () => Promise<boolean> | boolean, patienceMs = 20_000): Promise<void> => {
+  const end = performance.now() + patienceMs
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error('it never came to hold')
+    await sleep(20)
+  }
+}
+
+const expectSame = async (nodes: readonly Node[]): Promise<void> => {
+  await Promise.all(nodes.map(({ log }) => log.newest()))
+  const heads = await Promise.all(nodes.map(({ log }) => log.head()))
+  expect(new Set(heads.map((head) => JSON.stringify(head))).size).toBe(1)
+  const size = heads[0]?.position ?? 0
+  expect(new Set(await Promise.all(nodes.map(async ({ log }) => (await log.rootAt(size)).toString('hex')))).size).toBe(1)
+  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
+}
+
+const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
+const createSkill = (project: string, skill: string, params: object = {}) => ({
+  type: 'CreateSkill' as const,
+  data: { project, skill, type: 'sql', params: params as never },
+})
+const withKey = (key: string, request = 'r') => ({ idempotency: { key, request } })
+
+describe('nodes of one log', () => {
+  test('decide on what all of them wrote: a name is taken once, and a refusal is of the newest state', () =>
+    withNodes(3, async (nodes) => {
+      const [a, b] = nodes as [Node, Node, Node]
+      await a.ledger.execute(createProject('shop'), origin)
+      // The node that is asked next has not followed yet.
+      await b.ledger.execute(createSkill('shop', 'first'), origin)
+      expect(await refusal(a.ledger.execute(createSkill('shop', 'FIRST'), origin))).toBe('already_exists')
+      const settled = await Promise.allSettled(
+        Array.from({ length: 60 }, (_, i) => nodes[i % 3]!.ledger.execute(createSkill('shop', `s${i % 4}`), origin)),
+      )
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+      for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'already_exists' })
+      await expectSame(nodes)
+    }))
+
+  test('give a request that is sent again the first answer, whichever node gets it, also both at once', () =>
+    withNodes(2, async (nodes) => {
+      const [a, b] = nodes as [Node, Node]
+      const first = await a.ledger.execute(createProject('shop'), origin, withKey('k'))
+      expect(await b.ledger.execute(createProject('shop'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
+      for (let i = 0; i < 20; i++) {
+        const both = await Promise.all(nodes.map(({ ledger }) => ledger.execute(createSkill('shop', `s${i}`), origin, withKey(`k${i}`))))
+        expect(both.map(({ repeated }) => repeated).sort()).toEqual([false, true])
+        expect(both[0]?.positions).toEqual(both[1]?.positions)
+      }
+      const keyed = a.ledger.keyed(origin, withKey('k'))
+      const reply = (body: string) => ({ status: 200, type: null, etag: null, body })
+      expect(await a.log.keepReply(keyed, reply('a'), 0)).toEqual(reply('a'))
+      expect(await b.log.keepReply(keyed, reply('b'), 0)).toEqual(reply('a'))
+      expect(await refusal(b.ledger.execute(createProject('x'), origin, withKey('k', 'other')))).toBe('idempotency_mismatch')
+      await expectSame(nodes)
+    }))
+
+  test('share what is no event: secrets, keys of heads, forgotten answers; and an erasure leaves the files of all', () =>
+    withNodes(2, async (nodes) => {
+      const [a, b] = nodes as [Node, Node]
+      const sealed = a.vault.seal(Buffer.from('a secret'))
+      const data = { project: stream(1), name: 's', type: 'sql', params: { key: { $secret: sealed.hash } } }
+      await a.log.submit({ ...writes({ stream: stream(2), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+      await a.log.noteHeadKey('vkey')
+      await a.ledger.execute(createProject('shop'), origin, withKey('old'))
+      await b.log.newest()
+      expect((await b.log.payload(sealed.hash))?.toString()).toBe('a secret')
+      expect(b.log.headKeys()).toEqual(['vkey'])
+      expect(await b.log.repeated(b.ledger.keyed(origin, withKey('old')))).toBeDefined()
+
+      await b.log.forgetOldAnswers(Date.now() + 30 * 24 * 3_600_000)
+      await a.log.newest()
+      expect(await a.log.repeated(a.ledger.keyed(origin, withKey('old')))).toBeUndefined()
+
+      const payloads = [{ hash: sealed.hash, replacement: null }]
+      const erased = { what: 'secrets' as const, subject: 's', reason: null, payloads, blobs: [] }
+      await b.log.submit(writes({ stream: logStream, event: { type: 'DataErased', data: erased } }))
+      await a.log.newest()
+      expect(await a.log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null })
+      await b.log.wipe()
+      for (const { file } of nodes)
+        await until(() => tracesInFiles([file, `${file}-wal`], [sealed.wrapped.subarray(0, 12), sealed.body.subarray(12, 24)]).length === 0)
+      await expectSame(nodes)
+    }))
+
+  test('read what any of them acknowledged, once they were asked for the newest', () =>
+    withNodes(2, async (nodes) => {
+      const [a, b] = nodes as [Node, Node]
+      for (let i = 0; i < countOf('SHARED_READS'); i++) {
+        const [writing, reading] = i % 2 === 0 ? [a, b] : [b, a]
+        const { positions } = await writing.log.submit(writes(projectCreated(i + 1)))
+        await reading.log.newest()
+        expect((await reading.log.head()).position).toBe(positions[0])
+        expect((await reading.log.resources.one('project', `project ${i + 1}`))?.id).toBe(positions[0])
+      }
+    }))
+
+  test('tell those who listen of what others wrote, and follow without being asked', () =>
+    withNodes(2, async ([a, b]) => {
+      const heard: [number, string[]][] = []
+      b!.log.onCommitted((position, changed, events) =>
+        heard.push([position, [...changed.values(), ...events.map(({ event }) => event.type)]]),
+      )
+      await a!.log.submit(writes(projectCreated(1)))
+      await until(() => heard.length > 0)
+      expect(heard).toEqual([[1, ['project', 'ProjectCreated']]])
+    }))
+
+  test('go on from where they were after a restart, and a new one gets everything', () =>
+    withNodes(1, async ([a], url) => {
+      for (let i = 0; i < 20; i++) await a!.log.submit(writes(...Array.from({ length: 100 }, (_, n) => projectCreated(i * 100 + n))))
+      await a!.reopen()
+      await a!.log.submit(writes(projectCreated(9_999)))
+      const directory = mkdtempSync(join(tmpdir(), 'ml-node-'))
+      const late = await openNode(url, directory)
+      await expectSame([a!, late])
+      await late.log.close()
+      rmSync(directory, { recursive: true, force: true })
+    }))
+})
+
+describe('while PostgreSQL decides', () => {
+  test('nobody sees a batch: no read, no head, no proof', () =>
+    withNodes(1, async ([a]) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      const [head, root] = [await a!.log.head(), await a!.log.rootAt(1)]
+      const goOn = await server().postgres.freeze()
+      const writing = a!.log.submit(writes(...Array.from({ length: 100 }, (_, n) => projectCreated(n + 2))))
+      await sleep(200)
+      expect(await a!.log.head()).toEqual(head)
+      expect(await a!.log.rootAt(1)).toEqual(root)
+      expect(await refusal(a!.log.rootAt(2))).toBe('wrong_arguments')
+      expect(await a!.log.readAll(0, 10)).toHaveLength(1)
+      expect(await a!.log.resources.list('project')).toHaveLength(1)
+      goOn()
+      expect((await writing).positions.at(-1)).toBe(101)
+      await expectSame([a!])
+    }))
+
+  test.each(['answers', 'requests'] as const)('a batch whose %s are lost is recorded once, and acknowledged', async (loses) => {
+    const proxy = await startCutProxy(server().postgres.port)
+    const through = (url: string) => url.replace(/:\d+\//, `:${proxy.port}/`)
+    await withNodes(
+      1,
+      async ([a]) => {
+        await a!.log.submit(writes(projectCreated(1)))
+        for (let i = 2; i < 6; i++) {
+          const cut = proxy.cutAt(`project ${i}`, loses)
+          const { positions } = await a!.log.submit(writes(projectCreated(i)))
+          await cut
+          expect(positions).toEqual([i])
+        }
+        await expectSame([a!])
+      },
+      through,
+    )
+    await proxy.stop()
+  })
+
+  test('a node that falls silent with the head in its hands keeps the others waiting no longer than its limit', () =>
+    withNodes(1, async ([a], url) => {
+      const silent = new pg.Client({ connectionString: url })
+      silent.on('error', () => undefined)
+      await silent.connect()
+      await silent.query('SET idle_in_transaction_session_timeout = 2000')
+      await silent.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
+      expect((await a!.log.submit(writes(projectCreated(1)))).positions).toEqual([1])
+      await silent.end().catch(() => undefined)
+    }))
+
+  test('a file that cannot take what PostgreSQL took costs nobody an answer: the node follows', () =>
+    withNodes(1, async ([a]) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      tamperWith(a!.file, (db) =>
+        db.exec(`CREATE TABLE absent (id INTEGER PRIMARY KEY);
+          CREATE TABLE broken (id INTEGER REFERENCES absent DEFERRABLE INITIALLY DEFERRED);
+          CREATE TRIGGER poison AFTER INSERT ON events WHEN new.position = 2 BEGIN INSERT INTO broken VALUES (1); END`),
+      )
+      expect((await a!.log.submit(writes(projectCreated(2)))).positions).toEqual([2])
+      expect((await a!.log.head()).position).toBe(1)
+      tamperWith(a!.file, (db) => db.exec('DROP TRIGGER poison; DROP TABLE broken; DROP TABLE absent'))
+      await until(async () => (await a!.log.head()).position === 2)
+      expect((await a!.log.submit(writes(projectCreated(3)))).positions).toEqual([3])
+    }))
+})
+
+describe('when PostgreSQL is away', () => {
+  test('writes are refused with a time to wait, reads go on, and it all comes back by itself', () =>
+    withNodes(2, async (nodes) => {
+      const [a, b] = nodes as [Node, Node]
+      await a.log.submit(writes(projectCreated(1)))
+      await b.log.newest()
+      const { postgres } = server()
+      await postgres.kill()
+      await expect(a.log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 2 } })
+      // Once it is known, nobody waits.
+      expect(await refusal(a.log.submit(writes(projectCreated(2))))).toBe('storage_failed')
+      expect((await a.log.health()).unwritable).toContain('the shared log cannot be reached')
+      for (const { log } of nodes) expect((await log.resources.list('project')).map(({ id }) => id)).toEqual([1])
+      await expect(a.log.newest()).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 1 } })
+      await postgres.revive()
+      await until(async () => (await a.log.health()).unwritable === undefined)
+      await a.log.submit(writes(projectCreated(2)))
+      await b.log.submit(writes(projectCreated(3)))
+      await expectSame(nodes)
+    }))
+
+  test('a session that it ends costs nobody an answer', () =>
+    withNodes(2, async (nodes) => {
+      const count = countOf('SHARED_WRITES')
+      const writers = Promise.all(
+        nodes.map(async ({ log }, n) => {
+          for (let i = 0; i < count; i++) await log.submit(writes(projectCreated(n * 1_000 + i)))
+        }),
+      )
+      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state IS NOT NULL`
+      while ((await Promise.race([writers, sleep(300)])) === undefined) await server().postgres.run(end)
+      await expectSame(nodes)
+      expect((await nodes[0]!.log.head()).position).toBe(2 * count)
+    }))
+})
+
+describe('a shared log that lost what it had acknowledged', () => {
+  const lose = (url: string, after: number) =>
+    tamperInPostgres(
+      url,
+      `DELETE FROM mindledger.events WHERE position > ${after}; DELETE FROM mindledger.batches WHERE position > ${after};
+       UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
+    )
+
+  test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
+    withNodes(1, async ([a], url) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await lose(url, 3)
+      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
+      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+      expect(await a!.log.readAll(0, 10)).toHaveLength(5)
+      await expect(a!.reopen()).rejects.toThrow('does not have what this node has')
+    }))
+
+  test('is noticed when another node wrote in the place of the lost', () =>
+    withNodes(1, async ([a], url) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await lose(url, 3)
+      const directory = mkdtempSync(join(tmpdir(), 'ml-node-'))
+      const other = await openNode(url, directory)
+      for (let i = 10; i <= 15; i++) await other.log.submit(writes(projectCreated(i)))
+      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+      expect((await a!.log.health()).unwritable).toContain('positions 4 to 5')
+      await other.log.close()
+      rmSync(directory, { recursive: true, force: true })
+    }))
+})
+
+describe('times', () => {
+  test.each([3_600_000, -3_600_000])('are those of PostgreSQL on a node whose clock is off by %i ms', (off) =>
+    withNodes(1, async ([a]) => {
+      const real = Date.now
+      const now = jest.spyOn(Date, 'now').mockImplementation(() => real() + off)
+      await a!.log.submit(writes(projectCreated(1)))
+      await a!.reopen()
+      await a!.log.submit(writes(projectCreated(2)))
+      now.mockRestore()
+      for (const { text } of await a!.log.readAll(0, 10))
+        expect(Math.abs(Date.parse(parseEnvelope(text).recorded_at) - Date.now())).toBeLessThan(60_000)
+    }),
+  )
+})
+
+describe('a data directory', () => {
+  test('with another log is refused', () =>
+    withNodes(1, async ([a]) => {
+      const other = await server().newUrl()
+      await a!.log.submit(writes(projectCreated(1)))
+      await a!.log.close()
+      await expect(SharedLog.open({ url: other, file: a!.file, vault: a!.vault })).rejects.toThrow('and the shared log is')
+    }))
+})
