@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -43,10 +43,14 @@ const lines = () =>
 
 let read: Record<string, number> = {}
 
-/** Every process notes what ran in it. Gives the files by process, since the last call. */
+/** Every process notes what ran in it, when the tables had time to follow. Gives the files by process, since the last call. */
 const look = async (): Promise<Record<string, string[]>> => {
-  for (const pid of [server.pid ?? 0, ...children(server.pid ?? 0)]) process.kill(pid, 'SIGUSR2')
+  const asked = [server.pid ?? 0, ...children(server.pid ?? 0)]
+  const before = lines()
+  const hasNoted = (pid: number) => (lines()[pid]?.length ?? 0) > (before[pid]?.length ?? 0) || !existsSync(`/proc/${pid}`)
   await sleep(400)
+  for (const pid of asked) process.kill(pid, 'SIGUSR2')
+  while (!asked.every(hasNoted)) await sleep(20)
   const noted = Object.entries(lines())
   const passed = noted.map(([id, all]) => [id, all.slice(read[id] ?? 0).flatMap((line) => JSON.parse(line) as string[])] as const)
   read = Object.fromEntries(noted.map(([id, all]) => [id, all.length]))
