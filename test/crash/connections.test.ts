@@ -8,7 +8,7 @@ import { makeCertificate } from '../support/connections/certificate.js'
 import { countOf } from '../support/counts.js'
 import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
 import { proxyTo, type Fault, type Listening } from '../support/connections/proxy.js'
-import { temporaryDirectory } from '../support/service.js'
+import { send, sql, startTestService, temporaryDirectory } from '../support/service.js'
 
 const faults = countOf('FAULTS')
 const minutes = countOf('FAULT_MINUTES')
@@ -124,6 +124,51 @@ const kinds: readonly (readonly [name: string, run: () => Promise<unknown>])[] =
   ],
 ]
 
+const databaseOf = (name: string, { parameters }: ReturnType<Postgres['connection']>, more: object = {}) => ({
+  database: { name, engine: 'postgres', parameters: { ...parameters, ...more } },
+})
+
+/**
+ * A whole service that has both databases: it answers REST, SQL and questions to the healthy one while one statement after the other
+ * meets what happens to the other one. Stopping tells how often it answered.
+ */
+const serveBeside = async () => {
+  const { url, stop } = await startTestService()
+  await send(url, 'POST', '/api/databases', databaseOf('steady', postgres.connection()))
+  await send(url, 'POST', '/api/databases', databaseOf('troubled', victim.connection(), { port: proxyToVictim.port, sslmode: 'require' }))
+  let [isOver, answered, failed] = [false, 0, 0]
+  const isOn = () => !isOver
+  const trouble = (async () => {
+    while (isOn()) {
+      const { type } = await sql(url, 'SELECT count(*) AS n FROM troubled (SELECT generate_series(1, 100000) AS i)')
+      if (type === 'error') failed += 1
+      await sleep(50)
+    }
+  })()
+  const others = (async () => {
+    while (isOn()) {
+      expect((await send(url, 'GET', '/api/projects')).status).toBe(200)
+      expect((await sql(url, 'SELECT 1 AS a')).data).toEqual([[1]])
+      expect(await sql(url, 'SELECT n FROM steady (SELECT count(*) AS n FROM generate_series(1, 1000))')).toMatchObject({ data: [[1000]] })
+      answered += 1
+      await sleep(50)
+    }
+  })()
+  const broken = others.catch((error: unknown) => error)
+  return {
+    broken,
+    stop: async () => {
+      isOver = true
+      try {
+        await Promise.all([others, trouble])
+      } finally {
+        await stop()
+      }
+      return { answered, failed }
+    },
+  }
+}
+
 /** What a reader may be told of a fault; another word is a fault of this service. */
 const told = ['connection_failed', 'query_limit', 'query_failed']
 
@@ -144,7 +189,8 @@ test(
       }
       return answered
     })()
-    const broken = steady.catch((error: unknown) => error)
+    const beside = await serveBeside()
+    const broken = Promise.race([steady.catch((error: unknown) => error), beside.broken])
     const end = performance.now() + minutes * 60_000
     const happened: Record<string, number> = {}
     for (let round = 0; round < faults || performance.now() < end; round++) {
@@ -165,7 +211,9 @@ test(
       if ((await Promise.race([broken, Promise.resolve()])) !== undefined) break
     }
     isOver = true
-    if (minutes > 0) console.log(happened)
+    const served = await beside.stop()
+    if (minutes > 0) console.log(happened, served)
+    expect(served.answered).toBeGreaterThan(0)
     expect(await steady).toBeGreaterThan(faults)
     for (const server of [postgres, victim]) {
       const busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger' AND state <> 'idle'"
