@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
-import { CommitListeners, stopping, type Reads, type Turns, type Waiting, type Writing } from '../sqlite/turns.js'
+import { CommitListeners, enqueue, stopping, type Reads, type Turns, type Waiting, type Writing } from '../sqlite/turns.js'
 import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
@@ -75,18 +75,9 @@ export class SharedTurns implements Turns {
 
   inTurn<T>(work: (open: Writing) => T): Promise<T> {
     if (this.#isClosing) return Promise.reject(stopping())
-    if (this.#waiting.length >= limits.queueMaxCommands)
-      return Promise.reject(
-        new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
-      )
-    return new Promise((resolve, reject) => {
-      const carryOut = (open: Writing) => {
-        const outcome = work(open)
-        return () => resolve(outcome)
-      }
-      this.#waiting.push({ carryOut, reject })
-      this.#wake()
-    })
+    const turn = enqueue(this.#waiting, work)
+    this.#wake()
+    return turn
   }
 
   read<T>(read: (reads: Reads) => T): T {

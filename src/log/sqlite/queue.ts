@@ -1,10 +1,9 @@
 import { v4 as uuidv4 } from 'uuid'
-import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
-import { CommitListeners, stopping, type Reads, type Turns, type Waiting, type Writing } from './turns.js'
+import { CommitListeners, enqueue, stopping, type Reads, type Turns, type Waiting, type Writing } from './turns.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
@@ -52,18 +51,9 @@ export class Queue implements Turns {
 
   inTurn<T>(work: (open: Writing) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
-    if (this.#waiting.length >= limits.queueMaxCommands)
-      return Promise.reject(
-        new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
-      )
-    return new Promise((resolve, reject) => {
-      const carryOut = (open: Writing) => {
-        const outcome = work(open)
-        return () => resolve(outcome)
-      }
-      this.#waiting.push({ carryOut, reject })
-      this.#schedule()
-    })
+    const turn = enqueue(this.#waiting, work)
+    this.#schedule()
+    return turn
   }
 
   /**

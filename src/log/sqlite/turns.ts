@@ -1,4 +1,5 @@
 import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { CommitListener, LogHealth } from '../contract/log.js'
 import type { Proofs } from '../proof/proofs.js'
@@ -50,6 +51,19 @@ export interface Turns {
 
 /** The refusal of work that comes after the end. */
 export const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
+/** Puts work at the end of what waits for a turn. @throws Problem when too many wait, and what the turn throws */
+export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Promise<T> => {
+  if (waiting.length >= limits.queueMaxCommands)
+    return Promise.reject(new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }))
+  return new Promise((resolve, reject) => {
+    const carryOut = (open: Writing) => {
+      const outcome = work(open)
+      return () => resolve(outcome)
+    }
+    waiting.push({ carryOut, reject })
+  })
+}
 
 /** Who hears of commits. A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
 export class CommitListeners {

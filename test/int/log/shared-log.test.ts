@@ -272,13 +272,22 @@ describe('when PostgreSQL is away', () => {
   test('a session that it ends costs nobody an answer', () =>
     withNodes(2, async (nodes) => {
       const count = countOf('SHARED_WRITES')
+      let [written, seen] = [0, 0]
       const writers = Promise.all(
         nodes.map(async ({ log }, n) => {
-          for (let i = 0; i < count; i++) await log.submit(writes(projectCreated(n * 1_000 + i)))
+          for (let i = 0; i < count; i++) {
+            await log.submit(writes(projectCreated(n * 1_000 + i)))
+            written += 1
+          }
         }),
       )
       const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state IS NOT NULL`
-      while ((await Promise.race([writers, sleep(300)])) === undefined) await server().postgres.run(end)
+      while ((await Promise.race([writers, sleep(300)])) === undefined) {
+        // On a busy machine a new session takes longer than this: a node whose sessions are ended again and again rightly gives up.
+        if (written === seen) continue
+        seen = written
+        await server().postgres.run(end)
+      }
       await expectSame(nodes)
       expect((await nodes[0]!.log.head()).position).toBe(2 * count)
     }))
