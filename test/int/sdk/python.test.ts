@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { framesOf } from '../../support/agents/shop.js'
 import { queries, ScriptedModel } from '../../support/agents/scripted-model.js'
@@ -18,6 +21,18 @@ afterAll(async () => {
   await at.stop()
   await model.stop()
 })
+
+/** A page of the web, on this machine. */
+const servePage = async (html: string) => {
+  const server = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(html))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const stop = () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, stop }
+}
 
 const project = '/api/projects/mindsdb'
 const nothing = { model_name: null, provider: null, data: null, model: null, prompt_template: null, params: {} }
@@ -107,8 +122,9 @@ test('knowledge bases are created, filled, searched and deleted', async () => {
     { query: "SELECT id + 10 AS id, town AS content, 'town' AS kind FROM files.sales" },
   ])
     expect(await insert(sent)).toMatchObject({ status: 200, body: '' })
-  // Pages of the web are not read, and that is said.
-  expect(await insert({ urls: ['https://example.com'], crawl_depth: 1, limit: null, filters: [] })).toMatchObject({ status: 501 })
+  const page = await servePage('<title>Birds</title><p>birds sing')
+  expect(await insert({ urls: [page.url], crawl_depth: 1, limit: null, filters: [] })).toMatchObject({ status: 200, body: '' })
+  page.stop()
 
   const find = async (query: string) => {
     const { body } = await send(at.url, 'POST', '/api/sql/query', { query, context: { db: 'mindsdb' } })
@@ -116,7 +132,7 @@ test('knowledge bases are created, filled, searched and deleted', async () => {
     return data.map((row) => row[columns.indexOf('id')])
   }
   expect(await find("SELECT * FROM mindsdb.docs WHERE content = 'dogs' LIMIT 2")).toContain('2')
-  expect(new Set(await find('SELECT * FROM mindsdb.docs'))).toEqual(new Set(['1', '2', '10', '11', '12']))
+  expect(new Set(await find('SELECT * FROM mindsdb.docs'))).toEqual(new Set(['1', '2', '10', '11', '12', page.url]))
   expect((await send(at.url, 'DELETE', `${bases}/docs`)).status).toBe(204)
   expect((await send(at.url, 'GET', `${bases}/docs`)).status).toBe(404)
 })
