@@ -17,7 +17,7 @@ export const prepare = async (target: Target, { skills, changes }: { skills: num
   for (const name of ['helper', 'taken']) await make(`${inProject}/agents`, { agent: { name, model_name: 'm', skills: ['sales'] } })
   await make(`${inProject}/chatbots`, { chatbot: { name: 'taken', agent_name: 'helper', database_name: 'chat' } })
   await make(`${inProject}/knowledge_bases`, { knowledge_base: { name: 'documents' } })
-  await make(`${inProject}/views`, { view: { name: 'taken', query: 'SELECT 1' } })
+  await make(`${inProject}/views`, { view: { name: 'stored', query: 'SELECT 1' } })
   await make(`${inProject}/jobs`, { job: { name: 'taken', query: 'SELECT 1', start_at: '2099-01-01' } })
   await trainModel(target, 'cars_model', 'CREATE MODEL cars_model FROM files (SELECT * EXCLUDE (Name) FROM cars) PREDICT Miles_per_Gallon')
   for (let n = 0; n < changes; n++)

@@ -23,13 +23,13 @@ const names: Readonly<Record<string, string>> = {
     skill: 'taken',
     agent: 'taken',
     chatbot: 'taken',
-    base: 'taken',
-    knowledge_base: 'taken',
-    view: 'taken',
+    base: 'documents',
+    knowledge_base: 'documents',
+    view: 'stored',
     job: 'taken',
     model: 'cars_model',
   },
-  ...{ database: 'mindsdb', file: 'cars', table: 'taken', handler: 'slack', position: '3', config: 'default_llm' },
+  ...{ database: 'mindsdb', file: 'cars', table: 'stored', handler: 'slack', position: '3', config: 'default_llm' },
 }
 /** Names for paths that need another one: rows are written to files, and connections are changed. */
 const others: Readonly<Record<string, string>> = {

@@ -99,9 +99,9 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE VIEW of a text': repeated("CREATE VIEW long_view AS (SELECT '", 'text ', "' AS a)"),
   },
   alter_view: {
-    'ALTER VIEW': manyTokens('ALTER VIEW taken AS (SELECT ', '1,', 2, '1)'),
-    'ALTER VIEW of words': manyTokens('ALTER VIEW taken AS (SELECT ', word, 2, '1)'),
-    'ALTER VIEW of settings': manyTokens('ALTER VIEW taken AS (SELECT ', setting, 2, '1)'),
+    'ALTER VIEW': manyTokens('ALTER VIEW stored AS (SELECT ', '1,', 2, '1)'),
+    'ALTER VIEW of words': manyTokens('ALTER VIEW stored AS (SELECT ', word, 2, '1)'),
+    'ALTER VIEW of settings': manyTokens('ALTER VIEW stored AS (SELECT ', setting, 2, '1)'),
   },
   drop_view: { 'DROP VIEW of many': (share) => `DROP VIEW IF EXISTS ${values(limits.dropMaxNames, (n) => `gone${n}`)(share)}` },
   create_table: {
