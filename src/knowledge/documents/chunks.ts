@@ -11,9 +11,12 @@ const endOf = (text: string, start: number, size: number): number => {
   const full = start + size
   if (full >= text.length) return text.length
   const least = start + Math.ceil(size / 2)
+  // A search in the whole text would go back to its beginning for each chunk and each seam that is not there.
+  const from = Math.max(start, least - 1)
+  const half = text.slice(from, full)
   for (const seam of seams) {
-    const at = text.lastIndexOf(seam, full - seam.length)
-    if (at + seam.length > least) return at + seam.length
+    const at = half.lastIndexOf(seam)
+    if (at >= 0 && from + at + seam.length > least) return from + at + seam.length
   }
   return insidePair(text, full) ? full - 1 : full
 }

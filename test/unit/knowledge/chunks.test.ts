@@ -43,6 +43,17 @@ describe('chunks', () => {
     )
   })
 
+  test.each([
+    ['without a seam', 'x'],
+    ['of words alone', 'word '],
+  ])('a long text %s is cut in time that grows with it', (_, part) => {
+    const text = part.repeat(2_000_000 / part.length)
+    const from = process.cpuUsage()
+    expect(chunksOf(text, { size: 1_000, overlap: 0 }).length).toBeGreaterThanOrEqual(2_000)
+    // Searches that go back to the beginning of the text take ten times as long as this.
+    expect(process.cpuUsage(from).user).toBeLessThan(500_000)
+  })
+
   test('the id of a chunk says its document, its number and its place', () =>
     expect(chunkId('a', 1, 3, { start: 0, end: 900 })).toBe('a:1of3:0to900'))
 })
