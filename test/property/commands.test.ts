@@ -10,8 +10,7 @@ import { Replay, replay, replayLimits, type EventReader } from '../../projection
 import type { LedgerCommand } from '../../src/commands/dispatch.js'
 import type { Ledger } from '../../src/commands/ledger.js'
 import { isProblem } from '../../src/basics/errors.js'
-import type { AnyFound } from '../../src/log/contract/log.js'
-import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import type { AnyFound, ServedLog } from '../../src/log/contract/log.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { origin, stream, withLog } from '../support/log/log.js'
@@ -171,7 +170,7 @@ const commands: CommandData = [
 const command = fc.oneof(...commands.map(([type, data]) => data.map((of) => ({ type, data: of }) as LedgerCommand)))
 
 /** Trainings and runs are told by stream: of a model or a job that is there, or was never. */
-const aimed = async (log: SqliteLog, one: LedgerCommand, pick: number): Promise<LedgerCommand> => {
+const aimed = async (log: ServedLog, one: LedgerCommand, pick: number): Promise<LedgerCommand> => {
   if (!('stream' in one.data)) return one
   const found = await log.resources.list('run' in one.data ? 'job' : 'model')
   const target = found[pick % Math.max(found.length, 1)]?.stream ?? stream(404)
@@ -179,7 +178,7 @@ const aimed = async (log: SqliteLog, one: LedgerCommand, pick: number): Promise<
   return { ...one, data: { ...one.data, ...inResult, stream: target } } as LedgerCommand
 }
 
-const folded = async (log: SqliteLog): Promise<AnyFound[]> => {
+const folded = async (log: ServedLog): Promise<AnyFound[]> => {
   const states = new Map<string, AnyFound>()
   for (const { position, text } of await log.readAll(0, 100_000)) {
     const e = parseEnvelope(text)
@@ -209,7 +208,7 @@ const folded = async (log: SqliteLog): Promise<AnyFound[]> => {
 /** Everything that the files of a directory hold, as bytes. */
 const bytesOf = (directory: string): Buffer => Buffer.concat(readdirSync(directory).map((file) => readFileSync(join(directory, file))))
 
-const check = async (log: SqliteLog, directory: string, file: string) => {
+const check = async (log: ServedLog, directory: string, file: string) => {
   const stored = (await Promise.all(kinds.map((kind) => log.resources.list<Kind>(kind)))).flat().sort((a, b) => a.id - b.id)
   expect(stored).toEqual(await folded(log))
   const keys = stored.map(({ kind, state }) => [kind, 'project' in state ? state.project : '', foldName(state.name)].join(' '))
@@ -220,7 +219,7 @@ const check = async (log: SqliteLog, directory: string, file: string) => {
 }
 
 /** The tables, followed in small steps, are those of one rebuild and what the events fold to. */
-const checkTables = async (log: SqliteLog, step: number) => {
+const checkTables = async (log: ServedLog, step: number) => {
   const events: EventReader = { head: async () => (await log.head()).position, read: (after, limit) => log.readAll(after, limit) }
   const [once, split] = [await memoryDatabase(), await memoryDatabase()]
   const position = await replay({ events, payloads: log, database: once })

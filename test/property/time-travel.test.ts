@@ -11,7 +11,7 @@ import { predictionsStream } from '../../events/records/predictions.js'
 import { replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { LedgerCommand } from '../../src/commands/dispatch.js'
 import { isProblem } from '../../src/basics/errors.js'
-import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import type { ServedLog } from '../../src/log/contract/log.js'
 import { catalogue } from '../../src/sql/relations/catalogue.js'
 import { runSelect } from '../../src/sql/engine/run/run-select.js'
 import type { SelectRequest } from '../../src/sql/contract/select.js'
@@ -259,7 +259,7 @@ const trained = (n: number, artefact: string) => ({
 })
 
 /** A receipt; with a payload that nobody has, its rows are unreadable. */
-const predict = (log: SqliteLog, model: StreamId, of: Choice) =>
+const predict = (log: ServedLog, model: StreamId, of: Choice) =>
   log.submit(
     writes({
       stream: predictionsStream(model),
@@ -291,7 +291,7 @@ const answerWith = async (maker: AnswerMaker, { weight, version }: Choice): Prom
 }
 
 /** The command that a choice becomes, when there is what it needs. */
-const commandOf = async (log: SqliteLog, of: Choice, { contents, artefacts }: Blobs): Promise<LedgerCommand | undefined> => {
+const commandOf = async (log: ServedLog, of: Choice, { contents, artefacts }: Blobs): Promise<LedgerCommand | undefined> => {
   const file = { content: contents[of.weight], bytes: 1, row_count: 2, columns: [{ name: 'x', type: 'BIGINT' }], original_name: null }
   if (of.type === 'CreateFile' || of.type === 'ReplaceFile')
     return { type: of.type, data: { ...of.data, content: file } } as unknown as LedgerCommand
