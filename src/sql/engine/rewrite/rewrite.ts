@@ -1,42 +1,19 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { AstNode, AstValue } from '../ast/json.js'
-import {
-  become,
-  childrenOf,
-  isColumnRef,
-  isLiteral,
-  isNode,
-  isQuery,
-  isReference,
-  listOf,
-  nodeOf,
-  nodesOf,
-  partsOf,
-  placeOf,
-  subqueryRef,
-  textOf,
-} from '../ast/nodes.js'
-import { NeedsKnowledge } from '../session/needs-knowledge.js'
-import { fetchChunks } from '../knowledge/found-chunks.js'
-import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
-import { answerAgents, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
+import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listOf, nodeOf, nodesOf, partsOf, textOf } from '../ast/nodes.js'
+import { fetchNative } from '../connected/fetch-table.js'
+import { answerAgents } from '../asked/agent-answers.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
+import { nothingYet, placeAllRows, placeRows, putQuery, putRows, type Later } from './later.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
-import {
-  refusePast,
-  requireDatabase,
-  resolveTable,
-  type ConnectedTable,
-  type KnowledgeTable,
-  type TableMeaning,
-} from '../resolve/resolve.js'
+import { refusePast, requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
 import type { Reader, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/time-travel.js'
@@ -45,16 +22,6 @@ import type { ReadQuery } from '../read/read-query.js'
 
 /** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
-
-/** What a FROM names that is put in its place once all of the FROM is known. */
-type Later = {
-  models: ModelUse[]
-  agents: AgentUse[]
-  connected: { ref: AstNode; found: ConnectedTable }[]
-  knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
-}
-
-const nothingYet = (): Later => ({ models: [], agents: [], connected: [], knowledge: [] })
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -126,9 +93,7 @@ export class Rewriter {
   private async alone(ref: AstNode, scope: Scope): Promise<void> {
     const later = nothingYet()
     await this.reference(ref, scope, later)
-    agentsNeedQuestions(later.agents)
-    await this.fetch(later, undefined)
-    await this.search(later, undefined)
+    await placeAllRows(this.session, later)
   }
 
   private async select(node: AstNode, scope: Scope, reader?: Reader): Promise<void> {
@@ -141,8 +106,7 @@ export class Rewriter {
     await last?.fillFirst(later, scope)
     // A model takes its inputs by their names, and an agent its question: the query need not name them.
     const takesByName = later.models.length + later.agents.length > 0
-    await this.fetch(later, takesByName ? undefined : { select: node, reader, keepsRows: last !== undefined })
-    await this.search(later, node)
+    await placeRows(this.session, later, takesByName ? undefined : { select: node, reader, keepsRows: last !== undefined }, node)
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)
@@ -153,37 +117,6 @@ export class Rewriter {
     if (!this.session.last) return undefined
     const last = new LastInQuery(this.session, this.session.last, select)
     return last.isUsed ? last : undefined
-  }
-
-  /**
-   * Puts the rows of connected tables in the places of their names; all of them where it is not known what the query uses.
-   */
-  private async fetch({ connected }: Later, use: Use | undefined): Promise<void> {
-    for (const { ref, found } of connected)
-      try {
-        const rows = await fetchTable(this.session, found, ref, use)
-        this.replace(ref, [found.connection.name, found.table].join('.'), found.table, rows)
-      } catch (error) {
-        throw placed(error, ref)
-      }
-  }
-
-  /** Puts the chunks of knowledge bases in the places of their names: those that the WHERE of the query searches for. */
-  private async search({ knowledge }: Later, select: AstNode | undefined): Promise<void> {
-    for (const { ref, base, label, position } of knowledge)
-      try {
-        this.replace(ref, label, base.name, await fetchChunks(this.session, base, { ref, select, position }))
-      } catch (error) {
-        throw error instanceof NeedsKnowledge ? error : placed(error, ref)
-      }
-  }
-
-  private replace(ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void {
-    // The rows are those of this moment.
-    this.session.keep = false
-    this.session.reads.push({ name, query, state })
-    const alias = textOf(ref, 'alias') || called
-    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
   private async reference(ref: AstNode, scope: Scope, later: Later): Promise<void> {
@@ -242,9 +175,7 @@ export class Rewriter {
     if (source) await this.reference(source, scope, later)
     const [model] = later.models
     if (model) throw pivotedModel(model)
-    agentsNeedQuestions(later.agents)
-    await this.fetch(later, undefined)
-    await this.search(later, undefined)
+    await placeAllRows(this.session, later)
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
     await fillValues(ref, scope)
   }
@@ -283,7 +214,8 @@ export class Rewriter {
     if (native) {
       allowed?.refuseForm('A statement in the language of a connected database', 'Name the table: SELECT … FROM database.table.')
       refusePast(native.connection, placeIn(this.session, scope))
-      this.replace(ref, native.connection.name, native.connection.name, await fetchNative(this.session, native))
+      const { name: called } = native.connection
+      putRows(this.session, ref, called, called, await fetchNative(this.session, native))
       return
     }
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
@@ -315,8 +247,7 @@ export class Rewriter {
       { session: this.session, viewBody: (text, inside) => this.viewBody(text, { ...inside, reader: readerOf(ref, scope) }), ref },
     )
     this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
-    const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
-    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
+    putQuery(ref, query, parts.at(-1) ?? '')
   }
 
   private async model(

@@ -1,0 +1,58 @@
+import { NeedsKnowledge } from '../session/needs-knowledge.js'
+import { agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
+import type { AstNode } from '../ast/json.js'
+import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
+import { fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
+import { fetchChunks } from '../knowledge/found-chunks.js'
+import type { ModelUse } from '../models/references.js'
+import type { ConnectedTable, KnowledgeTable } from '../resolve/resolve.js'
+import type { Session } from '../session/session.js'
+import { placed } from '../session/sources.js'
+
+/** What a FROM names that is put in its place once all of the FROM is known. */
+export type Later = {
+  models: ModelUse[]
+  agents: AgentUse[]
+  connected: { ref: AstNode; found: ConnectedTable }[]
+  knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
+}
+
+export const nothingYet = (): Later => ({ models: [], agents: [], connected: [], knowledge: [] })
+
+/** Puts a query in the place of a name, which stays its alias unless the statement gives another one. */
+export const putQuery = (ref: AstNode, query: AstNode, called: string): void => {
+  const alias = textOf(ref, 'alias') || called
+  become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
+}
+
+/** Puts rows that were fetched in the place of a name. They are those of this moment, so that the rewritten text is not kept. */
+export const putRows = (session: Session, ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void => {
+  session.keep = false
+  session.reads.push({ name, query, state })
+  putQuery(ref, query, called)
+}
+
+/**
+ * Puts rows of connected tables, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
+ * all of them where that is not known.
+ */
+export const placeRows = async (session: Session, { connected, knowledge }: Later, use?: Use, select?: AstNode): Promise<void> => {
+  for (const { ref, found } of connected)
+    try {
+      putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, await fetchTable(session, found, ref, use))
+    } catch (error) {
+      throw placed(error, ref)
+    }
+  for (const { ref, base, label, position } of knowledge)
+    try {
+      putRows(session, ref, label, base.name, await fetchChunks(session, base, { ref, select, position }))
+    } catch (error) {
+      throw error instanceof NeedsKnowledge ? error : placed(error, ref)
+    }
+}
+
+/** Places the rows of tables that no SELECT of their own reads. Agents have no rows there. */
+export const placeAllRows = async (session: Session, later: Later): Promise<void> => {
+  agentsNeedQuestions(later.agents)
+  await placeRows(session, later)
+}
