@@ -1,0 +1,142 @@
+import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { isProblem, Problem } from '../../basics/errors.js'
+import { sharedLimits } from './limits.js'
+import type { Committed, Replica } from './replica.js'
+import type { Delta } from './rows.js'
+import type { Sequencer } from './sequencer.js'
+
+type Options = {
+  replica: Replica
+  sequencer: Sequencer
+  /** There is something to add: `catchUp` is called when nobody writes to the file. */
+  onNews: () => void
+  onTaken: (committed: Committed, delta: Delta) => void
+}
+
+const behind = () =>
+  new Problem('busy', 'Behind', 'this node could not catch up in time with what others wrote', {
+    hint: 'Send the request again.',
+    retryAfterSeconds: 1,
+  })
+
+/** Who waits until this node has a batch. */
+type Waiter = { seq: number; resolve: () => void }
+
+/** How far this node is behind the shared log: what it heard of, what it adds to its file, and who waits for that. */
+export class Following {
+  /** The newest batch that this node heard of. */
+  #heard = 0
+  /** Catching up failed: it is tried again when there is news, or at the next poll. */
+  #hasFailed = false
+  readonly #waiters = new Set<Waiter>()
+  #looking: Promise<number> | undefined
+  #lookingNext: Promise<number> | undefined
+
+  constructor(private readonly options: Options) {}
+
+  get #seq(): number {
+    return this.options.replica.place.seq
+  }
+
+  /** How many batches this node is behind the newest it heard of. */
+  get lag(): number {
+    return Math.max(0, this.#heard - this.#seq)
+  }
+
+  /** Whether there is something to add, as far as is known. */
+  get isBehind(): boolean {
+    return !this.#hasFailed && this.#heard > this.#seq
+  }
+
+  /** The shared log has a batch that the file could not take. */
+  missed(seq: number): void {
+    this.#heard = Math.max(this.#heard, seq)
+  }
+
+  /** Another node may have written. */
+  hear(seq: number): void {
+    this.missed(seq)
+    this.#hasFailed = false
+    if (this.isBehind) this.options.onNews()
+  }
+
+  failed(): void {
+    this.#hasFailed = true
+  }
+
+  /**
+   * Looks how far the shared log is. One that is not as far as this node was replaced by an older copy: catching up finds that out.
+   * @throws Unreachable
+   */
+  async look(): Promise<void> {
+    const before = this.#seq
+    const seq = await this.options.sequencer.look()
+    this.hear(seq < before ? before + 1 : seq)
+  }
+
+  /**
+   * Resolves when this node has all that any node acknowledged before the call.
+   * @throws Problem 503 when that takes too long, or nobody can say
+   */
+  async newest(): Promise<void> {
+    const late = AbortSignal.timeout(sharedLimits.readPatienceMs)
+    try {
+      const seq = await unlessAborted(this.#lookOnce(), late)
+      if (this.#seq < seq) await unlessAborted(this.#arrival(seq, late), late)
+    } catch (error) {
+      throw isProblem(error) ? error : behind()
+    }
+  }
+
+  /** Many who ask at once share a look; one that is under way may have begun too early. */
+  #lookOnce(): Promise<number> {
+    if (!this.#looking) return (this.#looking = this.options.sequencer.look().finally(() => (this.#looking = undefined)))
+    const next = () => {
+      this.#lookingNext = undefined
+      return this.#lookOnce()
+    }
+    return (this.#lookingNext ??= this.#looking.then(next, next))
+  }
+
+  #arrival(seq: number, late: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiter = { seq, resolve }
+      this.#waiters.add(waiter)
+      late.addEventListener('abort', () => this.#waiters.delete(waiter), { once: true })
+      this.hear(seq)
+    })
+  }
+
+  /** The file has gone on: tells those who waited for that. */
+  arrived(): void {
+    for (const waiter of this.#waiters)
+      if (waiter.seq <= this.#seq) {
+        this.#waiters.delete(waiter)
+        waiter.resolve()
+      }
+  }
+
+  /**
+   * Adds what others wrote, in parts, until nothing is left. Nobody else may write to the file meanwhile.
+   * @throws Unreachable, Forked; RangeError when what others wrote does not follow from the file
+   */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const heard = this.#heard
+      const delta = await this.options.sequencer.after(this.options.replica.place)
+      this.take(delta)
+      if (delta.to.seq < delta.newest) continue
+      // What was heard meanwhile may be newer than this answer.
+      if (this.#heard === heard) this.#heard = delta.newest
+      return
+    }
+  }
+
+  /** Adds a part of what others wrote. @throws RangeError when it does not follow from the file */
+  take(delta: Delta): void {
+    if (delta.to.seq <= this.#seq) return
+    const committed = this.options.replica.take(delta)
+    this.arrived()
+    this.options.onTaken(committed, delta)
+  }
+}

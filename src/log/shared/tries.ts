@@ -1,0 +1,100 @@
+import { isStorageError } from '../../basics/storage-error.js'
+import type { Waiting } from '../sqlite/turns.js'
+import type { Following } from './following.js'
+import { sharedLimits } from './limits.js'
+import type { Committed, Replica } from './replica.js'
+import { isEmpty, type Place } from './rows.js'
+import type { Lock, Sequencer } from './sequencer.js'
+import { Unreachable } from './session.js'
+
+/**
+ * What became of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`
+ * says why the file could not take it; the batch stands, and the node follows later.
+ */
+type Appended = { answers: (() => void)[]; committed?: Committed; missed?: { error: unknown; seq: number } }
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
+
+/** Tries batches on the file of this node and at PostgreSQL, until they are in the log or cannot be. */
+export class Tries {
+  constructor(
+    private readonly replica: Replica,
+    private readonly sequencer: Sequencer,
+    private readonly following: Following,
+  ) {}
+
+  /**
+   * Nobody else may write to the file meanwhile. `until`, in milliseconds of performance.now(), is when it no longer waits for PostgreSQL.
+   * Work that does not fit is taken out of the batch and put back.
+   * @throws Unreachable, Unknown, Forked; RangeError when what others wrote does not follow; errors of the storage
+   */
+  async append(batch: Waiting[], until: number, putBack: (rest: Waiting[]) => void): Promise<Appended> {
+    let lock: Lock | undefined
+    for (;;)
+      try {
+        const answers = this.#try(batch, putBack)
+        const { place: from } = this.replica
+        const { rows, to } = this.replica.tried()
+        if (isEmpty(rows)) {
+          const isNewest = lock !== undefined || (await this.sequencer.look()) === from.seq
+          this.replica.giveBack()
+          if (isNewest) {
+            await lock?.release()
+            return { answers }
+          }
+        } else {
+          if ((await (lock ?? this.sequencer).append(from, to, rows)) === 'accepted') return { answers, ...this.#keep(to) }
+          this.replica.giveBack()
+        }
+        lock = await this.#takeLock(lock)
+      } catch (error) {
+        this.replica.giveBack()
+        await lock?.release()
+        lock = undefined
+        if (!(error instanceof Unreachable) || performance.now() >= until) throw error
+        await pause()
+      }
+  }
+
+  /** Carries out the batch on the file, as far as it is not too large. */
+  #try(batch: Waiting[], putBack: (rest: Waiting[]) => void): (() => void)[] {
+    const open = this.replica.begin()
+    const answers: (() => void)[] = []
+    for (const [i, { carryOut, reject }] of batch.entries()) {
+      try {
+        answers.push(carryOut(open))
+      } catch (error) {
+        if (isStorageError(error) || open.writer.isHalfDone) throw error
+        answers.push(() => reject(error))
+      }
+      if (open.writer.bytes >= sharedLimits.batchMaxBytes) putBack(batch.splice(i + 1))
+    }
+    return answers
+  }
+
+  /** Catches up, and takes the head when hardly anything is missing: nobody waits while a long way is made up. */
+  async #takeLock(held: Lock | undefined): Promise<Lock> {
+    await held?.release()
+    for (;;) {
+      await this.following.catchUp()
+      const lock = await this.sequencer.lock(this.replica.place)
+      const { delta } = lock
+      try {
+        this.following.take(delta)
+      } catch (error) {
+        await lock.release()
+        throw error
+      }
+      if (delta.to.seq >= delta.newest) return lock
+      await lock.release()
+    }
+  }
+
+  #keep(to: Place): Pick<Appended, 'committed' | 'missed'> {
+    try {
+      return { committed: this.replica.commit(to) }
+    } catch (error) {
+      return { missed: { error, seq: to.seq } }
+    }
+  }
+}
