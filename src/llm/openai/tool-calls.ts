@@ -2,17 +2,32 @@ import { randomUUID } from 'node:crypto'
 import type { ToolCall } from '../contract/language-model.js'
 import { recordIn, textIn } from './members.js'
 
-/** A call as far as it has arrived. */
-type Open = { index: number | undefined; id: string; name: string; input: string; signature: string | undefined }
+/** A text of JSON as far as it has arrived. It is read piece by piece, since servers that repeat names send calls in thousands of pieces. */
+class Input {
+  text = ''
+  #depth = 0
+  #isQuoted = false
+  #isEscaped = false
+  #hasBegun = false
 
-const isWhole = (input: string): boolean => {
-  try {
-    JSON.parse(input)
-    return true
-  } catch {
-    return false
+  add(piece: string): void {
+    this.text += piece
+    for (const char of piece)
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (char === '"') this.#isQuoted = !this.#isQuoted
+      else if (this.#isQuoted) this.#isEscaped = char === '\\'
+      else if (char === '{' || char === '[') [this.#depth, this.#hasBegun] = [this.#depth + 1, true]
+      else if (char === '}' || char === ']') this.#depth -= 1
+  }
+
+  /** Whether its object has ended. */
+  get isWhole(): boolean {
+    return this.#hasBegun && this.#depth === 0
   }
 }
+
+/** A call as far as it has arrived. */
+type Open = { index: number | undefined; id: string; name: string; readonly input: Input; signature: string | undefined }
 
 const given = (text: string | undefined): string => (text === undefined || text.trim() === '' ? '' : text)
 
@@ -34,7 +49,7 @@ export class ToolCalls {
     const call = this.#find(index, id, name, input) ?? this.#begin(index)
     call.id ||= id
     call.name ||= name
-    call.input += input
+    call.input.add(input)
     call.signature ??= textIn(recordIn(recordIn(sent?.['extra_content'])?.['google'])?.['thought_signature'])
   }
 
@@ -45,12 +60,12 @@ export class ToolCalls {
     const call = index === undefined ? (sameId ?? (id === '' && name === '' ? this.#calls.at(-1) : undefined)) : sameIndex
     if (!call || name === '' || call.name === '') return call
     // A call may come whole with the index of the one before it, and with or without an id of its own.
-    const isOther = (id !== '' && call.id !== '' && call.id !== id) || call.name !== name || (input !== '' && isWhole(call.input))
+    const isOther = (id !== '' && call.id !== '' && call.id !== id) || call.name !== name || (input !== '' && call.input.isWhole)
     return isOther ? undefined : call
   }
 
   #begin(index: number | undefined): Open {
-    const call: Open = { index, id: '', name: '', input: '', signature: undefined }
+    const call: Open = { index, id: '', name: '', input: new Input(), signature: undefined }
     this.#calls.push(call)
     return call
   }
@@ -63,7 +78,7 @@ export class ToolCalls {
     return calls.map(({ id: sent, name, input, signature }) => {
       const id = sent === '' || known.has(sent) ? `call_${randomUUID()}` : sent
       known.add(id)
-      return { id, tool: name === '' ? 'unknown' : name, input, ...(signature !== undefined && { signature }) }
+      return { id, tool: name === '' ? 'unknown' : name, input: input.text, ...(signature !== undefined && { signature }) }
     })
   }
 }

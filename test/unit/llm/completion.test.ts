@@ -105,4 +105,9 @@ describe('calls of tools are told apart', () => {
     ])
     expect(callsIn({ id: 'a', ...f('sql', '{"q') }, { ...f(undefined, '":1}') })).toEqual([{ id: 'a', tool: 'sql', input: '{"q":1}' }])
   })
+  test('and one of many pieces that each repeat its name stays one, whatever its strings hold', () => {
+    const input = JSON.stringify({ query: `SELECT '}{"\\\\${'x, '.repeat(100_000)}'`, rest: [{}] })
+    const pieces = input.match(/[^]{1,7}/gu)!.map((piece) => ({ index: 0, id: 'a', ...f('sql', piece) }))
+    expect(callsIn(...pieces)).toEqual([{ id: 'a', tool: 'sql', input }])
+  })
 })
