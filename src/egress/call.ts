@@ -1,8 +1,8 @@
 import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib'
 import { limits } from '../basics/limits.js'
-import { badPorts, noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
-import { badPort, callFailed, explainCall, tooLong } from './called-over-http.js'
+import { noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
+import { callFailed, explainCall, tooLong } from './called-over-http.js'
 import type { CallLimits } from './fetch.js'
 import { HttpPools, type HttpConnecting } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
@@ -89,7 +89,6 @@ export const egressCall = (policy: EgressPolicy, connecting: HttpConnecting = {}
   const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
   return async (address: string, { headers, body, signal }: Call): Promise<CallAnswer> => {
     const { url, where } = readAddress(address)
-    if (badPorts.has(Number(url.port))) throw badPort(where)
     signal.throwIfAborted()
     const stopped = new AbortController()
     const stop = (reason: unknown) => stopped.abort(reason)

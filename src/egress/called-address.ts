@@ -5,7 +5,7 @@ import { readHost, readPort } from './policy.js'
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Ports that `fetch` calls nowhere: servers of other protocols could take a request for one of their own. */
-export const badPorts: ReadonlySet<number> = new Set([
+const badPorts: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79],
   ...[87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
   ...[389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989],
@@ -25,7 +25,9 @@ export const readAddress = (text: string): { url: URL; where: string } => {
     throw refused('The address of the call holds a user or a password', 'Send them in a header.')
   const { name } = readHost(url.hostname)
   const port = readPort(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port)
-  return { url, where: `${name}:${port}` }
+  const where = `${name}:${port}`
+  if (badPorts.has(port)) throw refused(`${where} has a port of another protocol`, 'Name a port that speaks HTTP.')
+  return { url, where }
 }
 
 /** What refuses an answer that is a redirect; undefined for any other. */

@@ -13,9 +13,9 @@ const causes = function* (error: unknown): Generator<object> {
   }
 }
 
-const textOf = (error: object, member: 'code' | 'message'): string => {
-  const text: unknown = Reflect.get(error, member)
-  return typeof text === 'string' ? text : ''
+const codeOf = (error: object): string => {
+  const code: unknown = Reflect.get(error, 'code')
+  return typeof code === 'string' ? code : ''
 }
 
 const isTls = (code: string): boolean => /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/.test(code)
@@ -30,8 +30,7 @@ export const explainCall = (error: unknown, where: string): Problem => {
   const chain = [...causes(error)]
   const problem = chain.find((cause) => cause instanceof Problem)
   if (problem) return problem
-  const code = chain.map((cause) => textOf(cause, 'code')).findLast((found) => found !== '') ?? ''
-  if (chain.some((cause) => textOf(cause, 'message') === 'bad port')) return badPort(where)
+  const code = chain.map(codeOf).findLast((found) => found !== '') ?? ''
   if (isTls(code))
     return callFailed(
       'TLS failed',
@@ -50,10 +49,6 @@ export const explainCall = (error: unknown, where: string): Problem => {
     },
   )
 }
-
-/** The port of a protocol that requests in HTTP could be taken for. */
-export const badPort = (where: string): Problem =>
-  new Problem('egress_refused', 'Not allowed to call', `${where} has a port of another protocol`, { hint: 'Name a port that speaks HTTP.' })
 
 /** An answer that goes on for too long. */
 export const tooLong = (where: string): Problem =>

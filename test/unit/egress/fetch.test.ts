@@ -261,7 +261,7 @@ test('a signal that was given before the call, or comes during it, ends it with 
 })
 
 test('a header that HTTP cannot carry is refused without its value', async () => {
-  const refused = await failure(egressFetch(here)('http://127.0.0.1:1/', { headers: { authorization: 'Bearer secret-1\nx: y' } }))
+  const refused = await failure(egressFetch(here)('http://127.0.0.1:8080/', { headers: { authorization: 'Bearer secret-1\nx: y' } }))
   expect(refused.code).toBe('wrong_arguments')
   expect(JSON.stringify([refused, refused.detail])).not.toContain('secret-1')
 })
