@@ -1,4 +1,5 @@
 import { history, nameColumn, textColumn } from './history.js'
+import { withPayload } from './payloads/payload-text.js'
 import type { Projection } from './projection.js'
 
 /** Conversations with all chatbots; `name` stands for a place in a chat service. */
@@ -10,15 +11,16 @@ export const conversations = history({
   columns: { chatbot: textColumn, name: nameColumn, channel: textColumn },
 })
 
-/** The events of a source that ended the way of a message or received one, each with its payload if that can be read: a JSON object. */
-export const messagesFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE messages_said AS
-    SELECT e.*, CASE WHEN json_valid(p.body) AND json_type(p.body) = 'OBJECT' THEN p.body END AS body
-    FROM (
+/** The events of a source that received a message or ended its way, each with its payload if that can be read: a JSON object. */
+export const messagesFrom = (source: string): string =>
+  `CREATE OR REPLACE TEMP TABLE messages_said AS ${withPayload(
+    `
       SELECT position, recorded_at, actor, source, request, stream AS conversation, type, data->>'$.message' AS message,
         data->>'$.reply' AS reply, data->>'$.answer' AS answer, (data->>'$.answered_at')::BIGINT AS answered_at,
         data->>'$.reason' AS reason, data->>'$.error' AS error, data->>'$.notice' AS notice, data->>'$.payload' AS payload
-      FROM ${source} WHERE type IN ('MessageReceived', 'MessageSent', 'DeliveryFailed', 'MessageFailed')
-    ) AS e LEFT JOIN batch_payloads AS p ON p.hash = e.payload`
+      FROM ${source} WHERE type IN ('MessageReceived', 'MessageSent', 'DeliveryFailed', 'MessageFailed')`,
+    'OBJECT',
+  )}`
 
 /** One row for each message that was received, and one for what became of it. */
 export const keepMessages = `INSERT INTO ledger.messages
