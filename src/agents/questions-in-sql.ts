@@ -4,7 +4,7 @@ import { someAtOnce } from '../basics/concurrency/some-at-once.js'
 import type { Found, Resources } from '../log/contract/log.js'
 import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
 import type { RunningStatement } from '../sql/contract/request.js'
-import type { Answered, AskAgent } from './contract/answering.js'
+import { answerOf, type Answered, type AskAgent } from './contract/answering.js'
 
 type Parts = {
   ask: AskAgent
@@ -72,11 +72,8 @@ export class QuestionsInSql {
   async #ask(whom: Whom, question: string, at: number | undefined, { origin, client, signal = never }: RunningStatement): Promise<Result> {
     try {
       const turns = [{ role: 'user', content: question }] as const
-      const frames = this.parts.ask({ ...whom, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) })
-      for (;;) {
-        const next = await frames.next()
-        if (next.done === true) return { answered: next.value }
-      }
+      const asked = { ...whom, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) } as const
+      return { answered: await answerOf(this.parts.ask(asked)) }
     } catch (error) {
       return { error }
     }

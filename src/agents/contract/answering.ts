@@ -4,7 +4,7 @@ import type { Problem } from '../../basics/errors.js'
 import type { ChatMessage, TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Found, Origin } from '../../log/contract/log.js'
-import type { ToolUse } from './answer-record.js'
+import type { AnswerRecord, ToolUse } from './answer-record.js'
 
 /** One turn of a conversation. */
 export type Turn = { role: 'user' | 'assistant'; content: string }
@@ -33,6 +33,13 @@ export type Asked = {
 
 /** The rows that a query of the agent gave; at most the first ones. */
 export type AnswerRows = { sql: string; columns: readonly string[]; rows: readonly (readonly Json[])[]; cut: boolean }
+
+/** The query of one use of a tool; undefined if there was none, or it failed. */
+export const rowsOf = ({ failed, sql, columns = [], rows = [], cut = false }: ToolUse): AnswerRows | undefined =>
+  failed || sql === undefined ? undefined : { sql, columns, rows, cut }
+
+/** The queries that a recorded answer rests on. */
+export const queriesOf = ({ tools }: Pick<AnswerRecord, 'tools'>): AnswerRows[] => tools.flatMap((use) => rowsOf(use) ?? [])
 
 /**
  * What happens on the way to an answer, as it happens. `text` is a part of what the language model says. If a step follows, that was a remark
@@ -88,3 +95,11 @@ export type AnswerPlan = {
  * @throws Problem not_ready, busy, egress_refused
  */
 export type AskAgent = (asked: Asked) => AsyncGenerator<AnswerFrame, Answered, void>
+
+/** The end of an answer, for who does not watch its frames. @example await answerOf(agents.ask(asked)) */
+export const answerOf = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
+  for (;;) {
+    const next = await frames.next()
+    if (next.done === true) return next.value
+  }
+}

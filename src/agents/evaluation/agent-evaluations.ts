@@ -1,6 +1,6 @@
 import { streamId, type JsonObject } from '../../../events/common.js'
 import type { Agent } from '../../../events/agent.js'
-import type { AgentEvaluated, EvaluationJudge } from '../../../events/records/answers.js'
+import type { EvaluationJudge } from '../../../events/records/answers.js'
 import { isProblem, notFound } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { withinTime } from '../../basics/concurrency/within-time.js'
@@ -12,9 +12,10 @@ import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
 import type { StatementOf } from '../../sql/statements/statement.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
-import type { Answered, AnswerRows, Asked, AskAgent } from '../contract/answering.js'
-import { sealRecord } from '../record/seal-record.js'
+import { answerOf, type Answered, type AnswerRows, type Asked, type AskAgent } from '../contract/answering.js'
+import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
 import type { ReserveTokens } from '../run/token-budget.js'
+import { addUsage, noUsage } from '../run/usage.js'
 import { changedAgent } from '../rerun/changed-agent.js'
 import { meansOf } from '../rerun/compare.js'
 import { sameLastRows } from '../rerun/same-rows.js'
@@ -38,7 +39,7 @@ type Parts = {
 type Scored = { test: TestCase; answered: Answered | undefined; scores: Record<string, number>; reason: string | null; notes: string[] }
 
 /** The judge of an evaluation, and what it has used. */
-type Judging = Judge & { used: EvaluationJudge }
+type Judging = Judge & { usage: TokenUsage }
 
 const never = new AbortController().signal
 
@@ -78,20 +79,19 @@ export class AgentEvaluations {
         someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, signal }, judging)),
       )
       running.signal?.throwIfAborted()
-      const model = await this.parts.modelOf(agent.state)
-      const position = await this.#record(agent, scored, { model: model.model, running, durationMs: performance.now() - began, judging })
+      const { model } = await this.parts.modelOf(agent.state)
+      const position = await this.#record(agent, scored, { model, running, durationMs: performance.now() - began, judging })
       return { rows: scored.map((one) => rowOf(one, metrics)), position }
     })
   }
 
   async #judging(agent: Found<'agent'>, params: JsonObject): Promise<Judging> {
     const model = await this.parts.modelOf({ model_name: null, provider: null, params })
-    const used: EvaluationJudge = { provider: model.provider, model: model.model, input_tokens: null, output_tokens: null }
-    const onUsed = ({ input, output }: TokenUsage) => {
-      if (input !== null) used.input_tokens = (used.input_tokens ?? 0) + input
-      if (output !== null) used.output_tokens = (used.output_tokens ?? 0) + output
+    const judging: Judging = {
+      ...{ model, reserve: this.parts.reserving(agent), usage: noUsage },
+      onUsed: (usage) => (judging.usage = addUsage(judging.usage, usage)),
     }
-    return { model, reserve: this.parts.reserving(agent), onUsed, used }
+    return judging
   }
 
   async #case(test: TestCase, metrics: readonly MetricName[], asking: Omit<Asked, 'turns'>, judging: Judge | undefined): Promise<Scored> {
@@ -99,7 +99,7 @@ export class AgentEvaluations {
     const asked: Asked = { ...asking, turns: [{ role: 'user', content: test.question }] }
     try {
       asked.signal.throwIfAborted()
-      scored.answered = await finish(this.parts.ask(asked))
+      scored.answered = await answerOf(this.parts.ask(asked))
       if (scored.answered.problem) scored.notes.push(scored.answered.problem.detail)
     } catch (error) {
       if (asked.signal.aborted) scored.notes.push(`the questions together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)`)
@@ -135,43 +135,25 @@ export class AgentEvaluations {
     return verdict.isGood
   }
 
-  async #record(
-    agent: Found<'agent'>,
+  #record(
+    { stream, version }: Found<'agent'>,
     scored: readonly Scored[],
     { model, running, durationMs, judging }: { model: string; running: RunningStatement; durationMs: number; judging: Judging | undefined },
   ): Promise<number> {
-    const { ledger } = this.parts
-    const payload = sealRecord(
-      ledger.vault,
-      scored.map((one) => caseOf(one, judging?.used.model)),
-    )
-    const tokens = (name: 'input' | 'output') =>
-      scored.reduce<number | null>((sum, { answered }) => {
-        const used = answered?.usage[name] ?? null
-        return used === null ? sum : (sum ?? 0) + used
-      }, null)
-    const data: AgentEvaluated = {
-      ...{ agent: agent.stream, version: agent.version, test: 'table', replayed: 'nothing', model, cases: scored.length },
+    const facts: EvaluationFacts = {
+      ...{ agent: stream, version, test: 'table', replayed: 'nothing', model, durationMs },
       failed: scored.filter(({ answered }) => !answered || answered.problem !== undefined).length,
       metrics: meansOf(scored.map(({ scores }) => scores)),
-      ...{
-        input_tokens: tokens('input'),
-        output_tokens: tokens('output'),
-        judge: judging?.used ?? null,
-        duration_ms: Math.round(durationMs),
-        payload: payload.hash,
-      },
+      usage: scored.map(({ answered }) => answered?.usage ?? noUsage).reduce(addUsage, noUsage),
+      judge: judging ? usedBy(judging) : null,
     }
-    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, running.origin, { payloads: [payload] })
-    return positions[0] ?? 0
+    const cases = scored.map((one) => caseOf(one, judging?.model.model))
+    return recordEvaluation(this.parts.ledger, facts, cases, running.origin)
   }
 }
 
-const finish = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
-  for (;;) {
-    const next = await frames.next()
-    if (next.done === true) return next.value
-  }
+const usedBy = ({ model: { provider, model }, usage: { input, output } }: Judging): EvaluationJudge => {
+  return { provider, model, input_tokens: input, output_tokens: output }
 }
 
 const expectedOf = ({ answer, sql }: TestCase): string | null => answer ?? sql

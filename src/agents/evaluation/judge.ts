@@ -5,6 +5,7 @@ import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../prompt/tokens.js'
 import { exchange } from '../run/exchange.js'
 import type { ReserveTokens } from '../run/token-budget.js'
+import { usageOf } from '../run/usage.js'
 
 /** What a language model says of an answer. */
 export type Verdict = { isGood: boolean; reason: string }
@@ -67,7 +68,7 @@ export const judge = async (
     { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 },
     { signal, onText: () => undefined },
   )
-  const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
+  const usage = usageOf(response)
   settle((usage.input ?? read) + (usage.output ?? estimateTokens(response.text)))
   onUsed(usage)
   if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')

@@ -8,9 +8,11 @@ import type { Ledger } from '../../commands/ledger.js'
 import { causeAt } from '../../log/contract/origins.js'
 import type { Origin, Resources } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
-import type { Answered, AnswerRows, AskAgent } from '../contract/answering.js'
+import type { EvaluationCase } from '../contract/evaluation-case.js'
+import { answerOf, queriesOf, type Answered, type AskAgent } from '../contract/answering.js'
 import type { AnswerRecords, RecordedAnswer } from '../record/answer-records.js'
-import { sealRecord } from '../record/seal-record.js'
+import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
+import { addUsage, noUsage } from '../run/usage.js'
 import { changedAgent, type AgentChange } from './changed-agent.js'
 import { compare, meansOf, scoresOf, type Comparison, type Side, type Unanswered } from './compare.js'
 import { replay } from './recorded-run.js'
@@ -48,11 +50,6 @@ type Parts = {
   beside: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
-  tools.flatMap(({ failed, sql, columns, rows, cut }) =>
-    failed || sql === undefined ? [] : [{ sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }],
-  )
-
 const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
   const { outcome, version, model, input_tokens, output_tokens, duration_ms } = event
   return { text: record.answer, queries: queriesOf(record), ...{ outcome, version, model, input_tokens, output_tokens, duration_ms } }
@@ -60,19 +57,12 @@ const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
 
 const placeOf = ({ answer, position }: Pick<Answered, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
 
-const tokensOf = (sides: readonly Side[], name: 'input_tokens' | 'output_tokens'): number | null => {
-  const known = sides.map((side) => side[name]).filter((tokens) => tokens !== null)
-  return known.length === 0 ? null : known.reduce((sum, tokens) => sum + tokens, 0)
-}
-
 const isComparison = (one: Comparison | Unanswered): one is Comparison => one.result !== 'failed'
 
-const finish = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
-  for (;;) {
-    const next = await frames.next()
-    if (next.done === true) return next.value
-  }
-}
+const caseOf = (one: Comparison | Unanswered): EvaluationCase =>
+  isComparison(one)
+    ? { question: one.question, expected: one.before.text, answer: one.after.text, of: one.of, gave: one.gave, scores: scoresOf(one) }
+    : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} }
 
 /** What is replayed where the request does not say: all if nothing is changed, else what the tools gave. */
 const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): Replaying => {
@@ -173,7 +163,7 @@ export class Reruns {
     const project = await resources.byStream('project', agent.state.project)
     if (!project) throw notFound('project', agent.state.project)
     const began = performance.now()
-    const answered = await finish(
+    const answered = await answerOf(
       this.parts.ask({
         ...{ project, agent, isGiven: true, purpose: 'rerun', client, signal },
         // A crash before the evaluation would leave this answer alone: its cause leads to the one that is asked again.
@@ -188,38 +178,24 @@ export class Reruns {
     return { version: agent.version, model: given.model, answered: { ...answered, durationMs } }
   }
 
-  async #record(
+  #record(
     { agent, origin }: RerunRequest,
     cases: readonly (Comparison | Unanswered)[],
     { replaying, metrics, durationMs }: { replaying: Replaying; metrics: Rerun['metrics']; durationMs: number },
   ): Promise<number> {
-    const { ledger } = this.parts
-    const compared = cases.filter(isComparison)
-    const sides = compared.map(({ after }) => after)
-    const payload = sealRecord(
-      ledger.vault,
-      cases.map((one) =>
-        isComparison(one)
-          ? { question: one.question, expected: one.before.text, answer: one.after.text, of: one.of, gave: one.gave, scores: scoresOf(one) }
-          : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} },
-      ),
-    )
-    const data: AgentEvaluated = {
+    const sides = cases.filter(isComparison).map(({ after }) => after)
+    const facts: EvaluationFacts = {
       agent,
       version: sides[0]?.version ?? 1,
       test: 'rerun',
       replayed: replaying,
       model: sides[0]?.model ?? '',
-      cases: cases.length,
       failed: cases.filter((one) => !isComparison(one) || one.after.outcome === 'failed' || one.after.outcome === 'aborted').length,
       metrics,
-      input_tokens: tokensOf(sides, 'input_tokens'),
-      output_tokens: tokensOf(sides, 'output_tokens'),
       judge: null,
-      duration_ms: Math.round(durationMs),
-      payload: payload.hash,
+      usage: sides.map(({ input_tokens: input, output_tokens: output }) => ({ input, output })).reduce(addUsage, noUsage),
+      durationMs,
     }
-    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, origin, { payloads: [payload] })
-    return positions[0] ?? 0
+    return recordEvaluation(this.parts.ledger, facts, cases.map(caseOf), origin)
   }
 }

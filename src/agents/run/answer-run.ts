@@ -9,6 +9,7 @@ import { estimateTokens } from '../prompt/tokens.js'
 import { exchange, type Exchanged } from './exchange.js'
 import type { ReserveTokens } from './token-budget.js'
 import type { ToolBook } from './tool-book.js'
+import { addUsage, noUsage, usageOf } from './usage.js'
 
 /** What an answer came to, with everything that was said and done on the way. */
 export type Finished = {
@@ -43,8 +44,6 @@ const answerNow = 'Answer now with what you have. Use no more tools.'
 
 const limit = (title: string, detail: string): Problem => new Problem('answer_limit', title, detail)
 
-const added = (sum: number | null, more: number | null): number | null => (sum === null && more === null ? null : (sum ?? 0) + (more ?? 0))
-
 /** One answer: a conversation between a language model and its tools, until the model has said all, or a limit ends it. */
 export class AnswerRun {
   readonly #messages: ChatMessage[] = []
@@ -53,7 +52,7 @@ export class AnswerRun {
   readonly #steps: AnswerStep[] = []
   readonly #queries: AnswerRows[] = []
   readonly #began = performance.now()
-  #usage: TokenUsage = { input: null, output: null }
+  #usage: TokenUsage = noUsage
   /** Tokens that were used, or about that many where the provider does not say. */
   #counted = 0
   #firstTextMs: number | null = null
@@ -144,8 +143,8 @@ export class AnswerRun {
   }
 
   #count({ response }: Exchanged, read: number): number {
-    const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
-    this.#usage = { input: added(this.#usage.input, usage.input), output: added(this.#usage.output, usage.output) }
+    const usage = usageOf(response)
+    this.#usage = addUsage(this.#usage, usage)
     const written = estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
     const used = (usage.input ?? read) + (usage.output ?? written)
     this.#counted += used
@@ -153,7 +152,7 @@ export class AnswerRun {
   }
 
   #stepOf({ response, durationMs, failure }: Exchanged): AnswerStep {
-    const usage: TokenUsage = 'usage' in response ? response.usage : { input: null, output: null }
+    const usage = usageOf(response)
     return {
       kind: 'model',
       name: this.parts.model.model,

@@ -3,14 +3,9 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { erased, Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
-import type { Answered, AnswerRows } from '../contract/answering.js'
+import { queriesOf, type Answered } from '../contract/answering.js'
 
 type Stored = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
-
-const queriesOf = ({ tools }: AnswerRecord): AnswerRows[] =>
-  tools.flatMap(({ failed, sql, columns, rows, cut }) =>
-    failed || sql === undefined ? [] : [{ sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }],
-  )
 
 /**
  * An answer as it was recorded at a position of the log.

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { ToolUse } from '../contract/answer-record.js'
+import { rowsOf } from '../contract/answering.js'
 import type { Tool, ToolResult } from './tool.js'
 
 /** A failure whose text a language model is told as it stands. */
@@ -55,10 +56,10 @@ export class RecordedUses {
 }
 
 /** What a recorded use gives. @throws ToldFailure when it failed */
-export const givenBy = ({ output, failed, sql, columns, rows, cut }: ToolUse): ToolResult => {
-  const text = textIn(output)
-  if (failed) throw new ToldFailure(text)
-  const query = sql === undefined ? undefined : { sql, columns: columns ?? [], rows: rows ?? [], cut: cut ?? false }
+export const givenBy = (use: ToolUse): ToolResult => {
+  const text = textIn(use.output)
+  if (use.failed) throw new ToldFailure(text)
+  const query = rowsOf(use)
   return { output: text, rows: query ? query.rows.length : null, ...(query && { query }) }
 }
 
