@@ -239,7 +239,7 @@ export class Agents {
     }
     const [position = 0] = (await record(this.parts.ledger, recorded)).positions
     const { content, outcome, queries, usage, problem } = finished
-    return { answer, position, content, outcome, queries, usage, ...(problem && { problem }) }
+    return { answer, position, model: model.model, content, outcome, queries, usage, ...(problem && { problem }) }
   }
 }
 

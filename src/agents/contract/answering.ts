@@ -55,6 +55,8 @@ export type AnswerFrame =
 export type Answered = {
   answer: string
   position: number
+  /** The language model that was asked. */
+  model: string
   content: string
   outcome: AnswerOutcome
   /** The queries that the answer rests on, with their rows. */

@@ -72,6 +72,7 @@ export class AgentEvaluations {
     const agent = await changedAgent({ log, resources: log.resources }, named.stream, { version: settings.version })
     const { cases, metrics } = await readTestTable(settings, (sql) => this.parts.select(sql, running))
     const judging = metrics.includes('judge') ? await this.#judging(agent, settings.judge) : undefined
+    const { model } = await this.parts.modelOf(agent.state)
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', origin: running.origin, client: running.client } as const
     const began = performance.now()
     return this.parts.beside(async () => {
@@ -79,7 +80,6 @@ export class AgentEvaluations {
         someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, signal }, judging)),
       )
       running.signal?.throwIfAborted()
-      const { model } = await this.parts.modelOf(agent.state)
       const position = await this.#record(agent, scored, { model, running, durationMs: performance.now() - began, judging })
       return { rows: scored.map((one) => rowOf(one, metrics)), position }
     })

@@ -134,8 +134,8 @@ export class Reruns {
     const before = sideOf(event, record)
     const places = { of: placeOf(event), question: record.question }
     if (replaying !== 'exchanges') {
-      const { version, answered, model } = await this.#ask(event, record, replaying, request)
-      const { content, outcome, queries, usage, durationMs } = answered
+      const { version, answered } = await this.#ask(event, record, replaying, request)
+      const { model, content, outcome, queries, usage, durationMs } = answered
       const tokens = { input_tokens: usage.input, output_tokens: usage.output }
       const after = { text: content, outcome, version, model, queries, ...tokens, duration_ms: durationMs }
       return compare({ ...places, gave: placeOf(answered) }, { before, after })
@@ -174,8 +174,7 @@ export class Reruns {
       }),
     )
     const durationMs = Math.round((performance.now() - began) * 10) / 10
-    const given = await this.parts.records.one(String(answered.position))
-    return { version: agent.version, model: given.model, answered: { ...answered, durationMs } }
+    return { version: agent.version, answered: { ...answered, durationMs } }
   }
 
   #record(

@@ -17,7 +17,7 @@ export const recordedAnswer = async (log: Stored, position: number): Promise<Ans
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && currentEvent(parseEnvelope(stored.text))
   if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)
-  const { answer, outcome, payload, error, input_tokens: input, output_tokens: output } = event.data
+  const { answer, model, outcome, payload, error, input_tokens: input, output_tokens: output } = event.data
   const bytes = await log.payload(payload)
   if (!bytes)
     throw erased(
@@ -28,7 +28,7 @@ export const recordedAnswer = async (log: Stored, position: number): Promise<Ans
   // It was sealed here, as an AnswerRecord.
   const record = JSON.parse(bytes.toString()) as AnswerRecord
   return {
-    ...{ answer, position, outcome },
+    ...{ answer, position, model, outcome },
     content: record.answer,
     queries: queriesOf(record),
     usage: { input, output },
