@@ -15,7 +15,7 @@ import {
   type Asked,
   type AskAgent,
 } from './contract/answering.js'
-import { prepare, type PrepareParts, type Prepared } from './prepare.js'
+import { prepare, rowsFor, type PrepareParts, type Prepared } from './prepare.js'
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { settingsOf } from './prompt/settings.js'
 import { AnswerRun, GivenUp } from './run/answer-run.js'
@@ -152,11 +152,8 @@ export class Agents {
   }
 
   /** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
-  async rowsFor(asked: Asked, query: string): Promise<AnswerRows> {
-    const { tools } = await prepare(this.#prepareParts, this.#descriptions, asked, asked.signal)
-    const result = await tools.find(({ kind }) => kind === 'sql')?.use({ query }, asked.signal)
-    if (!result?.query) throw wrong('the agent has no tables to query')
-    return result.query
+  rowsFor(asked: Asked, query: string): Promise<AnswerRows> {
+    return rowsFor(this.#prepareParts, asked, query)
   }
 
   /** Reserves tokens of an agent's day for what is asked beside its answers. */

@@ -1,10 +1,11 @@
 import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
+import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Found, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
-import type { Asked } from './contract/answering.js'
+import type { AnswerRows, Asked } from './contract/answering.js'
 import { nameInSql, type TableDescriptions } from './prompt/describe.js'
 import { Fence } from './prompt/fence.js'
 import { linked } from './prompt/link.js'
@@ -70,16 +71,31 @@ const databaseOf = ({ tables }: Scope, project: Found<'project'>): string => {
   return databases.size === 1 && only !== undefined ? only : project.state.name
 }
 
+/** What an agent may use, and what queries of it are bound to, at one position of the log. */
+const readable = async (parts: PrepareParts, asked: Asked, signal: AbortSignal) => {
+  const { scope, head, position } = await readScope(parts, asked)
+  const queries = new Queries(parts, { origin: asked.origin, client: asked.client, head, position, signal })
+  const only: TablePath[] = [
+    ...scope.tables.map(({ path }) => path),
+    ...scope.models.map(({ project, found }) => [project.state.name, found.state.name]),
+  ]
+  return { scope, head, position, queries, only, db: databaseOf(scope, asked.project) }
+}
+
+/** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
+export const rowsFor = async (parts: PrepareParts, asked: Asked, query: string): Promise<AnswerRows> => {
+  const { scope, queries, only, db } = await readable(parts, asked, asked.signal)
+  if (scope.tables.length === 0) throw wrong('the agent has no tables to query')
+  return (await sqlTool(queries, only, db).use({ query })).query
+}
+
 /** Reads what an agent may use, and makes its prompt and its tools. @throws Problem when it cannot be asked */
 export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: Asked, signal: AbortSignal) => {
-  const { scope, head, position } = await readScope(parts, asked)
+  const { scope, head, position, queries, only, db } = await readable(parts, asked, signal)
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
   const model = await parts.modelOf(scope.agent.state)
-  const db = databaseOf(scope, asked.project)
   const fence = new Fence()
-  const place = { origin: asked.origin, client: asked.client, head, position }
-  const queries = new Queries(parts, { ...place, signal })
   const moment = position === head ? '' : String(position)
   const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
@@ -89,10 +105,6 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     await Promise.all(first.map(describe)),
     order.slice(first.length).map(({ path }) => nameInSql(path)),
   )
-  const only: TablePath[] = [
-    ...tables.map(({ path }) => path),
-    ...models.map(({ project, found }) => [project.state.name, found.state.name]),
-  ]
   const searched: Searched[] = []
   const { knowledge } = parts
   const tools: Tool[] = [

@@ -1,10 +1,10 @@
-import type { Json } from '../../../events/common.js'
+import type { Json, JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { cutText } from '../prompt/tokens.js'
 import type { Queries, QueryRows } from '../queries/queries.js'
-import { inputSchema, type Tool } from './tool.js'
+import { inputSchema, type Tool, type ToolResult } from './tool.js'
 
 const cellMaxChars = 2_000
 
@@ -34,8 +34,10 @@ export const sqlTraits = {
   givesData: true,
 } as const
 
+type SqlTool = Omit<Tool, 'use'> & { use: (input: JsonObject) => Promise<Required<ToolResult>> }
+
 /** The tool that runs one SELECT over the tables of an agent. */
-export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): Tool => ({
+export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): SqlTool => ({
   ...sqlTraits,
   description: {
     name: 'sql',
