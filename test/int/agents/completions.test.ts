@@ -260,7 +260,9 @@ test('what failed, or was aborted as its client left, is asked anew with the sam
   const tries = async () => (await sql(at.url, `SELECT outcome FROM log.answers WHERE question = 'Retried?' ORDER BY position`)).data.flat()
   model.script = () => ({ error: { message: 'out of order', type: 'invalid_request_error' }, status: 400 })
   expect(await ask('seller', user('Retried?'), { headers })).toMatchObject({ status: 502 })
+  let isAsked = false
   model.script = async () => {
+    isAsked = true
     await sleep(3_000)
     return 'Too late.'
   }
@@ -271,7 +273,7 @@ test('what failed, or was aborted as its client left, is asked anew with the sam
     body: JSON.stringify({ messages: user('Retried?') }),
     signal: left.signal,
   }).catch(() => undefined)
-  await sleep(500)
+  await until(() => isAsked)
   left.abort()
   await asking
   model.script = () => 'Now it works.'

@@ -5,6 +5,7 @@ import { calls, contentOf, questionOf, resultsOf, type Script } from '../../supp
 import { AgentShop, eachOf } from '../../support/agents/shop.js'
 import { mindledger } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
+import { until } from '../../support/analytics.js'
 import { countOf } from '../../support/counts.js'
 import { send } from '../../support/service.js'
 
@@ -121,12 +122,14 @@ describe('with its recorded exchanges', () => {
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Quick?' }] }),
       signal: left.signal,
     }).catch(() => undefined)
-    while (shop.model.asked.at(-1) === undefined || questionOf(shop.model.asked.at(-1)!) !== 'Quick?')
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => shop.model.asked.some((one) => questionOf(one) === 'Quick?'))
     left.abort()
     await asking
     let found: number[] = []
-    while (found.length === 0) found = await positions("outcome = 'aborted'")
+    await until(async () => {
+      found = await positions("outcome = 'aborted'")
+      return found.length > 0
+    })
     expect(await again(found[0]!)).toMatchObject({ cases: [{ result: 'same', after: { outcome: 'aborted' } }] })
   })
 })
