@@ -1,14 +1,13 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider'
 import type { ToolCall } from './contract/language-model.js'
 import type { OpenWire, WirePart } from './contract/wire.js'
+import { countIn } from './openai/members.js'
 import { promptOf, toolsOf } from './prompt.js'
-
-const tokens = (value: number | undefined): number | null => (Number.isSafeInteger(value) && (value ?? -1) >= 0 ? (value ?? null) : null)
 
 /** The library makes zero of what a provider leaves out. */
 const usageOf = ({ inputTokens, outputTokens, raw }: LanguageModelV3Usage) => ({
-  input: typeof raw?.['input_tokens'] === 'number' ? tokens(inputTokens.total) : null,
-  output: typeof raw?.['output_tokens'] === 'number' ? tokens(outputTokens.total) : null,
+  input: typeof raw?.['input_tokens'] === 'number' ? countIn(inputTokens.total) : null,
+  output: typeof raw?.['output_tokens'] === 'number' ? countIn(outputTokens.total) : null,
 })
 
 const finishes = {

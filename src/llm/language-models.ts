@@ -107,7 +107,7 @@ export class LanguageModels {
   }
 
   #wireOf(settings: ModelSettings): OpenWire {
-    if (settings.wire === 'openai') return openAiWire(settings, this.#stream, (asked) => this.#refusals.of(asked))
+    if (settings.wire === 'openai') return openAiWire(settings, this.#stream, () => this.#refusals.of(settings))
     return anthropicWire(async () => (await import('./libraries.js')).anthropicAt(settings, this.#call))
   }
 

@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { EmbeddingModelV3, LanguageModelV3 } from '@ai-sdk/provider'
-import { openAiAddress } from './openai-wire.js'
+import { openAiAddress, openAiKey, openAiQuery } from './openai-wire.js'
 import type { ModelSettings } from './settings.js'
 
 // The libraries are given all settings, so that they look for none in the environment.
@@ -11,14 +11,11 @@ export const anthropicAt = ({ address, apiKey, model }: ModelSettings, call: typ
   createAnthropic({ baseURL: address, apiKey: apiKey ?? '', fetch: call }).languageModel(model)
 
 /** An embedder, which is an OpenAI-compatible one, behind its library. */
-export const embeddingModelAt = (settings: ModelSettings, call: typeof globalThis.fetch): EmbeddingModelV3 => {
-  const { provider, apiKey, apiVersion, model } = settings
-  const isAzure = provider === 'azure_openai'
-  return createOpenAICompatible({
-    name: provider,
+export const embeddingModelAt = (settings: ModelSettings, call: typeof globalThis.fetch): EmbeddingModelV3 =>
+  createOpenAICompatible({
+    name: settings.provider,
     baseURL: openAiAddress(settings),
+    queryParams: openAiQuery(settings),
+    headers: openAiKey(settings),
     fetch: call,
-    ...(apiKey !== null && (isAzure ? { headers: { 'api-key': apiKey } } : { apiKey })),
-    ...(isAzure && apiVersion !== null && { queryParams: { 'api-version': apiVersion } }),
-  }).embeddingModel(model)
-}
+  }).embeddingModel(settings.model)

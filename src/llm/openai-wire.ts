@@ -38,17 +38,26 @@ export const openAiAddress = ({ provider, address, model, apiVersion }: ModelSet
     ? `${address.slice(0, -'/v1'.length)}/deployments/${encodeURIComponent(model)}`
     : address
 
-const urlOf = (settings: ModelSettings): string => {
-  const { provider, apiVersion } = settings
-  const query = provider === 'azure_openai' && apiVersion !== null ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
-  return `${openAiAddress(settings)}/chat/completions${query}`
+/** The parameters of an address. */
+export const openAiQuery = ({ provider, apiVersion }: ModelSettings): Record<string, string> =>
+  provider === 'azure_openai' && apiVersion !== null ? { 'api-version': apiVersion } : {}
+
+/** The header that holds the key. */
+export const openAiKey = ({ provider, apiKey }: ModelSettings): Record<string, string> => {
+  if (apiKey === null) return {}
+  return provider === 'azure_openai' ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
 }
 
-const headersOf = ({ provider, apiKey }: ModelSettings): Record<string, string> => ({
+const urlOf = (settings: ModelSettings): string => {
+  const query = new URLSearchParams(openAiQuery(settings)).toString()
+  return `${openAiAddress(settings)}/chat/completions${query === '' ? '' : `?${query}`}`
+}
+
+const headersOf = (settings: ModelSettings): Record<string, string> => ({
   'content-type': 'application/json',
   accept: 'text/event-stream',
   'user-agent': 'mindledger',
-  ...(apiKey !== null && (provider === 'azure_openai' ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` })),
+  ...openAiKey(settings),
 })
 
 const textOf = async (body: CallAnswer['body']): Promise<string> => {
@@ -92,7 +101,7 @@ async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WireP
 
 /** Servers that speak as OpenAI does. */
 export const openAiWire =
-  (settings: ModelSettings, call: ReturnType<typeof egressCall>, refusedBy: (settings: ModelSettings) => Refusals): OpenWire =>
+  (settings: ModelSettings, call: ReturnType<typeof egressCall>, refused: () => Refusals): OpenWire =>
   async ({ messages, tools, maxOutputTokens, temperature }: ChatRequest, signal) => {
     const said = {
       model: settings.model,
@@ -103,7 +112,7 @@ export const openAiWire =
       stream: true,
       stream_options: { include_usage: true },
     }
-    const body = JSON.stringify(accepted(settings, refusedBy(settings), said))
+    const body = JSON.stringify(accepted(settings, refused(), said))
     const answer = await call(urlOf(settings), { headers: headersOf(settings), body, signal })
     if (answer.status < 200 || answer.status > 299) throw new RefusedRequest(answer.status, answer.headers, await textOf(answer.body))
     return partsOf(answer.body)

@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { ChatEnd } from '../contract/language-model.js'
 import type { WirePart } from '../contract/wire.js'
-import { listIn, recordIn, textIn } from './members.js'
+import { countIn, listIn, recordIn, textIn } from './members.js'
 import { ToolCalls } from './tool-calls.js'
 
 /** What a server sends after its last chunk. */
@@ -22,8 +22,6 @@ const textOf = (content: unknown): string =>
     .map(recordIn)
     .map((part) => (part?.['type'] === 'text' ? (textIn(part['text']) ?? '') : ''))
     .join('')
-
-const tokens = (value: unknown): number | null => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null)
 
 /**
  * Reads the chunks of a chat completion as OpenAI streams them, and as others do who follow it in the main.
@@ -80,7 +78,7 @@ export class Completion {
   end(): WirePart[] {
     if (this.#finish === undefined) return []
     const finish = finishes[this.#finish] ?? 'other'
-    const usage = { input: tokens(this.#usage?.['prompt_tokens']), output: tokens(this.#usage?.['completion_tokens']) }
+    const usage = { input: countIn(this.#usage?.['prompt_tokens']), output: countIn(this.#usage?.['completion_tokens']) }
     return [...this.#whole(), { type: 'end', finish: finish === 'stop' && this.#hasRefused ? 'content_filter' : finish, usage }]
   }
 }

@@ -7,3 +7,6 @@ export const textIn = (value: unknown): string | undefined => (typeof value === 
 
 /** A value of a provider's answer as a list; empty if it is none. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** A value of a provider's answer as a count; null if it is none. */
+export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null)
