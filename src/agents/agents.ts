@@ -7,7 +7,7 @@ import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Found } from '../log/contract/log.js'
 import {
-  isGiven,
+  hasAnswer,
   type Answered,
   type AnswerFrame,
   type AnswerPlan,
@@ -99,7 +99,7 @@ export class Agents {
       if (position === undefined) return yield* this.#anew(asked)
       const known = await recordedAnswer(this.parts.ledger.log, position)
       // Earlier releases kept the key of what was given up, too. It stays with that answer.
-      if (!isGiven(known)) return yield* this.#anew(withoutKey(asked))
+      if (!hasAnswer(known)) return yield* this.#anew(withoutKey(asked))
       yield { type: 'start', answer: known.answer }
       yield { type: 'text', text: known.content }
       return known

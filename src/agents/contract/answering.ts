@@ -69,7 +69,7 @@ export type Answered = {
 /**
  * Whether somebody got an answer, be it that there is none. What failed or was given up is asked again by whoever sends the request again.
  */
-export const isGiven = ({ outcome }: Pick<Answered, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
+export const hasAnswer = ({ outcome }: Pick<Answered, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
 
 /** What a question would be sent as: nothing is asked, and nothing recorded. */
 export type AnswerPlan = {

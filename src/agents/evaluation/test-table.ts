@@ -103,7 +103,7 @@ export const readTestTable = async (
   return { cases, metrics: taken }
 }
 
-/** A text as texts are compared: without case, spaces more than one, and a full stop at its end. */
+/** A text as texts are compared: without case, repeated spaces, and a full stop or an exclamation mark at its end. */
 const plain = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim().replace(/[.!]$/, '')
 
 /** Whether two texts say the same, word by word. */

@@ -4,7 +4,7 @@ import type { Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
-import { isGiven, type Asked } from '../contract/answering.js'
+import { hasAnswer, type Asked } from '../contract/answering.js'
 import { sealAnswer } from '../record/seal-record.js'
 import type { AgentSettings } from '../prompt/settings.js'
 import type { Scope } from '../scope/scope.js'
@@ -75,6 +75,6 @@ export const record = async (ledger: Ledger, recorded: Recorded): Promise<Outcom
   const { origin, idempotency } = recorded.asked
   return ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, {
     payloads: [payload],
-    ...(idempotency && isGiven(recorded.finished) && { idempotency }),
+    ...(idempotency && hasAnswer(recorded.finished) && { idempotency }),
   })
 }
