@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../basics/concurrency/in-time.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
@@ -27,23 +28,6 @@ const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
 
-/** Waits for one promise after the other, and no longer once the signal stops: a model may not listen to it. */
-const waitingUntil = (signal: AbortSignal) => {
-  let refuse: (reason: Error) => void = () => {}
-  const stop = () => refuse(signal.reason as Error)
-  signal.addEventListener('abort', stop)
-  return {
-    // Not Promise.race with one promise for the signal: that would keep every part until the end.
-    for: <T>(promise: Promise<T>): Promise<T> =>
-      new Promise((resolve, reject) => {
-        refuse = reject
-        if (signal.aborted) stop()
-        promise.then(resolve, reject)
-      }),
-    end: () => signal.removeEventListener('abort', stop),
-  }
-}
-
 /**
  * Asks a language model once. The text is passed on as it comes. Whatever goes wrong, what was said until then is part of the result.
  *
@@ -58,11 +42,11 @@ export const exchange = async (
   const said: Said = { text: '', toolCalls: [] }
   let chars = 0
   const stop = new AbortController()
-  const wait = waitingUntil(signal)
   const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
   try {
     for (;;) {
-      const next = await wait.for(parts.next())
+      // A model may not listen to the signal.
+      const next = await unlessAborted(parts.next(), signal)
       if (next.done === true) return { response: { ...said, ...next.value }, durationMs: performance.now() - began }
       const part = next.value
       if ('toolCall' in part) {
@@ -83,7 +67,6 @@ export const exchange = async (
     return { response: { ...said, error: titleOf(failure) }, failure, durationMs: performance.now() - began }
   } finally {
     stop.abort()
-    wait.end()
     // Not awaited: a model that hangs may never say that it has ended.
     void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
   }
