@@ -7,7 +7,7 @@ import { grantsOf, type NamesGranted } from './grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
 import { fits, isPattern, partsOfName } from './names.js'
 import { quoteName } from '../../dialect/strings.js'
-import { isLeftOut, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
+import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
 
 /** A model that an agent may ask, and the version that answers. */
 export type ScopeModel = { label: string; project: Found<'project'>; found: Found<'model'>; version: ModelVersion; artefact: string }
@@ -57,14 +57,15 @@ const whyMissing = (error: unknown): string => {
 const tablesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
   const tables = new Collected<ScopeTable>()
   const models: string[] = []
-  for (const { in: where, names, except } of granted)
+  for (const { in: where, names, except } of granted) {
+    const isLeftOut = leftOutBy(except)
     for (const name of names) {
       const label = where === undefined ? name : `${where}: ${name}`
       const found = await tablesNamed(place, name, where).catch(
         (error: unknown) => void tables.missing.push(`${label} (${whyMissing(error)})`),
       )
       if (!found) continue
-      for (const table of found) if (!isLeftOut(table, except)) tables.add(JSON.stringify(table.path), table)
+      for (const table of found) if (!isLeftOut(table)) tables.add(JSON.stringify(table.path), table)
       if (found.length > 0) continue
       // Some clients list models among the tables.
       const at = await inProject(place, where, name)
@@ -72,6 +73,7 @@ const tablesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => 
       if (isModel) models.push(`${quoteName(at.project.state.name)}.${quoteName(at.name)}`)
       else tables.missing.push(label)
     }
+  }
   if (tables.items.length > limits.agentTablesMax)
     tables.missing.push(`all tables after the first ${limits.agentTablesMax} (agentTablesMax)`)
   return {

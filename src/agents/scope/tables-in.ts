@@ -1,3 +1,4 @@
+import { foldName } from '../../../events/common.js'
 import { driverOf } from '../../catalogue/connection-engines.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import type { Tables } from '../../connections/contract/requests.js'
@@ -133,19 +134,33 @@ export const tablesNamed = async (catalogue: Catalogue, written: string, where: 
   return inDatabase(catalogue, { kind: 'project', project: catalogue.project }, parts)
 }
 
-/** Whether a name that is left out means a table: by its own name, wherever it is, or by its full name. */
-export const isLeftOut = ({ path, kind }: Pick<ScopeTable, 'path' | 'kind'>, except: readonly string[]): boolean =>
-  except.some((written) => {
-    const parts = partsOfName(written)
-    const ends = path.slice(-parts.length)
-    const isEnd = parts.length <= path.length && parts.every((part, i) => fits(part, ends[i] ?? ''))
-    // `schema.table` leaves out a table whose schema is not said, since it may be that one.
-    const isMaybe = kind === 'connected' && path.length === 2 && parts.length === 2 && fits(parts[1] ?? '', path[1] ?? '') && !isEnd
-    const isFull =
-      kind === 'connected' &&
-      path.length === 2 &&
-      parts.length === 3 &&
-      fits(parts[0] ?? '', path[0] ?? '') &&
-      fits(parts[2] ?? '', path[1] ?? '')
-    return isEnd || isMaybe || isFull
-  })
+/** How a table may be named, and what a name may mean: `schema.table` leaves out a table whose schema is not said, since it may be that one. */
+const waysToName = ({ path, kind }: Pick<ScopeTable, 'path' | 'kind'>): string[][] => {
+  const ends = [...path.keys(), path.length].map((from) => ['end', ...path.slice(from)])
+  const [database = '', table = ''] = path
+  return kind === 'connected' && path.length === 2 ? [...ends, ['maybe', table], ['full', database, table]] : ends
+}
+
+const meaningsOf = (written: string): string[][] => {
+  const parts = partsOfName(written)
+  const [first = '', second = '', third = ''] = parts
+  const other = parts.length === 2 ? [['maybe', second]] : parts.length === 3 ? [['full', first, third]] : []
+  return [['end', ...parts], ...other]
+}
+
+const keyOf = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))
+
+/**
+ * Tells of tables whether names that are left out mean them: by their own names, wherever they are, or by their full names. The names are
+ * read once for all tables.
+ *
+ * @example leftOutBy(['secrets', 'crm.public.*'])({ path: ['files', 'secrets'], kind: 'file' }) // true
+ */
+export const leftOutBy = (except: readonly string[]): ((table: Pick<ScopeTable, 'path' | 'kind'>) => boolean) => {
+  const meant = except.flatMap(meaningsOf)
+  const names = new Set(meant.map(keyOf))
+  const patterns = meant.filter((parts) => parts.some(isPattern))
+  const isMeant = (way: readonly string[]): boolean =>
+    names.has(keyOf(way)) || patterns.some((parts) => parts.length === way.length && parts.every((part, i) => fits(part, way[i] ?? '')))
+  return (table) => waysToName(table).some(isMeant)
+}
