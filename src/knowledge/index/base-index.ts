@@ -63,14 +63,14 @@ export class BaseIndex {
   erase(erased: readonly ErasedDocuments[], erasedAt: number): IndexState {
     let gone = 0
     this.#changing(() => {
-      for (const { payload, stays } of erased) gone += this.#forget(payload, new Set(stays))
+      gone = this.#forget(erased)
       writeMeta(this.#db, 'erased_at', erasedAt)
-      if (gone > 0) this.#readColumns()
-    })
-    if (gone > 0) {
+      if (gone === 0) return
+      this.#readColumns()
+      // FTS5 keeps deleted words until it merges the parts of its index; here it merges all of them.
       for (const index of ['words', 'past']) this.#db.exec(`INSERT INTO ${index} (${index}) VALUES ('optimize')`)
-      this.#db.exec('VACUUM')
-    }
+    })
+    if (gone > 0) this.#db.exec('VACUUM')
     this.#db.pragma('wal_checkpoint(TRUNCATE)')
     return this.state
   }
@@ -174,53 +174,61 @@ export class BaseIndex {
 
   /** Documents hold no longer from a position on: their chunks are words of the past. */
   #end(places: readonly DocumentsAt[], position: number): void {
+    if (places.length === 0) return
     const find = this.#db.prepare<[number, number], { key: number }>(
       'SELECT key FROM documents WHERE position = ? AND row = ? AND valid_to IS NULL',
     )
     const end = this.#db.prepare('UPDATE documents SET valid_to = ? WHERE key = ?')
+    const addPast = this.#db.prepare('INSERT INTO past (rowid, content) VALUES (?, ?)')
+    const [chunksOf, drop, table] = [this.#chunksOf(), this.#dropping('words'), this.#vectorTable()]
     for (const { position: at, rows } of places)
       for (const row of rows) {
         const document = find.get(at, row)
         if (!document) continue
         end.run(position, document.key)
-        for (const chunk of this.#chunksOf(document.key)) this.#moveWords(chunk, position)
+        for (const { key, content } of chunksOf.all(document.key)) {
+          drop.run(key, content)
+          addPast.run(key, content)
+          table?.end(key, position)
+        }
       }
   }
 
-  #chunksOf(document: number): ChunkRow[] {
-    return this.#db.prepare<[number], ChunkRow>('SELECT key, content FROM chunks WHERE document = ?').all(document)
+  #chunksOf() {
+    return this.#db.prepare<[number], ChunkRow>('SELECT key, content FROM chunks WHERE document = ?')
   }
 
-  #moveWords({ key, content }: ChunkRow, position: number): void {
-    this.#dropWords('words', { key, content })
-    this.#db.prepare('INSERT INTO past (rowid, content) VALUES (?, ?)').run(key, content)
-    this.#vectorTable()?.end(key, position)
+  #dropping(index: 'words' | 'past') {
+    return this.#db.prepare<[number, string]>(`INSERT INTO ${index} (${index}, rowid, content) VALUES ('delete', ?, ?)`)
   }
 
-  #dropWords(index: 'words' | 'past', { key, content }: ChunkRow): void {
-    this.#db.prepare(`INSERT INTO ${index} (${index}, rowid, content) VALUES ('delete', ?, ?)`).run(key, content)
-  }
-
-  /** How many documents of a payload went. */
-  #forget(payload: string, stays: ReadonlySet<number>): number {
-    const documents = this.#db
-      .prepare<[string], { key: number; row: number; valid_to: number | null }>(
-        'SELECT d.key, d.row, d.valid_to FROM documents AS d JOIN inserts AS i ON i.position = d.position WHERE i.payload = ?',
-      )
-      .all(payload)
-      .filter(({ row }) => !stays.has(row))
-    const gone = new Set<number>()
-    for (const { key, valid_to } of documents) {
-      for (const chunk of this.#chunksOf(key)) {
-        this.#dropWords(valid_to === null ? 'words' : 'past', chunk)
-        gone.add(chunk.key)
+  /** How many documents of these payloads went. */
+  #forget(erased: readonly ErasedDocuments[]): number {
+    const find = this.#db.prepare<[string], { key: number; row: number; valid_to: number | null }>(
+      'SELECT d.key, d.row, d.valid_to FROM documents AS d JOIN inserts AS i ON i.position = d.position WHERE i.payload = ?',
+    )
+    const deletions = [
+      'DELETE FROM vectors WHERE chunk IN (SELECT key FROM chunks WHERE document = ?)',
+      'DELETE FROM chunks WHERE document = ?',
+      'DELETE FROM documents WHERE key = ?',
+    ].map((sql) => this.#db.prepare<[number]>(sql))
+    const [chunksOf, dropWords, dropPast] = [this.#chunksOf(), this.#dropping('words'), this.#dropping('past')]
+    const chunks = new Set<number>()
+    let documents = 0
+    for (const { payload, stays } of erased) {
+      const left = new Set(stays)
+      for (const { key: document, row, valid_to } of find.all(payload)) {
+        if (left.has(row)) continue
+        documents += 1
+        for (const { key, content } of chunksOf.all(document)) {
+          ;(valid_to === null ? dropWords : dropPast).run(key, content)
+          chunks.add(key)
+        }
+        for (const deletion of deletions) deletion.run(document)
       }
-      this.#db.prepare('DELETE FROM vectors WHERE chunk IN (SELECT key FROM chunks WHERE document = ?)').run(key)
-      this.#db.prepare('DELETE FROM chunks WHERE document = ?').run(key)
-      this.#db.prepare('DELETE FROM documents WHERE key = ?').run(key)
     }
-    if (gone.size > 0) this.#vectorTable()?.remove(gone)
-    return documents.length
+    if (chunks.size > 0) this.#vectorTable()?.remove(chunks)
+    return documents
   }
 
   /** Which columns of metadata there are is counted again: some may have gone. */

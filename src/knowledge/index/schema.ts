@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 export type Connection = Database.Database
 
 /** Raised whenever the same documents would give another index: chunks, words or tables. Files of another number are built anew. */
-export const indexFormat = 2
+export const indexFormat = 3
 
 /** What makes an index one of this log, this code and this knowledge base. */
 export type Identity = { logId: string; base: string; code: string }
@@ -37,9 +37,7 @@ const tables = `
   CREATE VIRTUAL TABLE words USING fts5(content, content='', tokenize='${tokenizer}');
   CREATE VIRTUAL TABLE past USING fts5(content, content='', tokenize='${tokenizer}');
   CREATE VIRTUAL TABLE words_terms USING fts5vocab(words, row);
-  CREATE VIRTUAL TABLE past_terms USING fts5vocab(past, row);
-  INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
-  INSERT INTO past (past, rank) VALUES ('secure-delete', 1)`
+  CREATE VIRTUAL TABLE past_terms USING fts5vocab(past, row)`
 
 /** Words of a question, each in a row of its own, so that they are read exactly as those of chunks are. */
 const asked = `
@@ -76,6 +74,8 @@ const openExisting = (file: string, identity: Identity): Connection | undefined 
     db = connect(file)
     // The file is not read through for damage, which takes seconds: whoever meets damage removes it.
     if (readMeta(db, 'identity') === identityText(identity)) {
+      // A process that ended behind an erasure may have left beside the file what was erased from it.
+      db.pragma('wal_checkpoint(TRUNCATE)')
       db.exec(asked)
       return db
     }

@@ -294,6 +294,27 @@ describe('the past', () => {
   })
 })
 
+describe('a document of many chunks', () => {
+  const cpuMs = (work: () => void): number => {
+    const from = process.cpuUsage()
+    work()
+    return process.cpuUsage(from).user / 1_000
+  }
+
+  test('is replaced, and erased, in about the time that it took to insert it', () => {
+    const content = Array.from({ length: 250_000 }, (_, i) => `w${Math.floor(Math.exp(((i * 7_919) % 10_007) / 1_000)).toString(36)}`).join(
+      ' ',
+    )
+    const index = newIndex()
+    const inserted = cpuMs(() => index.apply([inserting(1, [document('a', content)], { chunking: { size: 50, overlap: 25 } })]))
+    const replaced = cpuMs(() => index.apply([inserting(2, [document('a', 'b')], { replaces: [{ position: 10, rows: [0] }] })]))
+    const erased = cpuMs(() => index.erase([{ payload: 'p1', stays: [] }], 30))
+    expect(index.facts()).toMatchObject({ documents: 1, chunks: 1 })
+    // An index that searches each word's whole list for each chunk takes more than ten times as long.
+    expect(Math.max(replaced, erased)).toBeLessThan(6 * inserted)
+  })
+})
+
 describe('the file', () => {
   test.each<[string, (file: string) => typeof identity]>([
     ['of another log', () => ({ ...identity, logId: 'other' })],
