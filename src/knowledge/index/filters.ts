@@ -1,5 +1,5 @@
 import type { Json } from '../../../events/common.js'
-import { wrong } from '../../basics/errors.js'
+import { wrong, type Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { MetadataComparison, MetadataFilter } from '../contract/search.js'
 
@@ -15,6 +15,12 @@ const own: Readonly<Record<string, string>> = {
 
 const operators = { '=': '=', '!=': '<>', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 type Comparison = keyof typeof operators
+
+/** Conditions as a balanced tree: SQLite refuses an expression of more than a thousand levels. */
+const tree = (parts: readonly string[], word: 'AND' | 'OR'): string => {
+  const middle = parts.length >> 1
+  return parts.length < 2 ? (parts[0] ?? '') : `(${tree(parts.slice(0, middle), word)} ${word} ${tree(parts.slice(middle), word)})`
+}
 
 const isNumeric = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
 
@@ -37,7 +43,7 @@ const comparedJson = (op: Comparison, value: Json): Condition => {
       return { sql: `(${asText.sql} OR ${asNumber.sql})`, values: [...asText.values, ...asNumber.values] }
     }
     default:
-      throw wrong('metadata is compared with a text, a number, true or false')
+      throw unlike()
   }
 }
 
@@ -46,39 +52,70 @@ const textIn = (value: Json): string => {
   return String(value)
 }
 
-/** One comparison on the place that `of` makes SQL of. */
-type Compare = (op: Comparison, value: Json) => Condition
+/** How a value in the index is compared with a constant, and with several, one of which it may be. */
+type Compared = { with: (op: Comparison, value: Json) => Condition; among: (values: readonly Json[]) => Condition; text: string }
 
-const like = (place: string, value: Json): Condition => ({ sql: `${place} LIKE ?`, values: [textIn(value)] })
+/** Bytes of a pattern that SQLite takes. */
+const patternMaxBytes = 50_000
 
-const anyOf = (compare: Compare, value: Json): Condition => {
-  const listed = Array.isArray(value) ? value : [value]
-  if (listed.length === 0) return { sql: '0', values: [] }
-  if (listed.length > limits.knowledgeFilterMaxValues)
-    throw wrong(`a condition has ${listed.length} values; at most ${limits.knowledgeFilterMaxValues} are taken`)
-  const parts = listed.map((one) => compare('=', one))
-  return { sql: `(${parts.map(({ sql }) => sql).join(' OR ')})`, values: parts.flatMap(({ values }) => values) }
+const like = (place: string, value: Json): Condition => {
+  const pattern = textIn(value)
+  if (Buffer.byteLength(pattern) > patternMaxBytes) throw wrong(`a pattern of LIKE has at most ${patternMaxBytes} bytes`)
+  return { sql: `${place} LIKE ?`, values: [pattern] }
 }
 
-const notThe = ({ sql, values }: Condition): Condition => ({ sql: `NOT ${sql}`, values })
+/** Whether an expression is one of some values, which are one parameter however many they are. */
+const among = (expression: string, values: readonly Json[]): Condition => ({
+  sql: `${expression} IN (SELECT value FROM json_each(?))`,
+  values: [JSON.stringify(values)],
+})
 
-const conditionOn = ({ op, value }: MetadataComparison, compare: Compare, text: string): Condition => {
+const listedIn = (value: Json): readonly Json[] => {
+  const listed = Array.isArray(value) ? value : [value]
+  if (listed.length > limits.knowledgeFilterMaxValues)
+    throw wrong(`a condition has ${listed.length} values; at most ${limits.knowledgeFilterMaxValues} are taken`)
+  return listed
+}
+
+const notThe = ({ sql, values }: Condition): Condition => ({ sql: `NOT (${sql})`, values })
+
+const conditionOn = ({ op, value }: MetadataComparison, compared: Compared): Condition => {
   switch (op) {
     case 'in':
-      return anyOf(compare, value)
+      return compared.among(listedIn(value))
     case 'not in':
-      return notThe(anyOf(compare, value))
+      return notThe(compared.among(listedIn(value)))
     case 'like':
-      return like(text, value)
+      return like(compared.text, value)
     case 'not like':
-      return notThe({ ...like(text, value), sql: `(${like(text, value).sql})` })
+      return notThe(like(compared.text, value))
     default:
-      return compare(op, value)
+      return compared.with(op, value)
   }
 }
 
+const unlike = (): Problem => wrong('metadata is compared with a text, a number, true or false')
+
+/** Whether a value of JSON is one of several constants. */
+const amongJson = (values: readonly Json[]): Condition => {
+  if (values.some((value) => typeof value === 'object')) throw unlike()
+  const texts = values.filter((value) => typeof value === 'string')
+  const numbers = [...values.filter((value) => typeof value === 'number'), ...texts.filter(isNumeric).map(Number)]
+  const truths = values.filter((value) => typeof value === 'boolean').map(Number)
+  const kinds = [
+    { types: "m.type = 'text'", of: texts },
+    { types: "m.type IN ('integer', 'real')", of: numbers },
+    { types: "m.type IN ('true', 'false')", of: truths },
+  ].filter(({ of }) => of.length > 0)
+  const lists = kinds.map(({ of }) => among('m.value', of))
+  const sql = kinds.map(({ types }, i) => `(${types} AND ${lists[i]?.sql ?? ''})`).join(' OR ')
+  return { sql: sql === '' ? '0' : `(${sql})`, values: lists.flatMap((list) => list.values) }
+}
+
+const json: Compared = { with: comparedJson, among: amongJson, text: "CASE m.type WHEN 'text' THEN m.value END" }
+
 const ofMetadata = (filter: MetadataComparison): Condition => {
-  const { sql, values } = conditionOn(filter, comparedJson, "CASE m.type WHEN 'text' THEN m.value END")
+  const { sql, values } = conditionOn(filter, json)
   return {
     sql: `EXISTS (SELECT 1 FROM json_each(d.metadata) AS m WHERE m.key = ? AND m.type <> 'null' AND ${sql})`,
     values: [filter.column, ...values],
@@ -86,12 +123,16 @@ const ofMetadata = (filter: MetadataComparison): Condition => {
 }
 
 const ofColumn = (filter: MetadataComparison, expression: string): Condition =>
-  conditionOn(filter, (op, value) => ({ sql: `${expression} ${operators[op]} ?`, values: [textIn(value)] }), expression)
+  conditionOn(filter, {
+    with: (op, value) => ({ sql: `${expression} ${operators[op]} ?`, values: [textIn(value)] }),
+    among: (values) => among(expression, values.map(textIn)),
+    text: expression,
+  })
 
 const joined = (filters: readonly MetadataFilter[], word: 'AND' | 'OR'): Condition => {
   const parts = filters.map(ofFilter)
-  const sql = parts.length === 0 ? String(word === 'AND') : parts.map((part) => part.sql).join(` ${word} `)
-  return { sql: `(${sql})`, values: parts.flatMap(({ values }) => values) }
+  const sql = parts.map((part) => part.sql)
+  return { sql: sql.length === 0 ? String(word === 'AND') : tree(sql, word), values: parts.flatMap(({ values }) => values) }
 }
 
 const ofFilter = (filter: MetadataFilter): Condition => {
@@ -115,6 +156,7 @@ export const conditionOf = (filters: readonly MetadataFilter[]): Condition => {
   const comparisons = comparisonsIn(filters)
   if (comparisons > limits.knowledgeFilterMaxValues)
     throw wrong(`there are ${comparisons} conditions on metadata; at most ${limits.knowledgeFilterMaxValues} are taken`)
-  const parts = filters.map(ofFilter)
-  return { sql: parts.map(({ sql }) => ` AND ${sql}`).join(''), values: parts.flatMap(({ values }) => values) }
+  if (filters.length === 0) return { sql: '', values: [] }
+  const { sql, values } = joined(filters, 'AND')
+  return { sql: ` AND ${sql}`, values }
 }

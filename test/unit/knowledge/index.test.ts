@@ -117,6 +117,22 @@ describe('metadata', () => {
     [{ column: 'chunk_content', op: 'like', value: '%woods%' }, ['wolves']],
   ])('passes %j as its type says', (filter, expected) => expect(passing(filter)).toEqual(expected))
 
+  const years = Array.from({ length: 1_000 }, (_, i) => 1_021 + i)
+  const inYears = (values: (number | string)[], op: 'in' | 'not in' = 'in'): MetadataFilter => ({ column: 'year', op, value: values })
+  test.each<[string, MetadataFilter[], string[]]>([
+    ['numbers', [inYears(years)], ['dogs']],
+    ['numbers as texts', [inYears(years.map(String))], ['dogs']],
+    ['texts', [{ column: 'kind', op: 'in', value: years.map((n) => (n === 1_500 ? 'beast' : `x${n}`)) }], ['wolves']],
+    ['numbers that are left out', [inYears(years, 'not in')], ['cats', 'wolves']],
+    ['ids', [{ column: 'id', op: 'in', value: years.map((n) => (n === 1_500 ? 'cats' : `x${n}`)) }], ['cats']],
+    ['alternatives', [{ any: years.map((value) => ({ column: 'year', op: '=', value })) }], ['dogs']],
+    ['conditions', years.map((value) => ({ column: 'year', op: '!=', value })), ['cats', 'wolves']],
+    ['lists', years.slice(0, 100).map(() => inYears(years)), ['dogs']],
+  ])('is compared with as many %s as the limit takes', (_, filters, expected) => expect(passing(...filters)).toEqual(expected))
+
+  test('is compared with no pattern that is longer than SQLite takes', () =>
+    expect(() => passing({ column: 'kind', op: 'like', value: 'x'.repeat(60_000) })).toThrow(/at most 50000 bytes/))
+
   test('has the types of its values', () =>
     expect(index.facts().columns).toEqual(
       expect.arrayContaining([
