@@ -249,6 +249,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeQueryMaxWords: 'Different words of a search that count. Beyond: the first ones do.',
   knowledgeUrlsMax: 'Web pages that one insert reads. Beyond: 400 `wrong_arguments`.',
   knowledgePageMaxBytes: 'Bytes of a web page, unpacked. Beyond: 502 `connection_failed`.',
+  knowledgePageMaxElements: 'Elements of a web page, those included that HTML opens again by itself. Beyond: 400 `bad_file`.',
   knowledgePageTimeoutMs: 'Time in which a web page has to come in whole. Beyond: 400 `bad_file`.',
   knowledgeRoundsMax:
     'Times that knowledge bases are asked for one query: for what each holds, and for what it finds. Beyond: 400 `query_limit`.',

@@ -225,6 +225,7 @@ export const limits = {
   knowledgeRoundsMax: 64,
   knowledgeUrlsMax: 20,
   knowledgePageMaxBytes: 2 * 1024 * 1024,
+  knowledgePageMaxElements: 500_000,
   knowledgePageTimeoutMs: 30_000,
   knowledgeEvaluateMaxQuestions: 1_000,
   knowledgeSearchMaxChunks: 100,

@@ -1,4 +1,6 @@
-import { parse, type DefaultTreeAdapterTypes } from 'parse5'
+import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 
 type Node = DefaultTreeAdapterTypes.ChildNode
 
@@ -29,6 +31,21 @@ const tidied = (text: string): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
 
+/** Builds a tree of at most so many elements: HTML opens a `<b>` that was never closed again in each block, and so a small page has millions. */
+const boundedTree = (): typeof defaultTreeAdapter => {
+  let elements = 0
+  return {
+    ...defaultTreeAdapter,
+    createElement(...element) {
+      if (++elements > limits.knowledgePageMaxElements)
+        throw new Problem('bad_file', 'Page cannot be read', `it has more than ${limits.knowledgePageMaxElements} elements`, {
+          hint: 'Send its text as rows.',
+        })
+      return defaultTreeAdapter.createElement(...element)
+    },
+  }
+}
+
 /** What a page says: its title, and its text with a line for each block. */
 export type PageText = { title: string; text: string }
 
@@ -36,12 +53,13 @@ export type PageText = { title: string; text: string }
  * Reads a page of HTML as browsers do, however broken it is, without what is no text: scripts, styles, menus. The tree is walked without
  * recursion, as a page may nest as deep as it likes.
  *
+ * @throws Problem bad_file for a page of too many elements
  * @example pageText('<title>T</title><p>One<p>Two') // { title: 'T', text: 'One\n\nTwo' }
  */
 export const pageText = (html: string): PageText => {
   const parts: string[] = []
   let title = ''
-  const waiting: (Node | string)[] = [...parse(html).childNodes].reverse()
+  const waiting: (Node | string)[] = [...parse(html, { treeAdapter: boundedTree() }).childNodes].reverse()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (typeof node === 'string') parts.push(node)
     else if (node.nodeName === '#text' && 'value' in node) parts.push(node.value.replaceAll(/\s+/g, ' '))

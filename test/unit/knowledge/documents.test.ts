@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { pageText } from '../../../src/knowledge/documents/page-text.js'
 import { documentOf, emptyRows } from '../../../src/knowledge/documents/documents.js'
 
 const plain = { content_columns: [], metadata_columns: [], id_column: null }
@@ -46,4 +47,15 @@ describe('a row as a document', () => {
       expect.objectContaining({ detail: expect.stringMatching(message) }),
     ),
   )
+})
+
+describe('a page', () => {
+  const open = Array.from({ length: 1_000 }, (_, i) => `<b id=${i}>`).join('')
+
+  test('that nests as deep as it likes is read', () => expect(pageText(`${'<div>'.repeat(100_000)}x`).text).toBe('x'))
+
+  test('whose elements are opened again in each block is refused before it fills the memory', () => {
+    expect(pageText(`<div>${open}</div>${'<div>x</div>'.repeat(10)}`).text.replaceAll(/\s/g, '')).toBe('x'.repeat(10))
+    expect(() => pageText(`<div>${open}</div>${'<div>x</div>'.repeat(10_000)}`)).toThrow(/more than 500000 elements/)
+  })
 })
