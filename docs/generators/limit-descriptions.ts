@@ -260,7 +260,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Chunks that SQL reads of a knowledge base without a search, if it reads their texts or all of their metadata. Beyond: 400 `query_limit`.',
   knowledgeFilterMaxValues: 'Values of one condition on metadata. Beyond: 400 `wrong_arguments`.',
   knowledgeCallTimeoutMs:
-    'One step of the process that keeps the index: a search, or a batch of documents. Beyond: the process is ended, and the next call starts another one.',
+    'One step of the process that keeps the index: a search, or a batch of documents. Beyond: 503 `busy`; the process is ended, and the next call starts another one.',
   knowledgeQueueMaxCalls: 'Calls that wait for that process. Beyond: 503 `busy` with Retry-After.',
   knowledgeMemoryMaxBytes: 'Memory of that process. Beyond: it is ended, and the next call starts another one.',
   knowledgeOpenMaxBases: 'Knowledge bases that it holds open. Beyond: the one used longest ago is closed.',

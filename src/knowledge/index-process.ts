@@ -5,7 +5,7 @@ import { residentBytes } from '../basics/resident-memory.js'
 import { programFile } from '../setup/package.js'
 import type { Done, FromIndex, ToIndex, Work } from './index/messages.js'
 
-type Asking = { resolve: (done: Done) => void; reject: (reason: Error) => void }
+type Asking = { resolve: (done: Done) => void; reject: (reason: Error) => void; timeoutMs: number }
 
 export type IndexLimits = { callTimeoutMs: number; queueMaxCalls: number; memoryMaxBytes: number }
 
@@ -24,9 +24,17 @@ export class IndexGone extends Problem {
   }
 }
 
+/** What was asked would take the next process as long: it is not asked again. */
+const tookTooLong = (timeoutMs: number): Problem =>
+  new Problem('busy', 'Index took too long', `a question to the index of knowledge bases took longer than ${timeoutMs} ms`, {
+    retryAfterSeconds: 5,
+    hint: 'Ask for less: with fewer conditions, or of fewer documents.',
+  })
+
 /**
  * The process that keeps the indexes of knowledge bases, as the server sees it: started when it is first asked, and again after its end.
- * It answers one question after the other. One that takes too long, or too much memory, costs the process.
+ * It answers one question after the other. One that takes too long, or too much memory, costs the process; those
+ * behind it may be asked again.
  *
  * @example const done = await index.ask(stream, { facts: true })
  */
@@ -36,6 +44,7 @@ export class IndexProcess {
   #asking = new Map<number, Asking>()
   #last = 0
   #sampler: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
   #isStopped = false
   /** Counts the processes: what one had open, the next has not. */
   generation = 0
@@ -61,21 +70,8 @@ export class IndexProcess {
     const child = this.#running()
     const id = ++this.#last
     return new Promise<Done>((resolve, reject) => {
-      const timer = setTimeout(() => this.#end(child, `a question took longer than ${timeoutMs} ms`), timeoutMs)
-      const settle = () => {
-        clearTimeout(timer)
-        this.#asking.delete(id)
-      }
-      this.#asking.set(id, {
-        resolve: (done) => {
-          settle()
-          resolve(done)
-        },
-        reject: (reason) => {
-          settle()
-          reject(reason)
-        },
-      })
+      this.#asking.set(id, { resolve, reject, timeoutMs })
+      if (this.#asking.size === 1) this.#time(child)
       this.#send(child, { ask: id, base, work })
     })
   }
@@ -97,10 +93,23 @@ export class IndexProcess {
     child.channel?.unref()
     child.on('error', () => this.#over(child, 'it could not be started'))
     child.once('exit', (code, signal) => this.#over(child, signal ?? `code ${code}`))
-    child.on('message', (message: FromIndex) => this.#hear(message))
+    child.on('message', (message: FromIndex) => this.#hear(child, message))
     this.#send(child, { settings: { directory: this.directory } })
     this.#sampler = setInterval(() => this.#sample(child), memorySampleMs).unref()
     return child
+  }
+
+  /** Gives the question that is worked on, the first of those that wait, its time. */
+  #time(child: ChildProcess): void {
+    clearTimeout(this.#timer)
+    const [first] = this.#asking
+    if (!first) return
+    const [id, { reject, timeoutMs }] = first
+    this.#timer = setTimeout(() => {
+      this.#asking.delete(id)
+      this.#end(child, 'a question took too long')
+      reject(tookTooLong(timeoutMs))
+    }, timeoutMs)
   }
 
   #sample(child: ChildProcess): void {
@@ -114,8 +123,10 @@ export class IndexProcess {
     child.send(message, (error) => error && this.#end(child, 'it could not be reached'))
   }
 
-  #hear(message: FromIndex): void {
+  #hear(child: ChildProcess, message: FromIndex): void {
     const asking = this.#asking.get(message.answer)
+    this.#asking.delete(message.answer)
+    if (child === this.#child) this.#time(child)
     if ('done' in message) asking?.resolve(message.done)
     else asking?.reject(problemOf(message.problem))
   }
@@ -130,6 +141,7 @@ export class IndexProcess {
     this.#child = undefined
     clearInterval(this.#sampler)
     const asking = [...this.#asking.values()]
+    clearTimeout(this.#timer)
     this.#asking = new Map()
     for (const { reject } of asking) reject(new IndexGone(why))
   }
