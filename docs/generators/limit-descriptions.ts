@@ -235,7 +235,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How often the answers of agents may lead to further questions in one SQL statement, as where views over agents read each other. Beyond: 400 `query_limit`.',
   knowledgeChunkMinChars: 'The least length of a chunk that a knowledge base may ask for. Below: 400 `wrong_arguments`.',
   knowledgeChunkMaxChars: 'The greatest length of a chunk that a knowledge base may ask for. Beyond: 400 `wrong_arguments`.',
-  knowledgeMaxColumns: 'Columns of content, or of metadata, that a knowledge base names. Beyond: 400 `wrong_arguments`.',
+  knowledgeMaxColumns:
+    'Columns of content, or of metadata, that a knowledge base names, and columns that SQL shows of it. Beyond: 400 `wrong_arguments`; SQL has the rest in `metadata`.',
   knowledgeIdMaxChars: 'The id of a document. Beyond: 400 `wrong_arguments`.',
   knowledgeMetadataMaxBytes: 'The metadata of a document as JSON text. Beyond: 400 `wrong_arguments` with the row.',
   knowledgeDocumentMaxBytes: 'The content of a document. Beyond: 413 `too_large` with the row.',

@@ -13,7 +13,7 @@ export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
  */
 export type ListQuery = { limit: number; filters?: readonly MetadataFilter[]; asOf?: number; after?: number; metadata?: readonly string[] }
 
-/** Chunks, and the key of the last one: those behind it are listed `after` it. */
+/** Chunks, fewer than wanted where they are large, and the key of the last one: more are listed `after` it. Without a key there are no more. */
 export type ChunkList = { chunks: ListedChunk[]; last: number | null }
 
 /** A column of metadata, and the types of JSON that its values have. */

@@ -1,8 +1,9 @@
 import type { DocumentsAt } from '../../../events/records/contents.js'
 import { chunksOf } from '../documents/chunks.js'
-import type { ChunkList, KnowledgeFacts, MetadataColumn } from '../contract/contents.js'
+import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 import { conditionOf } from './filters.js'
+import { MetadataColumns, typeOfJson, type ColumnType } from './metadata-columns.js'
 import type { ErasedDocuments, IndexState, ListRequest, SearchRequest, Step } from './messages.js'
 import { openIndex, readMeta, writeMeta, type Connection, type Identity } from './schema.js'
 import { listChunks, searchChunks } from './search-chunks.js'
@@ -11,19 +12,6 @@ import { vectorOf } from './vector-bytes.js'
 
 type ChunkRow = { key: number; content: string }
 type Inserted = Extract<Step, { inserted: unknown }>['inserted']
-
-const typeOfJson = (value: unknown): MetadataColumn['types'][number] => {
-  switch (typeof value) {
-    case 'string':
-      return 'text'
-    case 'boolean':
-      return 'boolean'
-    case 'number':
-      return Number.isSafeInteger(value) ? 'integer' : 'real'
-    default:
-      return 'json'
-  }
-}
 
 /**
  * The index of one knowledge base: a file that follows the stream of its contents. It holds every document there ever was, with the
@@ -34,6 +22,7 @@ const typeOfJson = (value: unknown): MetadataColumn['types'][number] => {
 export class BaseIndex {
   readonly #db: Connection
   #vectors: VectorTable | undefined
+  #columns: MetadataColumns | undefined
 
   /** `erasedAt` is the position of the last erasure in the log: a new file will never see what was erased before. */
   constructor(file: string, identity: Identity, erasedAt: number) {
@@ -104,13 +93,8 @@ export class BaseIndex {
   }
 
   facts(): KnowledgeFacts {
-    const types = new Map<string, MetadataColumn['types'][number][]>()
-    for (const { name, type } of this.#db
-      .prepare<[], { name: string; type: MetadataColumn['types'][number] }>('SELECT * FROM columns')
-      .all())
-      types.set(name, [...(types.get(name) ?? []), type])
     return {
-      columns: [...types].map(([name, of]) => ({ name, types: of })),
+      columns: this.#metadataColumns().all,
       documents: this.#count('SELECT count(*) AS n FROM documents WHERE valid_to IS NULL'),
       chunks: this.#count('SELECT count(*) AS n FROM chunks'),
       dimensions: this.#number('dimensions') ?? null,
@@ -121,7 +105,7 @@ export class BaseIndex {
     this.#db.close()
   }
 
-  /** One transaction. When it fails, the vectors in memory may have more than the file: they are read again. */
+  /** One transaction. When it fails, the vectors and columns in memory may have more than the file: they are read again. */
   #changing(work: () => void): void {
     try {
       this.#db
@@ -132,6 +116,7 @@ export class BaseIndex {
         .immediate()
     } catch (error) {
       this.#vectors = undefined
+      this.#columns = undefined
       throw error
     }
   }
@@ -154,12 +139,16 @@ export class BaseIndex {
     const addWords = this.#db.prepare('INSERT INTO words (rowid, content) VALUES (?, ?)')
     const addVector = this.#db.prepare('INSERT INTO vectors VALUES (?, ?)')
     const table = dimensions === null ? undefined : this.#vectorTable()
-    const addColumn = this.#db.prepare('INSERT OR IGNORE INTO columns VALUES (?, ?)')
+    const addColumn = this.#db.prepare('INSERT INTO columns VALUES (?, ?)')
+    const columns = this.#metadataColumns()
     let place = 0
     for (const [row, document] of (documents ?? []).entries()) {
       if ('erased' in document) continue
       const { lastInsertRowid: key } = addDocument.run(position, row, document.id, JSON.stringify(document.metadata))
-      for (const [name, value] of Object.entries(document.metadata)) addColumn.run(name, typeOfJson(value))
+      for (const [name, value] of Object.entries(document.metadata)) {
+        const type = typeOfJson(value)
+        if (columns.note(name, type)) addColumn.run(name, type)
+      }
       const chunks = chunksOf(document.content, chunking)
       for (const [i, { start, end, text }] of chunks.entries()) {
         const vector = dimensions !== null && vectors ? vectorOf(vectors, place++, dimensions) : undefined
@@ -233,10 +222,24 @@ export class BaseIndex {
 
   /** Which columns of metadata there are is counted again: some may have gone. */
   #readColumns(): void {
-    this.#db.exec(`
-      DELETE FROM columns;
-      INSERT OR IGNORE INTO columns SELECT m.key, CASE m.type WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' WHEN 'array' THEN 'json'
-        WHEN 'object' THEN 'json' ELSE m.type END FROM documents AS d, json_each(d.metadata) AS m WHERE m.type <> 'null' ORDER BY d.key, m.id`)
+    const columns = new MetadataColumns()
+    for (const text of this.#db.prepare<[], string>('SELECT metadata FROM documents ORDER BY key').pluck().iterate())
+      for (const [name, value] of Object.entries(JSON.parse(text) as object)) columns.note(name, typeOfJson(value))
+    this.#db.exec('DELETE FROM columns')
+    const add = this.#db.prepare('INSERT INTO columns VALUES (?, ?)')
+    for (const { name, types } of columns.all) for (const type of types) add.run(name, type)
+    this.#columns = columns
+  }
+
+  #metadataColumns(): MetadataColumns {
+    if (this.#columns) return this.#columns
+    const columns = new MetadataColumns()
+    for (const { name, type } of this.#db
+      .prepare<[], { name: string; type: ColumnType }>('SELECT name, type FROM columns ORDER BY rowid')
+      .iterate())
+      columns.note(name, type)
+    this.#columns = columns
+    return columns
   }
 
   #vectorTable(): VectorTable | undefined {

@@ -10,8 +10,11 @@ import { dot, type VectorHit } from './vectors.js'
 import { vectorOf } from './vector-bytes.js'
 import { WordSearch, type WordHit } from './words.js'
 
-type Row = { id: string; number: number; total: number; start: number; finish: number; content: string; metadata: string }
+type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
 type Scored = { key: number; relevance: number; distance: number | null }
+
+/** Characters of texts and metadata after which a list ends: whoever wants more asks for what is behind. */
+const listMaxChars = 8 * 1024 * 1024
 
 /** How many of the best by words and by vectors are weighed against each other. */
 const weighed = 1_000
@@ -126,42 +129,59 @@ const scored = (db: Connection, request: SearchRequest, table: VectorTable | und
     .sort(byRelevance)
 }
 
-const columns = 'd.id, c.number, c.total, c.start, c.finish, c.content, d.metadata'
+const columns = 'd.id, c.number, c.total, c.start, c.finish'
 
-const listedChunk = ({ id, number, total, start, finish, content, metadata }: Row): ListedChunk => ({
+const listedChunk = ({ id, number, total, start, finish, content }: Row, metadata: JsonObject): ListedChunk => ({
   id,
   chunk_id: chunkId(id, number, total, { start, end: finish }),
   content,
-  metadata: JSON.parse(metadata) as JsonObject,
+  metadata,
 })
 
 /** The best chunks for a question, by their words, their vectors, or both. */
 export const searchChunks = (db: Connection, request: SearchRequest, table: () => VectorTable | undefined): KnowledgeChunk[] => {
-  const find = db.prepare<[number], Row>(`SELECT ${columns} FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.key = ?`)
+  const find = db.prepare<[number], Row & { metadata: string }>(
+    `SELECT ${columns}, c.content, d.metadata FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.key = ?`,
+  )
   const best = scored(db, request, request.alpha === 0 ? undefined : table()).filter(({ relevance }) => relevance >= request.minRelevance)
   return best.slice(0, request.limit).flatMap(({ key, relevance, distance }) => {
     const row = find.get(key)
-    return row ? [{ ...listedChunk(row), relevance, distance }] : []
+    return row ? [{ ...listedChunk(row, JSON.parse(row.metadata) as JsonObject), relevance, distance }] : []
   })
 }
 
-/** The same chunk with some columns of its metadata, and without its text. */
-const narrowed = (chunk: ListedChunk, columns: readonly string[]): ListedChunk => ({
-  ...chunk,
-  metadata: Object.fromEntries(
-    columns.flatMap((name) => (Object.hasOwn(chunk.metadata, name) ? [[name, chunk.metadata[name] ?? null]] : [])),
-  ),
-})
+/** Reads the metadata of documents, or some columns of it, and tells how long it is. That of the last one is kept: its chunks stand together. */
+const metadataReader = (db: Connection, columns: readonly string[] | null) => {
+  const find = db.prepare<[number], string>('SELECT metadata FROM documents WHERE key = ?').pluck()
+  let last: { document: number; metadata: JsonObject; chars: number } | undefined
+  return (document: number) => {
+    if (last?.document === document) return last
+    const text = columns?.length === 0 ? '{}' : (find.get(document) ?? '{}')
+    const all = JSON.parse(text) as JsonObject
+    if (columns === null) return (last = { document, metadata: all, chars: text.length })
+    const metadata = Object.fromEntries(columns.flatMap((name) => (Object.hasOwn(all, name) ? [[name, all[name] ?? null]] : [])))
+    return (last = { document, metadata, chars: JSON.stringify(metadata).length })
+  }
+}
 
 /** Chunks in the order in which they were inserted, which is that of their keys. */
-export const listChunks = (db: Connection, { limit, filters, asOf, after, metadata }: ListRequest): ChunkList => {
+export const listChunks = (db: Connection, { limit, filters, asOf, after, metadata: shown }: ListRequest): ChunkList => {
   const { sql, values } = both(holding(asOf), conditionOf(filters))
-  const shown = metadata === null ? columns : columns.replace('c.content', "'' AS content")
+  const content = shown === null ? 'c.content' : "'' AS content"
   const rows = db
-    .prepare<unknown[], Row & { key: number }>(
-      `SELECT c.key, ${shown} FROM chunks AS c CROSS JOIN documents AS d ON d.key = c.document WHERE c.key > ?${sql} ORDER BY c.key LIMIT ?`,
+    .prepare<unknown[], Row & { key: number; document: number }>(
+      `SELECT c.key, c.document, ${columns}, ${content} FROM chunks AS c CROSS JOIN documents AS d ON d.key = c.document
+        WHERE c.key > ?${sql} ORDER BY c.key LIMIT ?`,
     )
-    .all(after, ...values, limit)
-  const chunks = rows.map(listedChunk)
-  return { chunks: metadata === null ? chunks : chunks.map((chunk) => narrowed(chunk, metadata)), last: rows.at(-1)?.key ?? null }
+    .iterate(after, ...values, limit)
+  const metadataOf = metadataReader(db, shown)
+  const chunks: ListedChunk[] = []
+  let length = 0
+  for (const row of rows) {
+    const { metadata, chars } = metadataOf(row.document)
+    chunks.push(listedChunk(row, metadata))
+    length += row.content.length + chars
+    if (chunks.length === limit || length >= listMaxChars) return { chunks, last: row.key }
+  }
+  return { chunks, last: null }
 }

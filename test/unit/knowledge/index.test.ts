@@ -144,6 +144,35 @@ describe('metadata', () => {
     ))
 })
 
+describe('large metadata', () => {
+  const wide = (name: string) => Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${name}${i}`, i]))
+
+  test('is told of the columns that a query may show, also after an erasure', () => {
+    const index = newIndex()
+    index.apply([inserting(1, [document('a', 'x', wide('a'))]), inserting(2, [document('b', 'x', wide('b'))])])
+    const names = () => index.facts().columns.map(({ name }) => name)
+    expect(names()).toEqual(Object.keys(wide('a')).slice(0, 256))
+    index.erase([{ payload: 'p1', stays: [] }], 30)
+    expect(names()).toEqual(Object.keys(wide('b')).slice(0, 256))
+  })
+
+  test('makes a list end earlier, and the rest is listed behind it', () => {
+    const index = newIndex()
+    index.apply([inserting(1, [document('a', 'word '.repeat(16_000), { note: 'x'.repeat(60_000) }), document('b', 'last')])])
+    const { chunks } = index.facts()
+    const parts: number[] = []
+    const ids = new Set<string>()
+    for (let after: number | null = 0; after !== null;) {
+      const part = index.list({ limit: 10_000, filters: [], asOf: null, after, metadata: null })
+      parts.push(part.chunks.length)
+      for (const { chunk_id } of part.chunks) ids.add(chunk_id)
+      after = part.last
+    }
+    expect([parts.length > 1, ids.size]).toEqual([true, chunks])
+    expect(index.list({ limit: 10_000, filters: [], asOf: null, after: 0, metadata: [] })).toMatchObject({ last: null })
+  })
+})
+
 describe('vectors', () => {
   const vector = (...values: number[]) => normalised(Float32Array.from(values))
   const withVectors = (version: number, documents: object[], vectors: Float32Array[], more: object = {}) =>

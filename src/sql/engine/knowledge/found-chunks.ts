@@ -115,25 +115,24 @@ const fillWithAll = async (
   const isNarrow = !used.has('chunk_content') && !used.has('metadata')
   const metadata = columns.slice(ownColumns.length).flatMap(({ name }) => (used.has(name) ? [name] : []))
   const most = isNarrow ? limits.knowledgeMaxChunks : limits.knowledgeListMaxChunks
-  let [after, rows] = [0, 0]
-  for (;;) {
+  let rows = 0
+  for (let after: number | null = 0; after !== null;) {
     // All parts are of one position.
     const list = { limit: limits.knowledgeListMaxChunks, filters: terms.filters, after, asOf: asOf ?? session.head }
     const { chunks, last } = await answers.listed(base.stream, { ...list, ...(isNarrow && { metadata }) })
-    await answers.fill(
-      table,
-      columns,
-      chunks.map((chunk) => rowOf(chunk, columns)),
-    )
     rows += chunks.length
-    if (last === null || chunks.length < list.limit) return
-    if (rows >= most && (await answers.listed(base.stream, { ...list, limit: 1, after: last, metadata: [] })).last !== null)
+    if (rows > most)
       throw new Problem(
         'query_limit',
         'Too many chunks',
         `${base.name} has more than ${most} chunks, and at most so many are read without a search`,
         { hint: "Search it (content = '…'), narrow it by id or metadata, or read it without chunk_content and metadata." },
       )
+    await answers.fill(
+      table,
+      columns,
+      chunks.map((chunk) => rowOf(chunk, columns)),
+    )
     after = last
   }
 }
