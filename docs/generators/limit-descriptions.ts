@@ -243,7 +243,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeInsertMaxDocuments:
     'Documents of one insert. Beyond: 413 `too_large`; what was inserted before the last batch stays, and the answer says how many.',
   knowledgeBatchMaxDocuments: 'Documents of one event. Beyond: the next event takes them.',
-  knowledgeBatchMaxBytes: 'Contents of the documents of one event, if there is more than one. Beyond: the next event takes them.',
+  knowledgeBatchMaxBytes:
+    'Contents and metadata of the documents of one event, if there is more than one. Beyond: the next event takes them.',
   knowledgeMaxChunks: 'Chunks that a knowledge base ever had, those of history too. Beyond: 413 `too_large`.',
   knowledgeVectorsMaxBytes: 'Vectors of the chunks of a knowledge base. Beyond: 413 `too_large`.',
   knowledgeQueryMaxChars: 'The text of a search. Beyond: 400 `wrong_arguments`.',

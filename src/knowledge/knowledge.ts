@@ -21,7 +21,7 @@ import type {
   Removal,
 } from './contract/contents.js'
 import type { KnowledgeQuery, SearchKnowledge } from './contract/search.js'
-import { documentOf, emptyRows } from './documents/documents.js'
+import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import type { Done } from './index/messages.js'
@@ -72,7 +72,7 @@ async function* documentsIn(
     if (!document) empty.push(number)
     else {
       batch.push(document)
-      bytes += Buffer.byteLength(document.content)
+      bytes += bytesOf(document)
     }
     const isFull = batch.length >= limits.knowledgeBatchMaxDocuments || bytes >= limits.knowledgeBatchMaxBytes
     if (isAtomic || !isFull) continue

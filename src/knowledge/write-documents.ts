@@ -15,7 +15,8 @@ import type { EmbeddingModel } from '../llm/contract/language-model.js'
 import type { Found, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
-import { chunksOf } from './documents/chunks.js'
+import { chunksIn } from './documents/chunks.js'
+import { bytesOf } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
@@ -37,10 +38,16 @@ export type Written = { documents: number; replaced: number; skipped: number; ch
 
 type Place = { position: number; row: number }
 
+const addTo = <K, V>(groups: Map<K, V[]>, key: K, value: V): void => {
+  const group = groups.get(key)
+  if (group) group.push(value)
+  else groups.set(key, [value])
+}
+
 /** Places grouped by their events. */
 export const placesOf = (places: readonly Place[]): DocumentsAt[] => {
   const byPosition = new Map<number, number[]>()
-  for (const { position, row } of places) byPosition.set(position, [...(byPosition.get(position) ?? []), row])
+  for (const { position, row } of places) addTo(byPosition, position, row)
   return [...byPosition].map(([position, rows]) => ({ position, rows }))
 }
 
@@ -49,7 +56,7 @@ const batchesOf = (documents: readonly KnowledgeDocument[]): KnowledgeDocument[]
   const batches: KnowledgeDocument[][] = []
   let bytes = 0
   for (const document of documents) {
-    const size = Buffer.byteLength(document.content)
+    const size = bytesOf(document)
     const last = batches.at(-1)
     if (last && last.length < limits.knowledgeBatchMaxDocuments && bytes + size <= limits.knowledgeBatchMaxBytes) {
       last.push(document)
@@ -70,7 +77,38 @@ const withoutTwins = (documents: readonly KnowledgeDocument[], mode: InsertMode)
   return [...byId.values()]
 }
 
-const tooMany = (what: string, hint: string): Problem => new Problem('too_large', 'Knowledge base is full', what, { hint })
+const tooMany = (what: string): Problem =>
+  new Problem('too_large', 'Knowledge base is full', what, { hint: 'Insert less, or into another knowledge base.' })
+
+/** @throws Problem for vectors of another length than those that are there, or for too many of them */
+const checkVectors = (own: number, { chunks, dimensions }: Room): void => {
+  if (dimensions !== null && own !== dimensions)
+    throw new Problem(
+      'llm_failed',
+      'Other embeddings',
+      `the embedding model gives vectors of ${own} numbers; those that are there have ${dimensions}`,
+      { hint: 'Use the model that the documents were inserted with, or create another knowledge base.' },
+    )
+  const bytes = chunks * own * Float32Array.BYTES_PER_ELEMENT
+  if (bytes > limits.knowledgeVectorsMaxBytes)
+    throw tooMany(`the vectors would have ${bytes} bytes; at most ${limits.knowledgeVectorsMaxBytes} are kept`)
+}
+
+/** Documents of one event, and the texts of their chunks. */
+type CutBatch = { batch: readonly KnowledgeDocument[]; texts: readonly string[] }
+
+const cutAtOnce = 256
+
+const textsOf = async (batch: readonly KnowledgeDocument[], chunking: Chunking): Promise<string[]> => {
+  const work = new LongWork()
+  const texts: string[] = []
+  for (const { content } of batch)
+    for (const { text } of chunksIn(content, chunking)) if (texts.push(text) % cutAtOnce === 0) await work.pause()
+  return texts
+}
+
+/** How many chunks a knowledge base will have, and how long its vectors are, once it has some. */
+type Room = { chunks: number; dimensions: number | null }
 
 type Prepared = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
 
@@ -87,10 +125,14 @@ export class DocumentWriter {
     const there = await this.#placesOf(base.stream, mode === 'add' ? [] : distinct)
     const wanted = mode === 'skip' ? distinct.filter(({ id }) => !there.has(id)) : distinct
     const skipped = mode === 'skip' ? documents.length - wanted.length : 0
+    if (wanted.length === 0) return { documents: 0, replaced: 0, skipped, chunks: 0, positions: [] }
+    const cut: CutBatch[] = []
+    for (const batch of batchesOf(wanted)) cut.push({ batch, texts: await textsOf(batch, writing.chunking) })
+    const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
+    // Providers are paid for vectors: what has no room is refused before.
+    const room = await this.#roomFor(chunks, base.stream)
     const prepared: Prepared[] = []
-    for (const batch of batchesOf(wanted)) prepared.push(await this.#prepare(batch, there, writing))
-    await this.#checkRoom(base.stream, prepared)
-    if (prepared.length === 0) return { documents: 0, replaced: 0, skipped, chunks: 0, positions: [] }
+    for (const one of cut) prepared.push(await this.#prepare(one, room, there, writing))
     const commands = prepared.map(({ inserted }) => ({
       type: 'InsertKnowledge' as const,
       data: { name: base.state.name, contents, inserted },
@@ -101,7 +143,7 @@ export class DocumentWriter {
       documents: wanted.length,
       replaced: mode === 'replace' ? [...there.values()].flat().length + documents.length - distinct.length : 0,
       skipped,
-      chunks: prepared.reduce((sum, { inserted }) => sum + inserted.chunks, 0),
+      chunks,
       positions,
     }
   }
@@ -111,21 +153,19 @@ export class DocumentWriter {
     if (documents.length === 0) return found
     const done = await this.parts.indexes.ask(base, { find: documents.map(({ id }) => id) })
     if (!('places' in done)) throw new TypeError('the index answered something else')
-    for (const [id, position, row] of done.places) found.set(id, [...(found.get(id) ?? []), { position, row }])
+    for (const [id, position, row] of done.places) addTo(found, id, { position, row })
     return found
   }
 
-  async #prepare(batch: readonly KnowledgeDocument[], there: ReadonlyMap<string, Place[]>, writing: Writing): Promise<Prepared> {
+  async #prepare({ batch, texts }: CutBatch, room: Room, there: ReadonlyMap<string, Place[]>, writing: Writing): Promise<Prepared> {
     const { base, source, mode, chunking, embedding, signal } = writing
     const { vault } = this.parts.ledger
-    const work = new LongWork()
-    const texts: string[] = []
-    for (const { content } of batch) {
-      for (const { text } of chunksOf(content, chunking)) texts.push(text)
-      await work.pause()
-    }
     const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, signal) : undefined
     signal.throwIfAborted()
+    if (vectors?.[0]) {
+      checkVectors(vectors[0].length, room)
+      room.dimensions = vectors[0].length
+    }
     const payload = vault.seal(Buffer.from(JSON.stringify(batch)))
     const sealed = vectors && vault.seal(vectorBytes(vectors))
     const inserted: KnowledgeInserted = {
@@ -139,31 +179,15 @@ export class DocumentWriter {
     return { inserted, payloads: [payload, ...(sealed ? [sealed] : [])] }
   }
 
-  /** @throws Problem when the knowledge base would hold too much, or vectors of another length */
-  async #checkRoom(base: StreamId, prepared: readonly Prepared[]): Promise<void> {
+  /** @throws Problem when the knowledge base would hold too many chunks */
+  async #roomFor(more: number, base: StreamId): Promise<Room> {
     const done = await this.parts.indexes.ask(base, { facts: true })
     if (!('facts' in done)) throw new TypeError('the index answered something else')
-    const { chunks, dimensions } = done.facts
-    const after = prepared.reduce((sum, { inserted }) => sum + inserted.chunks, chunks)
-    const hint = 'Insert less, or into another knowledge base.'
-    if (after > limits.knowledgeMaxChunks)
+    const chunks = done.facts.chunks + more
+    if (chunks > limits.knowledgeMaxChunks)
       throw tooMany(
-        `the knowledge base would have ${after} chunks, those of its history included; at most ${limits.knowledgeMaxChunks} are kept`,
-        hint,
+        `the knowledge base would have ${chunks} chunks, those of its history included; at most ${limits.knowledgeMaxChunks} are kept`,
       )
-    const own = prepared.find(({ inserted }) => inserted.embedding)?.inserted.embedding?.dimensions
-    if (own === undefined) return
-    if (dimensions !== null && own !== dimensions)
-      throw new Problem(
-        'llm_failed',
-        'Other embeddings',
-        `the embedding model gives vectors of ${own} numbers; those that are there have ${dimensions}`,
-        {
-          hint: 'Use the model that the documents were inserted with, or create another knowledge base.',
-        },
-      )
-    const bytes = after * own * Float32Array.BYTES_PER_ELEMENT
-    if (bytes > limits.knowledgeVectorsMaxBytes)
-      throw tooMany(`the vectors would have ${bytes} bytes; at most ${limits.knowledgeVectorsMaxBytes} are kept`, hint)
+    return { chunks, dimensions: done.facts.dimensions }
   }
 }

@@ -46,23 +46,24 @@ const trimmed = (text: string, start: number, end: number): TextChunk | undefine
   return { start: from, end: from + inner.length, text: inner }
 }
 
+/** The chunks of a text one after the other, for whoever pauses between them. */
+export function* chunksIn(text: string, { size, overlap }: Chunking): Generator<TextChunk, void, void> {
+  for (let start = 0; start < text.length;) {
+    const end = endOf(text, start, size)
+    const chunk = trimmed(text, start, end)
+    if (chunk) yield chunk
+    if (end >= text.length) return
+    start = nextStart(text, start, end, overlap)
+  }
+}
+
 /**
  * Cuts a text into chunks of at most so many characters, each of which repeats the end of the one before. The same text and settings
  * always give the same chunks.
  *
  * @example chunksOf('One. Two.', { size: 5, overlap: 0 }) // [{ start: 0, end: 4, text: 'One.' }, { start: 5, end: 9, text: 'Two.' }]
  */
-export const chunksOf = (text: string, { size, overlap }: Chunking): TextChunk[] => {
-  const chunks: TextChunk[] = []
-  for (let start = 0; start < text.length;) {
-    const end = endOf(text, start, size)
-    const chunk = trimmed(text, start, end)
-    if (chunk) chunks.push(chunk)
-    if (end >= text.length) break
-    start = nextStart(text, start, end, overlap)
-  }
-  return chunks
-}
+export const chunksOf = (text: string, chunking: Chunking): TextChunk[] => [...chunksIn(text, chunking)]
 
 /** The id of a chunk, by the one of its document: `chunkId('a', 1, 3, { start: 0, end: 900 })` → `a:1of3:0to900` */
 export const chunkId = (id: string, number: number, total: number, { start, end }: { start: number; end: number }): string =>

@@ -93,6 +93,10 @@ export const documentOf = (row: JsonObject, number: number, settings: Settings):
   return { id, content, metadata: metadataOf(row, number, taken, settings.metadata_columns) }
 }
 
+/** Bytes of a document as the log keeps it, without its id. */
+export const bytesOf = ({ content, metadata }: KnowledgeDocument): number =>
+  Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata))
+
 const shownRows = 20
 
 /** The refusal of rows without content: they are named, and never left out silently. */

@@ -34,13 +34,16 @@ export class Embedders {
   /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not give one for each text */
   async embed(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const vectors: Float32Array[] = []
-    for (let from = 0; from < texts.length; from += limits.knowledgeEmbedMaxTexts)
-      vectors.push(...(await model.embed(texts.slice(from, from + limits.knowledgeEmbedMaxTexts), { signal })).map(normalised))
-    const dimensions = vectors[0]?.length ?? 0
-    if (vectors.length !== texts.length || vectors.some(({ length }) => length !== dimensions) || (texts.length > 0 && dimensions === 0))
-      throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} did not give one vector for each text`)
-    if (vectors.some((vector) => !vector.every(Number.isFinite)))
-      throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} gave numbers that are not finite`)
+    for (let from = 0; from < texts.length; from += limits.knowledgeEmbedMaxTexts) {
+      const asked = texts.slice(from, from + limits.knowledgeEmbedMaxTexts)
+      const given = (await model.embed(asked, { signal })).map(normalised)
+      const dimensions = (vectors[0] ?? given[0])?.length ?? 0
+      if (given.length !== asked.length || dimensions === 0 || given.some(({ length }) => length !== dimensions))
+        throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} did not give one vector for each text`)
+      if (given.some((vector) => !vector.every(Number.isFinite)))
+        throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} gave numbers that are not finite`)
+      vectors.push(...given)
+    }
     return vectors
   }
 

@@ -157,6 +157,19 @@ test('more questions than wait are refused with busy', async () => {
   expect(await search('heron 5')).not.toEqual([])
 })
 
+test('documents of much metadata are recorded in as many events as those of much content', async () => {
+  const rows = Array.from({ length: 100 }, (_, i) => ({ id: String(i), content: 'x', note: 'y'.repeat(60_000) }))
+  const { documents, positions } = await knowledge.insert({ knowledgeBase: base, source: 'rows', rows, isAtomic: true, origin })
+  expect([documents, positions.length]).toEqual([100, 2])
+})
+
+test('many documents of one id are replaced at once', async () => {
+  const adding = { knowledgeBase: base, source: 'rows', isAtomic: true, origin } as const
+  await knowledge.insert({ ...adding, mode: 'add', rows: rows(0, 2_500).map((row) => ({ ...row, id: 'same' })) })
+  expect(await knowledge.insert({ ...adding, rows: [{ id: 'same', content: 'heron' }] })).toMatchObject({ documents: 1, replaced: 2_500 })
+  expect(await count()).toBe(1)
+})
+
 test('an insert that was decided on other contents is not recorded', async () => {
   await insert(0, 5)
   const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
