@@ -24,15 +24,23 @@ const wordsIn = (text: string): string[] => {
   return (telling.length > 0 ? telling : all).slice(0, limits.knowledgeQueryMaxWords)
 }
 
-/** The words that differ as the index sees them, each with its stem: `running` and `runs` are one. */
-const stemsOf = (db: Connection, words: readonly string[]): Map<string, string> => {
+/** A word of a question, and what the index makes of it: the stems of its parts, more than one where marks divide it as in `हिन्दी`. */
+type AskedWord = { word: string; stems: readonly string[] }
+
+/** The words that differ as the index sees them: `running` and `runs` are one. */
+const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
   db.exec('DELETE FROM temp.asked')
   const insert = db.prepare('INSERT INTO temp.asked (rowid, word) VALUES (?, ?)')
   for (const [i, word] of words.entries()) insert.run(i + 1, word)
-  const terms = db.prepare<[], { term: string; doc: number }>('SELECT term, doc FROM temp.asked_terms ORDER BY doc').all()
-  const stems = new Map<string, string>()
-  for (const { term, doc } of terms) if (!stems.has(term)) stems.set(term, words[doc - 1] ?? term)
-  return stems
+  const terms = db.prepare<[], { term: string; doc: number }>('SELECT term, doc FROM temp.asked_terms ORDER BY doc, offset').all()
+  const stems = words.map((): string[] => [])
+  for (const { term, doc } of terms) stems[doc - 1]?.push(term)
+  const asked = new Map<string, AskedWord>()
+  for (const [i, of] of stems.entries()) {
+    const key = of.join(' ')
+    if (key !== '' && !asked.has(key)) asked.set(key, { word: words[i] ?? '', stems: of })
+  }
+  return [...asked.values()]
 }
 
 /** A share of the best possible score, spread so that a chunk of usual length with all words, each once, is well above one half. */
@@ -40,13 +48,13 @@ const relevanceOf = (share: number): number => (2 * share) / (1 + share)
 
 /** A question to the words of a knowledge base. */
 export class WordSearch {
-  readonly #stems: Map<string, string>
+  readonly #words: readonly AskedWord[]
 
   constructor(
     private readonly db: Connection,
     text: string,
   ) {
-    this.#stems = stemsOf(db, wordsIn(text))
+    this.#words = askedWords(db, wordsIn(text))
   }
 
   /**
@@ -76,13 +84,13 @@ export class WordSearch {
     return found.length === limit ? found : ask(weights)
   }
 
-  /** What each word weighs in BM25. */
+  /** What each word weighs in BM25: as much as the rarest of its parts. */
   #weights(index: WordIndex): Weighted[] {
     const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
     if (chunks === 0) return []
     const find = this.db.prepare<[string], { doc: number }>(`SELECT doc FROM ${index}_terms WHERE term = ?`)
-    return [...this.#stems].map(([stem, word]) => {
-      const having = find.get(stem)?.doc ?? 0
+    return this.#words.map(({ word, stems }) => {
+      const having = stems.reduce((least, stem) => Math.min(least, find.get(stem)?.doc ?? 0), chunks)
       const weight = Math.log((chunks - having + 0.5) / (having + 0.5))
       return [word, weight <= 0 ? leastWeight : weight]
     })

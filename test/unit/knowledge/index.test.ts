@@ -73,6 +73,18 @@ describe('words', () => {
     expect(idsIn(index, asked('dogs'))).toEqual(['dogs'])
   })
 
+  test('that marks divide are looked for whole, each once', () => {
+    const index = newIndex()
+    const content = 'हिन्दी में लिखा हुआ'
+    index.apply([inserting(1, [document('a', content), document('b', 'में हुआ')])])
+    expect(idsIn(index, asked('हिन्दी'))).toEqual(['a'])
+    const parts = Array.from({ length: 2_000 }, (_, i) => `w${i.toString(36)}`).join('ः')
+    const from = process.cpuUsage()
+    expect(idsIn(index, asked(`${parts} हिन्दी`))).toEqual(['a'])
+    // A word that is asked for once for each of its parts takes twenty times as long.
+    expect(process.cpuUsage(from).user).toBeLessThan(400_000)
+  })
+
   test('that say nothing count only where there are no others', () => {
     const index = newIndex()
     index.apply([inserting(1, [document('a', 'To be or not to be'), document('b', 'Something else')])])
