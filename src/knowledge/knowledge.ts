@@ -4,6 +4,7 @@ import { contentsStream } from '../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
+import { LongWork } from '../basics/long-work.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Found } from '../log/contract/log.js'
@@ -59,7 +60,10 @@ async function* documentsIn(
 ): AsyncGenerator<KnowledgeDocument[], void, void> {
   let [batch, bytes, number]: [KnowledgeDocument[], number, number] = [[], 0, 0]
   let empty: number[] = []
+  const work = new LongWork()
   for await (const row of rows) {
+    // Rows that are there do not give up the turn by themselves.
+    await work.pause()
     signal?.throwIfAborted()
     number += 1
     if (number > limits.knowledgeInsertMaxDocuments)

@@ -52,10 +52,11 @@ export const placesOf = (places: readonly Place[]): DocumentsAt[] => {
 }
 
 /** Documents that fit into one event. */
-const batchesOf = (documents: readonly KnowledgeDocument[]): KnowledgeDocument[][] => {
+const batchesOf = async (documents: readonly KnowledgeDocument[], work: LongWork): Promise<KnowledgeDocument[][]> => {
   const batches: KnowledgeDocument[][] = []
   let bytes = 0
   for (const document of documents) {
+    await work.pause()
     const size = bytesOf(document)
     const last = batches.at(-1)
     if (last && last.length < limits.knowledgeBatchMaxDocuments && bytes + size <= limits.knowledgeBatchMaxBytes) {
@@ -99,8 +100,7 @@ type CutBatch = { batch: readonly KnowledgeDocument[]; texts: readonly string[] 
 
 const cutAtOnce = 256
 
-const textsOf = async (batch: readonly KnowledgeDocument[], chunking: Chunking): Promise<string[]> => {
-  const work = new LongWork()
+const textsOf = async (batch: readonly KnowledgeDocument[], chunking: Chunking, work: LongWork): Promise<string[]> => {
   const texts: string[] = []
   for (const { content } of batch)
     for (const { text } of chunksIn(content, chunking)) if (texts.push(text) % cutAtOnce === 0) await work.pause()
@@ -126,13 +126,17 @@ export class DocumentWriter {
     const wanted = mode === 'skip' ? distinct.filter(({ id }) => !there.has(id)) : distinct
     const skipped = mode === 'skip' ? documents.length - wanted.length : 0
     if (wanted.length === 0) return { documents: 0, replaced: 0, skipped, chunks: 0, positions: [] }
+    const work = new LongWork()
     const cut: CutBatch[] = []
-    for (const batch of batchesOf(wanted)) cut.push({ batch, texts: await textsOf(batch, writing.chunking) })
+    for (const batch of await batchesOf(wanted, work)) cut.push({ batch, texts: await textsOf(batch, writing.chunking, work) })
     const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
     // Providers are paid for vectors: what has no room is refused before.
     const room = await this.#roomFor(chunks, base.stream)
     const prepared: Prepared[] = []
-    for (const one of cut) prepared.push(await this.#prepare(one, room, there, writing))
+    for (const one of cut) {
+      prepared.push(await this.#prepare(one, room, there, writing))
+      await work.pause()
+    }
     const commands = prepared.map(({ inserted }) => ({
       type: 'InsertKnowledge' as const,
       data: { name: base.state.name, contents, inserted },
