@@ -245,6 +245,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeBatchMaxDocuments: 'Documents of one event. Beyond: the next event takes them.',
   knowledgeBatchMaxBytes:
     'Contents and metadata of the documents of one event, if there is more than one. Beyond: the next event takes them.',
+  knowledgeBatchVectorsMaxBytes: 'Vectors of one event. Beyond: the next event takes its documents; of one document: 413 `too_large`.',
   knowledgeMaxChunks: 'Chunks that a knowledge base ever had, those of history too. Beyond: 413 `too_large`.',
   knowledgeVectorsMaxBytes: 'Vectors of the chunks of a knowledge base. Beyond: 413 `too_large`.',
   knowledgeQueryMaxChars: 'The text of a search. Beyond: 400 `wrong_arguments`.',

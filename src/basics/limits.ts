@@ -217,6 +217,7 @@ export const limits = {
   knowledgeInsertMaxDocuments: 1_000_000,
   knowledgeBatchMaxDocuments: 1_000,
   knowledgeBatchMaxBytes: 4 * 1024 * 1024,
+  knowledgeBatchVectorsMaxBytes: 128 * 1024 * 1024,
   knowledgeMaxChunks: 1_000_000,
   knowledgeVectorsMaxBytes: 1024 * 1024 * 1024,
   knowledgeQueryMaxChars: 10_000,

@@ -51,20 +51,25 @@ export const placesOf = (places: readonly Place[]): DocumentsAt[] => {
   return [...byPosition].map(([position, rows]) => ({ position, rows }))
 }
 
-/** Documents that fit into one event. */
-const batchesOf = async (documents: readonly KnowledgeDocument[], work: LongWork): Promise<KnowledgeDocument[][]> => {
-  const batches: KnowledgeDocument[][] = []
-  let bytes = 0
-  for (const document of documents) {
+/** A document, and the texts of its chunks. */
+type CutDocument = { document: KnowledgeDocument; texts: readonly string[] }
+
+/** Documents that fit into one event, together with so many vectors. */
+const batchesOf = async (cut: readonly CutDocument[], chunksMax: number, work: LongWork): Promise<CutDocument[][]> => {
+  const batches: CutDocument[][] = []
+  let [bytes, chunks] = [0, 0]
+  for (const one of cut) {
     await work.pause()
-    const size = bytesOf(document)
+    const size = bytesOf(one.document)
     const last = batches.at(-1)
-    if (last && last.length < limits.knowledgeBatchMaxDocuments && bytes + size <= limits.knowledgeBatchMaxBytes) {
-      last.push(document)
+    const hasRoom = bytes + size <= limits.knowledgeBatchMaxBytes && chunks + one.texts.length <= chunksMax
+    if (last && last.length < limits.knowledgeBatchMaxDocuments && hasRoom) {
+      last.push(one)
       bytes += size
+      chunks += one.texts.length
     } else {
-      batches.push([document])
-      bytes = size
+      batches.push([one])
+      ;[bytes, chunks] = [size, one.texts.length]
     }
   }
   return batches
@@ -81,8 +86,10 @@ const withoutTwins = (documents: readonly KnowledgeDocument[], mode: InsertMode)
 const tooMany = (what: string): Problem =>
   new Problem('too_large', 'Knowledge base is full', what, { hint: 'Insert less, or into another knowledge base.' })
 
-/** @throws Problem for vectors of another length than those that are there, or for too many of them */
-const checkVectors = (own: number, { chunks, dimensions }: Room): void => {
+const vectorBytesOf = (chunks: number, dimensions: number): number => chunks * dimensions * Float32Array.BYTES_PER_ELEMENT
+
+/** @throws Problem for vectors of another length than those that are there */
+const checkLength = (own: number, { dimensions }: Room): void => {
   if (dimensions !== null && own !== dimensions)
     throw new Problem(
       'llm_failed',
@@ -90,20 +97,28 @@ const checkVectors = (own: number, { chunks, dimensions }: Room): void => {
       `the embedding model gives vectors of ${own} numbers; those that are there have ${dimensions}`,
       { hint: 'Use the model that the documents were inserted with, or create another knowledge base.' },
     )
-  const bytes = chunks * own * Float32Array.BYTES_PER_ELEMENT
-  if (bytes > limits.knowledgeVectorsMaxBytes)
-    throw tooMany(`the vectors would have ${bytes} bytes; at most ${limits.knowledgeVectorsMaxBytes} are kept`)
 }
 
-/** Documents of one event, and the texts of their chunks. */
-type CutBatch = { batch: readonly KnowledgeDocument[]; texts: readonly string[] }
+/** @throws Problem for too many vectors, of an event or of the knowledge base */
+const checkVectors = (dimensions: number, ofEvent: number, { chunks }: Room): void => {
+  const bytes = vectorBytesOf(ofEvent, dimensions)
+  if (bytes > limits.knowledgeBatchVectorsMaxBytes)
+    throw new Problem(
+      'too_large',
+      'Too large',
+      `the vectors of a document would have ${bytes} bytes; at most ${limits.knowledgeBatchVectorsMaxBytes} are kept`,
+      { hint: 'Split it into several documents, or give the knowledge base a larger chunk_size.' },
+    )
+  const all = vectorBytesOf(chunks, dimensions)
+  if (all > limits.knowledgeVectorsMaxBytes)
+    throw tooMany(`the vectors would have ${all} bytes; at most ${limits.knowledgeVectorsMaxBytes} are kept`)
+}
 
 const cutAtOnce = 256
 
-const textsOf = async (batch: readonly KnowledgeDocument[], chunking: Chunking, work: LongWork): Promise<string[]> => {
+const textsOf = async (content: string, chunking: Chunking, work: LongWork): Promise<string[]> => {
   const texts: string[] = []
-  for (const { content } of batch)
-    for (const { text } of chunksIn(content, chunking)) if (texts.push(text) % cutAtOnce === 0) await work.pause()
+  for (const { text } of chunksIn(content, chunking)) if (texts.push(text) % cutAtOnce === 0) await work.pause()
   return texts
 }
 
@@ -127,14 +142,19 @@ export class DocumentWriter {
     const skipped = mode === 'skip' ? documents.length - wanted.length : 0
     if (wanted.length === 0) return { documents: 0, replaced: 0, skipped, chunks: 0, positions: [] }
     const work = new LongWork()
-    const cut: CutBatch[] = []
-    for (const batch of await batchesOf(wanted, work)) cut.push({ batch, texts: await textsOf(batch, writing.chunking, work) })
+    const cut: CutDocument[] = []
+    for (const document of wanted) {
+      cut.push({ document, texts: await textsOf(document.content, writing.chunking, work) })
+      await work.pause()
+    }
     const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
     // Providers are paid for vectors: what has no room is refused before.
     const room = await this.#roomFor(chunks, base.stream)
+    const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
+    const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
     const prepared: Prepared[] = []
-    for (const one of cut) {
-      prepared.push(await this.#prepare(one, room, there, writing))
+    for (const batch of await batchesOf(cut, chunksMax, work)) {
+      prepared.push(await this.#prepare(batch, room, there, writing))
       await work.pause()
     }
     const commands = prepared.map(({ inserted }) => ({
@@ -161,13 +181,17 @@ export class DocumentWriter {
     return found
   }
 
-  async #prepare({ batch, texts }: CutBatch, room: Room, there: ReadonlyMap<string, Place[]>, writing: Writing): Promise<Prepared> {
+  async #prepare(cut: readonly CutDocument[], room: Room, there: ReadonlyMap<string, Place[]>, writing: Writing): Promise<Prepared> {
     const { base, source, mode, chunking, embedding, signal } = writing
     const { vault } = this.parts.ledger
+    const batch = cut.map(({ document }) => document)
+    const texts = cut.flatMap((one) => one.texts)
+    if (embedding && room.dimensions !== null) checkVectors(room.dimensions, texts.length, room)
     const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, signal) : undefined
     signal.throwIfAborted()
     if (vectors?.[0]) {
-      checkVectors(vectors[0].length, room)
+      checkLength(vectors[0].length, room)
+      checkVectors(vectors[0].length, texts.length, room)
       room.dimensions = vectors[0].length
     }
     const payload = vault.seal(Buffer.from(JSON.stringify(batch)))

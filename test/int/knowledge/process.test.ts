@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { streamId } from '../../../events/common.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Blobs } from '../../../src/files/blobs.js'
-import { Embedders } from '../../../src/knowledge/embedding/embedders.js'
+import { Embedders, type EmbeddingOverHttp } from '../../../src/knowledge/embedding/embedders.js'
 import { FollowedIndexes } from '../../../src/knowledge/followed-indexes.js'
 import { IndexProcess } from '../../../src/knowledge/index-process.js'
 import { Knowledge } from '../../../src/knowledge/knowledge.js'
@@ -26,14 +26,14 @@ let knowledge: Knowledge
 let base: Found<'knowledge_base'>
 const all: { stop: () => void }[] = []
 
-const open = (bounds = {}) => {
+const open = (bounds = {}, overHttp: EmbeddingOverHttp = () => Promise.resolve(undefined)) => {
   process = new IndexProcess(join(directory, 'knowledge'), bounds)
   all.push(process)
   const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
   knowledge = new Knowledge({
     ledger,
     indexes: new FollowedIndexes(log, process),
-    embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
+    embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp }),
     pages: noPages,
   })
   return ledger
@@ -161,6 +161,34 @@ test('documents of much metadata are recorded in as many events as those of much
   const rows = Array.from({ length: 100 }, (_, i) => ({ id: String(i), content: 'x', note: 'y'.repeat(60_000) }))
   const { documents, positions } = await knowledge.insert({ knowledgeBase: base, source: 'rows', rows, isAtomic: true, origin })
   expect([documents, positions.length]).toEqual([100, 2])
+})
+
+test('vectors go into as many events as they need, and a document with too many is refused before they are made', async () => {
+  process.stop()
+  let asked = 0
+  const embed = (texts: readonly string[]) => {
+    asked += texts.length
+    return Promise.resolve(texts.map(() => new Float32Array(8_000).fill(1)))
+  }
+  const ledger = open({}, () => Promise.resolve({ model: 'wide', host: 'localhost', embed }))
+  const embedding_model = { provider: 'openai', model_name: 'wide', api_key: 'k' }
+  const made = await ledger.execute(
+    { type: 'CreateKnowledgeBase', data: { project: 'shop', knowledge_base: 'wide', embedding_model } },
+    origin,
+  )
+  const wide = (await log.resources.byStream('knowledge_base', streamId.parse(made.stream)))!
+  const preprocessing = { chunk_size: 50, chunk_overlap: 0 }
+  const into = { knowledgeBase: wide, source: 'rows', isAtomic: true, origin, preprocessing } as const
+  const long = (chunks: number) => 'x'.repeat(50 * chunks)
+  const { chunks, positions } = await knowledge.insert({ ...into, rows: ['a', 'b', 'c'].map((id) => ({ id, content: long(1_800) })) })
+  expect([chunks, positions.length]).toEqual([5_400, 2])
+  expect((await knowledge.facts(wide)).chunks).toBe(5_400)
+  asked = 0
+  await expect(knowledge.insert({ ...into, rows: [{ id: 'd', content: long(4_500) }] })).rejects.toMatchObject({
+    code: 'too_large',
+    detail: expect.stringContaining('the vectors of a document'),
+  })
+  expect(asked).toBe(0)
 })
 
 test('many documents of one id are replaced at once', async () => {
