@@ -17,7 +17,10 @@ const atOnceMax = 4
 
 /** The embedding models of knowledge bases: providers over HTTP, and uploaded ones that run here. */
 export class Embedders {
-  readonly #onnx = new LRUCache<string, OnnxEmbedder>({ max: atOnceMax, dispose: (embedder) => embedder.end() })
+  readonly #onnx = new LRUCache<string, Promise<OnnxEmbedder>>({
+    max: atOnceMax,
+    dispose: (opening) => void opening.then((embedder) => embedder.end()).catch(() => undefined),
+  })
 
   constructor(private readonly options: Options) {}
 
@@ -59,8 +62,10 @@ export class Embedders {
     const key = JSON.stringify([file, maxTokens, ...contents])
     const known = this.#onnx.get(key)
     if (known) return known
-    const opened = await OnnxEmbedder.open(settings, { resources: log.resources, blobs })
-    this.#onnx.set(key, opened)
-    return opened
+    // Whoever asks meanwhile waits for the same one: a second one would end the first, which may be at work by then.
+    const opening = OnnxEmbedder.open(settings, { resources: log.resources, blobs })
+    this.#onnx.set(key, opening)
+    opening.catch(() => this.#onnx.delete(key))
+    return opening
   }
 }

@@ -10,7 +10,6 @@ import { inspectOnnx } from '../../models/engines/onnx/inspect.js'
 import type { Output, Signature } from '../../models/engines/onnx/messages.js'
 import { OnnxProcess } from '../../models/engines/onnx/process.js'
 import type { TensorType } from '../../models/engines/onnx/runtime.js'
-import { normalised } from '../index/vectors.js'
 import { readTokenizer, type Tokenizer } from './tokenizer.js'
 
 /** What a sentence transformer is made of, as `embedding_model` names it. */
@@ -114,7 +113,7 @@ export class OnnxEmbedder implements EmbeddingModel {
       sum = part.sum
       tokens += part.tokens
     }
-    return normalised(Float32Array.from(sum ?? [], (value) => value / tokens))
+    return Float32Array.from(sum ?? [], (value) => value / tokens)
   }
 
   /** One text at a time: what a quantised model gives for a text depends on those beside it. */

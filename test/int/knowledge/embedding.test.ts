@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { Blobs } from '../../../src/files/blobs.js'
+import { Embedders } from '../../../src/knowledge/embedding/embedders.js'
 import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
 import { RawServer } from '../../support/llm/raw-server.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 const upload = async (name: string, content: Buffer | string, originalName: string) => {
@@ -63,6 +66,20 @@ describe('an uploaded sentence transformer', () => {
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(message)])
     expect((await sql(at.url, 'SELECT count(*) FROM bad')).data).toEqual([[0]])
   })
+})
+
+test('an uploaded model that two ask for at once is opened once: a second one would end the first at its work', async () => {
+  const { path, remove } = temporaryDirectory()
+  const blobs = new Blobs(path)
+  const contents = { tiny: 'a'.repeat(64), tiny_tokenizer: 'b'.repeat(64) }
+  writeFileSync(blobs.path(contents.tiny), tinyEmbeddingModel())
+  writeFileSync(blobs.path(contents.tiny_tokenizer), tinyTokenizer)
+  const one = (_: string, name: keyof typeof contents) => Promise.resolve({ state: { columns: [], content: contents[name] } })
+  const embedders = new Embedders({ log: { resources: { one } as never }, blobs, overHttp: () => Promise.resolve(undefined) })
+  const [first, second] = await Promise.all([1, 2].map(() => embedders.of({ provider: 'onnx', file: 'tiny' })))
+  expect(first).toBe(second)
+  embedders.stop()
+  remove()
 })
 
 describe('a provider over HTTP', () => {
