@@ -1,6 +1,5 @@
 import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
-import type { KnowledgeDocument } from '../../events/records/contents.js'
-import { contentsStream } from '../../events/records/contents.js'
+import { contentsStream, type KnowledgeDocument } from '../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'

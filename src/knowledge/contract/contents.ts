@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../events/common.js'
+import type { JsonObject } from '../../../events/common.js'
 import type { ContentsSource } from '../../../events/records/contents.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Found, Origin } from '../../log/contract/log.js'
@@ -68,6 +68,3 @@ export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | {
 
 /** What the server says. */
 export type KnowledgeTold = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }
-
-/** A value of a row or of metadata. */
-export type Cell = Json

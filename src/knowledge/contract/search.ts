@@ -1,12 +1,10 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { AnyFound } from '../../log/contract/lookups.js'
 
-export const filterOperators = ['=', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'like', 'not like'] as const
-
 /** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
 export type MetadataComparison = {
   column: string
-  op: (typeof filterOperators)[number]
+  op: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in' | 'like' | 'not like'
   value: Json
 }
 

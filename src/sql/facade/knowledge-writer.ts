@@ -78,20 +78,21 @@ export class KnowledgeWriter {
     if (!project) throw notFound('project', projectName)
     const base = await this.#resources.one('knowledge_base', target.name, project)
     if (!base) throw notFound('knowledge base', target.name)
-    const read = async function* (this: KnowledgeWriter, sql: string): AsyncGenerator<JsonObject> {
-      const answer = await this.reader.made(sql, running)
-      if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
-      yield* rowsOf(answer.columns, answer.rows)
-    }.bind(this)
     const { position: asOf } = running
     return rowsAnswer(
       await evaluateKnowledge(base, using, {
-        ...{ knowledge: this.options.knowledge, read },
+        ...{ knowledge: this.options.knowledge, read: (sql) => this.#read(sql, running) },
         ...(signal && { signal }),
         ...(asOf !== undefined && { asOf }),
       }),
       context,
     )
+  }
+
+  async *#read(sql: string, running: RunningStatement): AsyncGenerator<JsonObject, void, void> {
+    const answer = await this.reader.made(sql, running)
+    if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+    yield* rowsOf(answer.columns, answer.rows)
   }
 
   get #resources() {

@@ -147,13 +147,6 @@ export class Answers {
     return asked
   }
 
-  /** A table with these columns and rows. */
-  async filled(columns: readonly AnswerColumn[], rows: readonly (readonly unknown[])[]): Promise<string> {
-    const table = await this.empty(columns)
-    await this.fill(table, columns, rows)
-    return table
-  }
-
   /** Adds rows to a table of these columns. */
   async fill(table: string, columns: readonly AnswerColumn[], rows: readonly (readonly unknown[])[]): Promise<void> {
     if (rows.length === 0) return
