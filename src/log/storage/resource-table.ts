@@ -12,6 +12,10 @@ import type { Connection } from './schema.js'
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
+/** From the links to the resources: without CROSS, SQLite walks all resources of the kind. */
+const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
+/** Of so many links a page reads each; of more it walks the resources from where it begins, and ends when it is full. */
+const fewLinks = 1_000
 /** How many of a project's contents are named. */
 const contentsNamed = 20
 
@@ -30,7 +34,9 @@ export class ResourceTable {
   readonly #firstNames
   readonly #count
   readonly #linked
-  readonly #linkedPage
+  readonly #fewLinkedPage
+  readonly #manyLinkedPage
+  readonly #hasManyLinks
   readonly #version
   readonly #history
   readonly #readable
@@ -52,12 +58,14 @@ export class ResourceTable {
       `SELECT id, kind, state ->> '$.name' AS name FROM resources WHERE kind = ? AND project = ? ORDER BY id LIMIT ?`,
     )
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
-    this.#linked = db.prepare<[string, string], Row>(
-      `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
+    this.#linked = db.prepare<[string, string], Row>(`SELECT ${columns} ${fromLinks} ORDER BY id`)
+    this.#fewLinkedPage = db.prepare<[string, string, number, number], Row>(`SELECT ${columns} ${fromLinks} AND id > ? ORDER BY id LIMIT ?`)
+    // The plus sign keeps SQLite from reading all resources of the kind and sorting them.
+    this.#manyLinkedPage = db.prepare<[string, string, number, number], Row>(
+      `SELECT ${columns} FROM resources
+       WHERE EXISTS (SELECT 1 FROM links WHERE target = ? AND source = stream) AND +kind = ? AND id > ? ORDER BY id LIMIT ?`,
     )
-    this.#linkedPage = db.prepare<[string, string, number, number], Row>(
-      `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`,
-    )
+    this.#hasManyLinks = db.prepare<[string, number], number>('SELECT 1 FROM links WHERE target = ? LIMIT 1 OFFSET ?').pluck()
     this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
     this.#history = db
       .prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND version <= ? ORDER BY version')
@@ -174,7 +182,8 @@ export class ResourceTable {
 
   /** One page of the same; a long list leaves the cache unchanged. */
   linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Found<K>[] {
-    return this.#linkedPage.all(target, kind, after, limit).map((row) => this.#found<K>(row))
+    const page = this.#hasManyLinks.get(target, fewLinks) === undefined ? this.#fewLinkedPage : this.#manyLinkedPage
+    return page.all(target, kind, after, limit).map((row) => this.#found<K>(row))
   }
 
   /** The number of events in a stream. */

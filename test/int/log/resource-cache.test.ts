@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { JsonObject } from '../../../events/common.js'
-import type { NewEvent } from '../../../src/log/contract/log.js'
+import type { Log, NewEvent } from '../../../src/log/contract/log.js'
 import { byName } from '../../../src/log/contract/lookups.js'
-import type { Log } from '../../../src/log/contract/log.js'
 import { origin, projectCreated, refusal, stream, withLog, writes } from '../../support/log/log.js'
 
 const agent = (n: number, name: string): NewEvent => ({
