@@ -60,12 +60,6 @@ export const appendBatch = async (session: Session, { from, to, id, rows }: Sent
   return answer.rows[0]?.now
 }
 
-/** PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK. */
-const commit = async (session: Session): Promise<void> => {
-  const { command } = await session.query('COMMIT')
-  if (command !== 'COMMIT') throw new Error('PostgreSQL rolled a batch back')
-}
-
 /** Takes the head for one batch: others wait until it is committed, or until PostgreSQL finds this node silent. */
 export const lockHead = async (session: Session): Promise<void> => {
   await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
@@ -73,26 +67,26 @@ export const lockHead = async (session: Session): Promise<void> => {
 
 /** @throws Unreachable when nobody knows whether it was committed */
 export const commitLocked = async (session: Session): Promise<void> => {
-  await commit(session)
+  const { command } = await session.query('COMMIT')
+  // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
+  if (command !== 'COMMIT') throw new Error('PostgreSQL rolled a batch back')
   session.checkReplicated()
 }
 
 /**
  * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or is moved on by a batch of
- * nothing, so that a statement that is still on its way finds another place.
+ * nothing, so that a statement that is still on its way finds another place. The COMMIT waits for the standby to have the batch, too.
  */
 export const wasAppended = async (session: Session, { from, id }: Sent): Promise<boolean> => {
-  await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
-  const { rows } = await session.query<{ batch: string; chain: Buffer }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [
-    from.seq + 1,
-  ])
+  await lockHead(session)
+  const { rows } = await session.query<{ batch: string }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [from.seq + 1])
   if (rows.length === 0)
     await session.query(
       `WITH head AS (UPDATE mindledger.head SET seq = seq + 1 WHERE seq = $1 RETURNING seq, position, chain)
        INSERT INTO mindledger.batches SELECT seq, gen_random_uuid(), position, chain, 0 FROM head`,
       [from.seq],
     )
-  await commit(session)
+  await commitLocked(session)
   return rows[0]?.batch === id
 }
 

@@ -221,6 +221,40 @@ describe('while PostgreSQL decides', () => {
     await proxy.stop()
   })
 
+  test.each([
+    ['', ['pg_cancel_backend']],
+    [', also when its answer was lost and the log was asked for it', ['pg_terminate_backend', 'pg_cancel_backend']],
+  ])('a batch that no standby has counts as unknown%s', (_, blows) =>
+    withNodes(1, async ([a]) => {
+      const { run } = server().postgres
+      const waiting = `FROM pg_stat_activity WHERE application_name = 'mindledger' AND wait_event = 'SyncRep'`
+      const found = async (function_: string) => ((await run(`SELECT ${function_}(pid) ${waiting}`)).rowCount ?? 0) > 0
+      await run(`ALTER SYSTEM SET synchronous_standby_names = 'absent'`)
+      await run('SELECT pg_reload_conf()')
+      try {
+        let outcome: string | undefined
+        // PostgreSQL takes a moment to know the setting.
+        for (let n = 1; outcome === undefined; n++) {
+          let isSettled = false
+          const writing = a!.log.submit(writes(projectCreated(n))).then(
+            () => 'recorded',
+            (error: { code: string }) => error.code,
+          )
+          void writing.finally(() => (isSettled = true))
+          await until(async () => isSettled || (await found('to_jsonb')))
+          if (isSettled) continue
+          for (const blow of blows) await until(() => found(blow))
+          outcome = await writing
+        }
+        expect(outcome).toBe('outcome_unknown')
+      } finally {
+        await run('ALTER SYSTEM RESET synchronous_standby_names')
+        await run('SELECT pg_reload_conf()')
+      }
+      await expectSame([a!])
+    }),
+  )
+
   test('a node that falls silent with the head in its hands keeps the others waiting no longer than its limit', () =>
     withNodes(1, async ([a], url) => {
       const silent = new pg.Client({ connectionString: url })
