@@ -136,13 +136,16 @@ export class Link {
   }
 
   async #open(): Promise<Session> {
+    let session: Session | undefined
     try {
-      const session = await Session.open(this.url, this.onNotified)
+      session = await Session.open(this.url, this.onNotified)
       if (this.#isClosed) session.destroy()
       await this.onOpened(session)
       this.#failed = undefined
       return (this.#session = session)
     } catch (error) {
+      // PostgreSQL may refuse the first statement; each attempt would leave a connection.
+      session?.destroy()
       const { reconnectMaxMs } = sharedLimits
       const failure = error instanceof Error ? error : new Error(String(error))
       this.#failed = { error: failure, until: performance.now() + (reconnectMaxMs * (1 + Math.random())) / 8 }

@@ -1,19 +1,20 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import Database from 'better-sqlite3'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { undoAll } from '../../../src/basics/undo.js'
 import { Ledger } from '../../../src/commands/ledger.js'
+import { Link } from '../../../src/log/shared/session.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, projectCreated, refusal, stream, tamperWith, testKey, writes } from '../../support/log/log.js'
+import { origin, projectCreated, refusal, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 
 type Node = { log: SharedLog; ledger: Ledger; vault: Vault; file: string; url: string; reopen: () => Promise<void> }
@@ -36,20 +37,25 @@ const openNode = async (url: string, directory: string): Promise<Node> => {
   return node
 }
 
-/** Runs a test over nodes of one log. `through` is the address that a node is given, by its number. */
+/** Runs a test over nodes of one log. `through` is the address that a node is given, by its number; `another` adds one. */
 const withNodes = async (
   count: number,
-  run: (nodes: Node[], url: string) => Promise<void>,
+  run: (nodes: Node[], url: string, another: () => Promise<Node>) => Promise<void>,
   through: (url: string, n: number) => string = (url) => url,
 ): Promise<void> => {
   const url = await server().newUrl()
-  const directories = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), 'ml-node-')))
-  const nodes = await Promise.all(directories.map((directory, n) => openNode(through(url, n), directory)))
+  const undo: (() => unknown)[] = []
+  const open = async (at: string): Promise<Node> => {
+    const { path, remove } = temporaryDirectory()
+    undo.push(remove)
+    const node = await openNode(at, path)
+    undo.push(() => node.log.close())
+    return node
+  }
   try {
-    await run(nodes, url)
+    await run(await Promise.all(Array.from({ length: count }, (_, n) => open(through(url, n)))), url, () => open(url))
   } finally {
-    await Promise.all(nodes.map(({ log }) => log.close()))
-    for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+    await undoAll(undo)
   }
 }
 
@@ -59,6 +65,19 @@ const tamperInPostgres = async (url: string, statements: string): Promise<void> 
   await client.connect()
   await client.query(`SET session_replication_role = replica; ${statements}`)
   await client.end()
+}
+
+/** Whether a transaction that writes to a file is open. */
+const isWritten = (file: string): boolean => {
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK')
+    return false
+  } catch {
+    return true
+  } finally {
+    db.close()
+  }
 }
 
 const until = async (holds: () => Promise<boolean> | boolean, patienceMs = 20_000): Promise<void> => {
@@ -171,15 +190,11 @@ describe('nodes of one log', () => {
     }))
 
   test('go on from where they were after a restart, and a new one gets everything', () =>
-    withNodes(1, async ([a], url) => {
+    withNodes(1, async ([a], _, another) => {
       for (let i = 0; i < 20; i++) await a!.log.submit(writes(...Array.from({ length: 100 }, (_, n) => projectCreated(i * 100 + n))))
       await a!.reopen()
       await a!.log.submit(writes(projectCreated(9_999)))
-      const directory = mkdtempSync(join(tmpdir(), 'ml-node-'))
-      const late = await openNode(url, directory)
-      await expectSame([a!, late])
-      await late.log.close()
-      rmSync(directory, { recursive: true, force: true })
+      await expectSame([a!, await another()])
     }))
 })
 
@@ -190,7 +205,7 @@ describe('while PostgreSQL decides', () => {
       const [head, root] = [await a!.log.head(), await a!.log.rootAt(1)]
       const goOn = await server().postgres.freeze()
       const writing = a!.log.submit(writes(...Array.from({ length: 100 }, (_, n) => projectCreated(n + 2))))
-      await sleep(200)
+      await until(() => isWritten(a!.file))
       expect(await a!.log.head()).toEqual(head)
       expect(await a!.log.rootAt(1)).toEqual(root)
       expect(await refusal(a!.log.rootAt(2))).toBe('wrong_arguments')
@@ -327,6 +342,16 @@ describe('when PostgreSQL is away', () => {
     }))
 })
 
+test('a session whose first statement is refused is closed, however often it is tried', async () => {
+  const { postgres, newUrl } = server()
+  const url = await newUrl()
+  const link = new Link(url, async (session) => void (await session.query('SELECT 1 / 0')))
+  for (let refused = 0; refused < 3; refused++) await expect(link.session()).rejects.toThrow('division by zero')
+  const sessions = `SELECT FROM pg_stat_activity WHERE datname = '${new URL(url).pathname.slice(1)}'`
+  await until(async () => (await postgres.run(sessions)).rowCount === 0)
+  await link.close()
+})
+
 describe('a shared log that lost what it had acknowledged', () => {
   const lose = (url: string, after: number) =>
     tamperInPostgres(
@@ -346,16 +371,13 @@ describe('a shared log that lost what it had acknowledged', () => {
     }))
 
   test('is noticed when another node wrote in the place of the lost', () =>
-    withNodes(1, async ([a], url) => {
+    withNodes(1, async ([a], url, another) => {
       for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
       await lose(url, 3)
-      const directory = mkdtempSync(join(tmpdir(), 'ml-node-'))
-      const other = await openNode(url, directory)
+      const other = await another()
       for (let i = 10; i <= 15; i++) await other.log.submit(writes(projectCreated(i)))
       expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
       expect((await a!.log.health()).unwritable).toContain('positions 4 to 5')
-      await other.log.close()
-      rmSync(directory, { recursive: true, force: true })
     }))
 })
 
