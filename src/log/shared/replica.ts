@@ -59,9 +59,9 @@ export class Replica {
       const seq = readMeta(db, seqNote)
       if (seq === undefined && writer.tail.position > 0)
         throw new ConfigError('the data directory has a log of its own, which is not the shared log: name an empty directory')
-      const reads = new CommittedReads(file, vault, writer.tail)
+      const writing = { db, writer, erasedAt: prepareErasedAt(db), rows: new WrittenRows(db), seq: Number(seq ?? 0) }
       this.#file.note()
-      return (this.#open = { db, writer, erasedAt: prepareErasedAt(db), reads, rows: new WrittenRows(db), seq: Number(seq ?? 0) })
+      return (this.#open = { ...writing, reads: new CommittedReads(file, vault, writer.tail) })
     } catch (error) {
       db.close()
       throw error

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isProblem } from '../../basics/errors.js'
 import { sharedLimits } from './limits.js'
 import type { Delta, Place, Rows } from './rows.js'
 import type { ServerClock } from './server-clock.js'
@@ -175,7 +174,3 @@ export class Sequencer {
     await Promise.all([this.#writing.close(), this.#following.close()])
   }
 }
-
-/** Whether PostgreSQL or the way to it failed, and not a decision. */
-export const isOfTheSequencer = (error: unknown): boolean =>
-  !isProblem(error) && (error instanceof Unreachable || error instanceof Unknown || error instanceof Forked)

@@ -79,14 +79,14 @@ const create = async (session: Session, logId: string): Promise<void> => {
   await session.query(`BEGIN; ${creationLock}`)
   try {
     if (!(await areThere(session))) {
+      const chain = genesis(logId)
       await session.query(tables)
-      const first = [logId, genesis(logId)]
-      await session.query('INSERT INTO mindledger.head (format, log_id, seq, position, chain) VALUES ($2, $1, 0, 0, $3)', [
-        logId,
+      await session.query('INSERT INTO mindledger.head (format, log_id, seq, position, chain) VALUES ($1, $2, 0, 0, $3)', [
         format,
-        first[1],
+        logId,
+        chain,
       ])
-      await session.query(`INSERT INTO mindledger.batches VALUES (0, gen_random_uuid(), 0, $1, 0)`, [first[1]])
+      await session.query('INSERT INTO mindledger.batches VALUES (0, gen_random_uuid(), 0, $1, 0)', [chain])
     }
     await session.query('COMMIT')
   } catch (error) {
