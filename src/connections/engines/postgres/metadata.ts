@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
-import type { Table, TableComments, Tables } from '../../contract/requests.js'
+import { noComments, type Table, type TableComments, type Tables } from '../../contract/requests.js'
 import type { OwnType } from './types.js'
 
 /** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
@@ -76,7 +76,7 @@ export const tableComments = async (client: pg.Client, quoted: string): Promise<
     }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { table: null, columns: [] }
+    return noComments
   }
 }
 
