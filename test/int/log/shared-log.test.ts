@@ -250,14 +250,14 @@ describe('while PostgreSQL decides', () => {
         let outcome: string | undefined
         // PostgreSQL takes a moment to know the setting.
         for (let n = 1; outcome === undefined; n++) {
-          let isSettled = false
+          const settled = { is: false }
           const writing = a!.log.submit(writes(projectCreated(n))).then(
             () => 'recorded',
-            (error: { code: string }) => error.code,
+            (error: unknown) => (error as { code: string }).code,
           )
-          void writing.finally(() => (isSettled = true))
-          await until(async () => isSettled || (await found('to_jsonb')))
-          if (isSettled) continue
+          void writing.finally(() => (settled.is = true))
+          await until(async () => settled.is || (await found('to_jsonb')))
+          if (settled.is) continue
           for (const blow of blows) await until(() => found(blow))
           outcome = await writing
         }
@@ -345,7 +345,9 @@ describe('when PostgreSQL is away', () => {
 test('a session whose first statement is refused is closed, however often it is tried', async () => {
   const { postgres, newUrl } = server()
   const url = await newUrl()
-  const link = new Link(url, async (session) => void (await session.query('SELECT 1 / 0')))
+  const link = new Link(url, async (session) => {
+    await session.query('SELECT 1 / 0')
+  })
   for (let refused = 0; refused < 3; refused++) await expect(link.session()).rejects.toThrow('division by zero')
   const sessions = `SELECT FROM pg_stat_activity WHERE datname = '${new URL(url).pathname.slice(1)}'`
   await until(async () => (await postgres.run(sessions)).rowCount === 0)
