@@ -64,14 +64,21 @@ export class Following {
     this.#hasFailed = true
   }
 
-  /**
-   * Looks how far the shared log is. One that is not as far as this node was replaced by an older copy: catching up finds that out.
-   * @throws Unreachable
-   */
+  /** Looks how far the shared log is, and hears of it. @throws Unreachable */
   async look(): Promise<void> {
+    this.hear(await this.#target())
+  }
+
+  /**
+   * The batch that this node has to follow up to. A log that is not as far as this node, or as far by another way, was replaced by
+   * another copy: catching up beyond this node's own batch finds that out.
+   */
+  async #target(): Promise<number> {
     const before = this.#seq
-    const seq = await this.options.sequencer.look()
-    this.hear(seq < before ? before + 1 : seq)
+    const { seq, chain } = await this.options.sequencer.look()
+    const { place } = this.options.replica
+    const isOther = seq < before || (seq === place.seq && !chain.equals(place.chain))
+    return isOther ? place.seq + 1 : seq
   }
 
   /**
@@ -90,7 +97,7 @@ export class Following {
 
   /** Many who ask at once share a look; one that is under way may have begun too early. */
   #lookOnce(): Promise<number> {
-    if (!this.#looking) return (this.#looking = this.options.sequencer.look().finally(() => (this.#looking = undefined)))
+    if (!this.#looking) return (this.#looking = this.#target().finally(() => (this.#looking = undefined)))
     const next = () => {
       this.#lookingNext = undefined
       return this.#lookOnce()

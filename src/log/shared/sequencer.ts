@@ -3,7 +3,18 @@ import { sharedLimits } from './limits.js'
 import type { Delta, Place, Rows } from './rows.js'
 import type { ServerClock } from './server-clock.js'
 import { Link, Unreachable, Unreplicated, type Session } from './session.js'
-import { appendBatch, chainAt, commitLocked, deltaAfter, forgetAnswers, lockHead, lookAt, wasAppended, type Sent } from './statements.js'
+import {
+  appendBatch,
+  chainAt,
+  commitLocked,
+  deltaAfter,
+  forgetAnswers,
+  lockHead,
+  lookAt,
+  wasAppended,
+  type Look,
+  type Sent,
+} from './statements.js'
 import { channel } from './tables.js'
 import { forgottenNote } from './written-rows.js'
 
@@ -50,13 +61,13 @@ export class Sequencer {
     this.#following = new Link(url, listen, (said) => this.onNotified(Number(said)))
   }
 
-  /** The number of the newest batch. @throws Unreachable */
-  async look(): Promise<number> {
+  /** The newest batch, and the chain up to it. @throws Unreachable */
+  async look(): Promise<Look> {
     const session = await this.#following.session()
     const sent = this.clock.tick()
-    const { seq, now } = await lookAt(session)
-    this.clock.note(sent, now)
-    return seq
+    const look = await lookAt(session)
+    this.clock.note(sent, look.now)
+    return look
   }
 
   /** A part of what follows a place. @throws Forked, Unreachable */

@@ -3,16 +3,17 @@ import { sharedLimits } from './limits.js'
 import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
 
-/** The newest batch, and the time of PostgreSQL in milliseconds since 1970. */
-export type Look = { seq: number; now: number }
+/** The newest batch, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
+export type Look = { seq: number; chain: Buffer; now: number }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
 export const lookAt = async (session: Session): Promise<Look> => {
-  const { rows } = await session.query<{ seq: string; now: number }>(`SELECT seq, ${nowMs} AS now FROM mindledger.head`, [], 'look')
+  const select = `SELECT seq, chain, ${nowMs} AS now FROM mindledger.head`
+  const { rows } = await session.query<Omit<Look, 'seq'> & { seq: string }>(select, [], 'look')
   const [head] = rows
   if (!head) throw new Error('the shared log has no head')
-  return { seq: Number(head.seq), now: head.now }
+  return { ...head, seq: Number(head.seq) }
 }
 
 /** One statement: nothing of it holds unless it moves the head from the place where this node is. */

@@ -36,7 +36,7 @@ export class Tries {
         const { place: from } = this.replica
         const { rows, to } = this.replica.tried()
         if (isEmpty(rows)) {
-          const isNewest = lock !== undefined || (await this.sequencer.look()) === from.seq
+          const isNewest = lock !== undefined || (await this.#isAt(from))
           this.replica.giveBack()
           if (isNewest) {
             await lock?.release()
@@ -54,6 +54,11 @@ export class Tries {
         if (!(error instanceof Unreachable) || performance.now() >= until) throw error
         await pause()
       }
+  }
+
+  async #isAt({ seq, chain }: Place): Promise<boolean> {
+    const head = await this.sequencer.look()
+    return head.seq === seq && head.chain.equals(chain)
   }
 
   /** Carries out the batch on the file, as far as it is not too large. */

@@ -381,6 +381,16 @@ describe('a shared log that lost what it had acknowledged', () => {
       expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
       expect((await a!.log.health()).unwritable).toContain('positions 4 to 5')
     }))
+
+  test('is noticed by a node that only reads, also when others wrote exactly as many batches', () =>
+    withNodes(1, async ([a], url, another) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await lose(url, 3)
+      const other = await another()
+      for (const i of [10, 11]) await other.log.submit(writes(projectCreated(i)))
+      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
+      await expect(a!.log.newest()).rejects.toMatchObject({ status: 503 })
+    }))
 })
 
 describe('times', () => {
