@@ -3,7 +3,6 @@ import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { causeAt } from '../log/contract/origins.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type Said } from './messages.js'
 import { emptyPlan, type Plan, type Taken } from './plan.js'
@@ -55,14 +54,14 @@ const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> =
 
 /**
  * What is planned already, by position; for each stream with answers in it, the version of the first; for each conversation, what was said
- * in it; and the causes of answers to messages, `event/<position>`.
+ * in it; and the positions of messages, which are the causes of answers.
  */
 type Sweep = {
   log: Reading
   taken: Set<number>
   firstOf: Map<string, number>
   saidIn: Map<string, Said>
-  causes: Set<string>
+  received: Set<number>
   into: Taken
 }
 
@@ -73,7 +72,7 @@ const saidIn = (sweep: Sweep, conversation: string): Said => {
 }
 
 const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
-  const { log, taken, firstOf, causes, into } = sweep
+  const { log, taken, firstOf, received, into } = sweep
   const { position, type, stream, version } = event
   if (taken.has(position)) return
   taken.add(position)
@@ -84,7 +83,7 @@ const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
   } else if (isOfMessages(event)) {
     const { message } = event.data
     if (typeof message === 'string') saidIn(sweep, stream).messages.add(message)
-    if (type === 'MessageReceived') causes.add(causeAt(position))
+    if (type === 'MessageReceived') received.add(position)
   }
   await take(log, event, into)
 }
@@ -121,10 +120,11 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
 
 /** The answers that an agent gave to taken messages, and those that it failed to give. */
 const takeCaused = async (sweep: Sweep): Promise<void> => {
-  const { log, causes } = sweep
-  const first = Math.min(...[...causes].map((cause) => Number(cause.slice(cause.indexOf('/') + 1))))
+  const { log, received } = sweep
+  let first = Infinity
+  for (const position of received) first = Math.min(first, position)
   for await (const event of eventsWith(log, first, (text) => text.includes(answered)))
-    if (event.type === 'AgentAnswered' && event.causation !== null && causes.has(event.causation)) await takeOnce(sweep, event)
+    if (event.type === 'AgentAnswered' && received.has(causingPosition(event))) await takeOnce(sweep, event)
 }
 
 /**
@@ -132,7 +132,7 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
  * messages to chatbots that they were given to; messages with their answers. Other events are erased alone.
  */
 export const takeAnswers = async (log: Reading, events: readonly Envelope[], into: Taken): Promise<void> => {
-  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), causes: new Set(), into }
+  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
   for (const event of events) await takeOnce(sweep, event)
   // An answer that was given again may have comments of its own.
   for (let before = 0; before < sweep.taken.size;) {
@@ -140,7 +140,7 @@ export const takeAnswers = async (log: Reading, events: readonly Envelope[], int
     for (const [stream, version] of [...sweep.firstOf]) await takeLater(sweep, stream, version)
     for (const [conversation, said] of [...sweep.saidIn])
       for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
-    if (sweep.causes.size > 0) await takeCaused(sweep)
+    if (sweep.received.size > 0) await takeCaused(sweep)
   }
 }
 
