@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { StreamId } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Conversations } from './conversations.js'
 import { Following } from './following.js'
@@ -29,35 +30,37 @@ export class Desk {
     const message = uuidv7()
     // Followed before it is recorded, so that nothing is missed.
     const following = new Following(watchers, message)
+    let isFollowed = false
     try {
       const receipt = await receiveMessage(this.ledger, arrived, message)
-      if (receipt?.isNew) return { ...receipt, following }
-      following.close()
-      return receipt && { ...receipt, following: await this.#earlier(receipt) }
-    } catch (error) {
-      following.close()
-      throw error
+      isFollowed = receipt?.isNew === true
+      return receipt && { ...receipt, following: isFollowed ? following : new Following(watchers, receipt.message) }
+    } finally {
+      if (!isFollowed) following.close()
     }
   }
 
-  async #earlier({ conversation, message }: Receipt): Promise<Following> {
-    const { log } = this.ledger
-    const following = new Following(this.conversations.watchers, message)
-    const record = await messageOf(log, conversation, message)
-    const end = record && (await endOf(log, record))
-    if (end) following.add({ end })
-    return following
-  }
-
   /** Waits for the end of a message; undefined when it has none in time, or when the client leaves or the service stops. */
-  async end({ following }: Taken, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
-    const signal = AbortSignal.any([gone, this.conversations.stopping, AbortSignal.timeout(withinMs)])
-    for await (const news of following.news(signal)) if ('end' in news) return news.end
+  async end(taken: Taken, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
+    for await (const news of this.news(taken, AbortSignal.any([gone, AbortSignal.timeout(withinMs)]))) if ('end' in news) return news.end
     return undefined
   }
 
   /** What happens to a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
-  news({ following }: Taken, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
-    return following.news(AbortSignal.any([gone, this.conversations.stopping]))
+  async *news({ conversation, message, isNew, following }: Taken, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
+    try {
+      if (!isNew) await this.#addEnd(following, conversation, message)
+      yield* following.news(AbortSignal.any([gone, this.conversations.stopping]))
+    } finally {
+      following.close()
+    }
+  }
+
+  /** Adds how a message that came before has ended, if it has. Only who follows it needs that: a long conversation is read for it. */
+  async #addEnd(following: Following, conversation: StreamId, message: string): Promise<void> {
+    const { log } = this.ledger
+    const record = await messageOf(log, conversation, message)
+    const end = record && (await endOf(log, record))
+    if (end) following.add({ end })
   }
 }
