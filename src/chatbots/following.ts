@@ -13,7 +13,7 @@ const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.ty
  * for await (const news of following.news(call.gone)) …
  */
 export class Following {
-  readonly #kept: MessageNews[] = []
+  #kept: MessageNews[] = []
   #chars = 0
   #isOver = false
   #wake: () => void = () => undefined
@@ -45,9 +45,13 @@ export class Following {
   async *news(signal: AbortSignal): AsyncGenerator<MessageNews, void, void> {
     const wake = () => this.#wake()
     signal.addEventListener('abort', wake, { once: true })
+    let kept: MessageNews[] = []
+    let next = 0
     try {
       while (!signal.aborted) {
-        const news = this.#kept.shift()
+        // Taken at once: if each was taken alone, all behind it would be moved.
+        if (next >= kept.length) [kept, this.#kept, next] = [this.#kept, [], 0]
+        const news = kept[next++]
         if (news) {
           if (this.#chars > limits.messageFramesMaxChars)
             throw new Problem('busy', 'Too slow', 'the answer came faster than it was read (messageFramesMaxChars)', {

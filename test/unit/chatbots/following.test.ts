@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
+import { Following } from '../../../src/chatbots/following.js'
+import { Watchers, type MessageNews } from '../../../src/chatbots/watchers.js'
+
+const text = (said: string): MessageNews => ({ frame: { type: 'text', text: said } })
+const end: MessageNews = { end: { status: 'failed', reason: 'agent', error: '', notice: null } }
+
+const follow = () => {
+  const watchers = new Watchers()
+  return { following: new Following(watchers, 'one'), tell: (news: MessageNews) => watchers.tell('one', news) }
+}
+
+test('a reader that comes late gets what was kept, in order, in a time that grows with its number', async () => {
+  const { following, tell } = follow()
+  const count = 500_000
+  for (let i = 0; i < count; i++) tell(text(String(i % 10)))
+  tell(end)
+  let read = 0
+  for await (const news of following.news(new AbortController().signal)) {
+    if ('end' in news) break
+    if (!('frame' in news) || news.frame.type !== 'text' || news.frame.text !== String(read % 10)) throw new Error(`not the text ${read}`)
+    read += 1
+  }
+  expect(read).toBe(count)
+})
+
+test('what happens while a reader waits, or is busy with what came before, is read after it', async () => {
+  const { following, tell } = follow()
+  const read: string[] = []
+  setImmediate(() => {
+    tell(text('one'))
+    tell(text('two'))
+  })
+  for await (const news of following.news(new AbortController().signal)) {
+    const said = 'frame' in news && news.frame.type === 'text' ? news.frame.text : 'end'
+    read.push(said)
+    if (said === 'one') tell(text('three'))
+    if (said === 'three') tell(end)
+  }
+  expect(read).toEqual(['one', 'two', 'three', 'end'])
+})
+
+test('a reader that is too slow is refused, and one that leaves reads nothing more', async () => {
+  const slow = follow()
+  for (let i = 0; i < 2; i++) slow.tell(text('x'.repeat(limits.messageFramesMaxChars)))
+  await expect(slow.following.news(new AbortController().signal).next()).rejects.toMatchObject({ code: 'busy' })
+  const left = follow()
+  const leaving = new AbortController()
+  for (const said of ['one', 'two']) left.tell(text(said))
+  const read: MessageNews[] = []
+  for await (const news of left.following.news(leaving.signal)) {
+    read.push(news)
+    leaving.abort()
+  }
+  expect(read).toEqual([text('one')])
+})
