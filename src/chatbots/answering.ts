@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
-import type { Answered, AskAgent, Turn } from '../agents/contract/answering.js'
+import type { Answered, AskAgent } from '../agents/contract/answering.js'
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -10,7 +10,7 @@ import type { Found, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
 import { Delivering, type Addressed, type Given, type Next } from './delivering.js'
 import { readMessage } from './payloads.js'
-import { givenAnswer, transcriptOf } from './transcript.js'
+import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import type { Watchers } from './watchers.js'
 
 export type AnsweringOptions = {
@@ -26,7 +26,7 @@ export type AnsweringOptions = {
 }
 
 /** One message on its way to an answer. */
-type Work = Addressed & { received: Envelope; turns: Turn[] }
+type Work = Addressed & Transcript
 
 /** Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. */
 const passing: ReadonlySet<string> = new Set(['busy', 'analytics_unavailable', 'storage_failed'])
@@ -62,9 +62,9 @@ export class Answering {
     if (!conversation || !first) return 'done'
     const chatbot = await delivering.insist(() => log.resources.byStream('chatbot', conversation.state.chatbot))
     const { message } = first
-    const received = await transcriptOf(log, conversation, message, chatbot ? turnsOf(chatbot) : 0)
-    if (!received) throw new Error(`the stream ${stream} has no message ${message}`)
-    const waiting = { conversation, message, origin: await this.#originOf(chatbot, received.received) }
+    const transcript = await transcriptOf(log, conversation, message, chatbot ? turnsOf(chatbot) : 0)
+    if (!transcript) throw new Error(`the stream ${stream} has no message ${message}`)
+    const waiting = { conversation, message, origin: await this.#originOf(chatbot, transcript.received) }
     const { delivering: answer, notifying, deferred } = conversation.state
     const underWay = answer ?? notifying
     if (underWay) return delivering.brokenOff(waiting, underWay)
@@ -74,7 +74,7 @@ export class Answering {
     if (!chatbot.state.is_running) return 'stopped'
     const said = readMessage(await delivering.insist(() => log.payload(first.payload)))
     if (!said) return delivering.fail(waiting, 'erased', 'the message was erased before it was answered')
-    const work: Work = { ...waiting, chatbot, said, ...received }
+    const work: Work = { ...waiting, chatbot, said, ...transcript }
     if (deferred) return delivering.again(work, deferred)
     const given = await this.#answer(work)
     return isGiven(given) ? delivering.deliver(work, given) : given
@@ -101,7 +101,8 @@ export class Answering {
 
   async #ask(work: Work, project: Found<'project'>, agent: Found<'agent'>): Promise<Given | Next> {
     const { ask, stopping, watchers, logger } = this.options
-    const { message, origin, said, turns, conversation } = work
+    const { message, origin, said, conversation } = work
+    const turns = await work.turns()
     const late = AbortSignal.timeout(limits.messageAnswerTimeoutMs)
     const signal = AbortSignal.any([stopping, late])
     try {

@@ -14,25 +14,30 @@ import { messageText } from './payloads.js'
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
 
 const chunkEvents = 100
+/** How many events of a conversation are looked through for what was said before a message. */
+const lookBackEvents = 1_000
 
 /** The message that an event of a conversation is about. */
 const messageOf = ({ data }: Envelope): unknown => data['message']
 
-/** The end of a conversation's stream, from the event in which a message came, or earlier: with at least so many answers before it. */
+/** The end of a conversation's stream, from the event in which a message came, or earlier: with so many answers, if there are some near. */
 const tailFrom = async (log: Reading, { stream, version }: Found<'conversation'>, message: string, turns: number): Promise<Envelope[]> => {
-  const tail: Envelope[] = []
-  for (let before = version; before > 0; before -= chunkEvents) {
+  let tail: Envelope[] = []
+  let hasMessage = false
+  let answers = 0
+  const isEnough = () => hasMessage && (turns === 0 || answers > turns || tail.length >= lookBackEvents)
+  for (let before = version; before > 0 && !isEnough(); before -= chunkEvents) {
     const after = Math.max(0, before - chunkEvents)
-    const chunk = await log.readStream(stream, after, before - after)
-    tail.unshift(...chunk.map(({ text }) => parseEnvelope(text)))
-    const hasMessage = tail.some((event) => event.type === 'MessageReceived' && messageOf(event) === message)
-    if (hasMessage && tail.filter(({ type }) => type === 'MessageSent').length > turns) break
+    const chunk = (await log.readStream(stream, after, before - after)).map(({ text }) => parseEnvelope(text))
+    hasMessage ||= chunk.some((event) => event.type === 'MessageReceived' && messageOf(event) === message)
+    answers += chunk.filter(({ type }) => type === 'MessageSent').length
+    tail = [...chunk, ...tail]
   }
   return tail
 }
 
-/** A message with what was said before it. */
-export type Transcript = { received: Envelope; turns: Turn[] }
+/** A message, and a function that reads what was said before it. */
+export type Transcript = { received: Envelope; turns: () => Promise<Turn[]> }
 
 const textIn = async (log: Reading, event: Envelope | undefined): Promise<string | undefined> => {
   const hash = event?.data['payload']
@@ -41,9 +46,11 @@ const textIn = async (log: Reading, event: Envelope | undefined): Promise<string
 
 /**
  * The event in which a message came, and the turns before it: at most so many, the last ones, each with its answer. What was erased is
- * left out.
+ * left out. Their texts are only read when they are asked for.
  *
- * @example await transcriptOf(log, conversation, message, 10) // { received, turns: [{ role: 'user', content: 'Hi' }, …] }
+ * @example
+ * const { received, turns } = await transcriptOf(log, conversation, message, 10)
+ * await turns() // [{ role: 'user', content: 'Hi' }, …]
  */
 export const transcriptOf = async (
   log: Reading,
@@ -55,21 +62,20 @@ export const transcriptOf = async (
   const receipts = new Map(tail.filter(({ type }) => type === 'MessageReceived').map((event) => [messageOf(event), event]))
   const received = receipts.get(message)
   if (!received) return undefined
-  const turns: Turn[] = []
-  let chars = 0
-  for (const sent of max === 0
-    ? []
-    : tail
-        .filter(({ type }) => type === 'MessageSent')
-        .slice(-max)
-        .reverse()) {
-    const [asked, answered] = [await textIn(log, receipts.get(messageOf(sent))), await textIn(log, sent)]
-    if (asked === undefined || answered === undefined) continue
-    chars += asked.length + answered.length
-    if (chars > limits.conversationHistoryMaxChars) break
-    turns.unshift({ role: 'user', content: asked }, { role: 'assistant', content: answered })
+  const readTurns = async (): Promise<Turn[]> => {
+    const turns: Turn[] = []
+    let chars = 0
+    const answers = tail.filter(({ type }) => type === 'MessageSent').reverse()
+    for (const sent of answers.slice(0, max)) {
+      const [asked, answered] = [await textIn(log, receipts.get(messageOf(sent))), await textIn(log, sent)]
+      if (asked === undefined || answered === undefined) continue
+      chars += asked.length + answered.length
+      if (chars > limits.conversationHistoryMaxChars) break
+      turns.unshift({ role: 'user', content: asked }, { role: 'assistant', content: answered })
+    }
+    return turns
   }
-  return { received, turns }
+  return { received, turns: readTurns }
 }
 
 const answerData = z.looseObject({ conversation: z.string().nullable(), outcome: z.string() })
