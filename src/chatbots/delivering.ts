@@ -63,7 +63,7 @@ export class Delivering {
     const { message, conversation } = waiting
     if (!knowsReplies(conversation)) return this.#unsent(waiting, sent, 'unknown', brokenOff)
     await this.#defer(waiting, sent, brokenOff)
-    return this.#later(message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
+    return this.later(message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
   }
 
   /** Sends again what was put off. */
@@ -97,21 +97,17 @@ export class Delivering {
     return this.#ended(message, { status: 'failed', reason, error, notice })
   }
 
-  /** When a message may be tried again; undefined when it was tried often enough. */
-  later(message: string): Next | undefined {
-    return this.#later(message)
+  /** When a message may be tried again, which takes longer each time unless it is said; undefined when it was tried often enough. */
+  later(message: string, afterMs?: number): Next | undefined {
+    const tries = (this.#tries.get(message) ?? 0) + 1
+    if (tries >= limits.deliveryMaxAttempts) return undefined
+    this.#tries.set(message, tries)
+    return { afterMs: Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs) }
   }
 
   /** Repeats a look into the log while that is busy. */
   insist<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.options.stopping.aborted)
-  }
-
-  #later(message: string, afterMs?: number): Next | undefined {
-    const tries = (this.#tries.get(message) ?? 0) + 1
-    if (tries >= limits.deliveryMaxAttempts) return undefined
-    this.#tries.set(message, tries)
-    return { afterMs: Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs) }
   }
 
   async #deliver(work: Addressed, delivery: Delivery, given: Given, payloads: SealedPayload[]): Promise<Next> {
@@ -155,7 +151,7 @@ export class Delivering {
     const { end, error } = attempt
     const isRepeated = end === 'later' || (end === 'unknown' && knowsReplies(work.conversation))
     if (!isRepeated) return this.#unsent(work, sent, end, error)
-    const later = this.#later(work.message, end === 'later' ? attempt.afterMs : undefined)
+    const later = this.later(work.message, end === 'later' ? attempt.afterMs : undefined)
     if (!later) return this.#unsent(work, sent, end === 'later' ? 'unreachable' : end, error)
     await this.#defer(work, sent, error)
     return later
