@@ -1,5 +1,5 @@
 import { Problem } from '../basics/errors.js'
-import { FairQueue } from './fair-queue.js'
+import { FairQueue } from '../basics/concurrency/fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */
 export type Ticket = {

@@ -1,4 +1,4 @@
-type Group = { waiting: Set<string>; running: number }
+import { FairQueue } from '../basics/concurrency/fair-queue.js'
 
 /**
  * Does work for items of several groups: so many at once, so many of one group, and one at a time for each item. Groups take turns, and
@@ -9,10 +9,10 @@ type Group = { waiting: Set<string>; running: number }
  * turns.add(chatbot, conversation)
  */
 export class FairTurns {
-  /** In the order of their turns. */
-  readonly #groups = new Map<string, Group>()
-  readonly #running = new Map<string, { group: string; again: boolean; done: Promise<void> }>()
-  #waiting = 0
+  readonly #waiting = new Set<string>()
+  readonly #queue = new FairQueue<{ client: string; item: string }>()
+  readonly #running = new Map<string, { again: boolean; done: Promise<void> }>()
+  readonly #runningOf = new Map<string, number>()
   #isStopped = false
 
   /** `run` must not reject. */
@@ -23,19 +23,15 @@ export class FairTurns {
 
   /** How many items run, and how many wait. */
   counts(): { running: number; waiting: number } {
-    return { running: this.#running.size, waiting: this.#waiting }
+    return { running: this.#running.size, waiting: this.#waiting.size }
   }
 
   add(group: string, item: string): void {
-    if (this.#isStopped) return
     const running = this.#running.get(item)
-    if (running) {
-      running.again = true
-      return
-    }
-    const { waiting } = this.#group(group)
-    if (!waiting.has(item)) this.#waiting++
-    waiting.add(item)
+    if (running) running.again = true
+    if (running || this.#isStopped || this.#waiting.has(item)) return
+    this.#waiting.add(item)
+    this.#queue.push({ client: group, item })
     this.#next()
   }
 
@@ -45,41 +41,32 @@ export class FairTurns {
     await Promise.all([...this.#running.values()].map(({ done }) => done))
   }
 
-  #group(name: string): Group {
-    const known = this.#groups.get(name)
-    if (known) return known
-    const group = { waiting: new Set<string>(), running: 0 }
-    this.#groups.set(name, group)
-    return group
-  }
-
   #next(): void {
     while (!this.#isStopped && this.#running.size < this.bounds.max) {
-      const turn = [...this.#groups].find(([, { waiting, running }]) => waiting.size > 0 && running < this.bounds.perGroupMax)
-      if (!turn) return
-      this.#begin(...turn)
+      const next = this.#queue.next((group) => (this.#runningOf.get(group) ?? 0) < this.bounds.perGroupMax)
+      if (!next) return
+      this.#begin(next.client, next.item)
     }
   }
 
-  #begin(name: string, group: Group): void {
-    const [item] = group.waiting
-    if (item === undefined) return
-    group.waiting.delete(item)
-    this.#waiting--
-    group.running++
-    // The next turn is that of the group which had none for longest.
-    this.#groups.delete(name)
-    this.#groups.set(name, group)
-    const done = this.run(item, name).finally(() => this.#ended(name, group, item))
-    this.#running.set(item, { group: name, again: false, done })
+  #begin(group: string, item: string): void {
+    this.#waiting.delete(item)
+    this.#count(group, 1)
+    const done = this.run(item, group).finally(() => this.#ended(group, item))
+    this.#running.set(item, { again: false, done })
   }
 
-  #ended(name: string, group: Group, item: string): void {
+  #ended(group: string, item: string): void {
     const again = this.#running.get(item)?.again === true
     this.#running.delete(item)
-    group.running--
-    if (group.running === 0 && group.waiting.size === 0) this.#groups.delete(name)
-    if (again) this.add(name, item)
+    this.#count(group, -1)
+    if (again) this.add(group, item)
     this.#next()
+  }
+
+  #count(group: string, by: 1 | -1): void {
+    const running = (this.#runningOf.get(group) ?? 0) + by
+    if (running === 0) this.#runningOf.delete(group)
+    else this.#runningOf.set(group, running)
   }
 }
