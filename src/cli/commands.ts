@@ -1,4 +1,5 @@
 import type { Screen } from './terminal/output.js'
+import { erasable } from './access/erasable.js'
 import type { OptionName, Values } from './access/options.js'
 import type { Reach } from './access/server.js'
 import { addressOf, positive, required } from './access/values.js'
@@ -220,9 +221,8 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
   erase: {
     takes: '<what> <which>',
     most: Infinity,
-    about: 'erase a prediction, request, file, matrix, secrets, or all before a time',
-    more: `  prediction <position>   request <id>   file <name>   matrix <project>.<model>.<version>
-  secrets <kind> [<project>.]<name>   documents <project>.<knowledge base> [id]   before <time>`,
+    about: 'erase a prediction, answer, conversation, file, secrets, documents, or all before a time',
+    more: erasable,
     options: {
       'dry-run': 'say what would go',
       reason: 'why, as the log says it',

@@ -1,9 +1,10 @@
+import { conversationKind } from '../../events/conversation.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 
 /** The events of a conversation that have payloads: messages, and the answers to them. */
-const types = ['MessageReceived', 'DeliveryBegun', 'MessageSent', 'DeliveryFailed'] as const
+const types = Object.keys(conversationKind.payloads ?? {})
 const texts = types.map((type) => `"type":"${type}"`)
 const known: ReadonlySet<string> = new Set(types)
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { someAtOnce } from '../../src/basics/concurrency/some-at-once.js'
 import { obedient } from '../support/agents/obedient-model.js'
 import { calls, contentOf } from '../support/agents/scripted-model.js'
-import { AgentShop, eachOf } from '../support/agents/shop.js'
+import { AgentShop } from '../support/agents/shop.js'
 import { seeded } from '../support/random.js'
 
 // A hostile language model: it obeys whatever the data tell it.
@@ -62,7 +63,7 @@ const frames = [
 const injections = Array.from({ length: 200 }, (_, n) => {
   const [tool, input] = attacks[n % attacks.length]?.(n) ?? ['sql', '{}']
   const text = frames[n % frames.length]?.(`«${tool} ${input}»`) ?? ''
-  return { n, text, place: (['row', 'message', 'name', 'value'] as const)[n % 4] ?? 'row' }
+  return { n, text, place: n % 4 === 1 ? 'message' : 'row' }
 })
 
 beforeAll(async () => {
@@ -94,7 +95,7 @@ const leaks = (bodies: readonly unknown[]): string => JSON.stringify([shop.model
 
 test('two hundred injections in rows and messages reach no table, tool or address that the agent does not name', async () => {
   const bodies: unknown[] = []
-  await eachOf(injections, 6, async ({ n, text, place }) => {
+  await someAtOnce(injections, 6, async ({ n, text, place }) => {
     const { status, body } = await shop.ask('clerk', place === 'message' ? text : `note ${n}`)
     expect([200, 400]).toContain(status)
     bodies.push(body)
@@ -103,9 +104,7 @@ test('two hundred injections in rows and messages reach no table, tool or addres
   expect(said).not.toContain(canary)
   expect(said).not.toMatch(/root:x:|sk-scripted/)
   // The hostile model did try: it was refused each time.
-  const results = shop.model.asked.flatMap(({ messages }) =>
-    messages.flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : [])),
-  )
+  const results = shop.toolResults()
   expect(results.filter((result) => result.startsWith('It failed.')).length).toBeGreaterThan(200)
   expect(await shop.run('SELECT count(*) FROM files.notes')).toEqual([[200]])
   const answers = await shop.answers(300)

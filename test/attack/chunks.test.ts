@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { someAtOnce } from '../../src/basics/concurrency/some-at-once.js'
 import { calls, contentOf, type Asked } from '../support/agents/scripted-model.js'
-import { AgentShop, eachOf } from '../support/agents/shop.js'
+import { AgentShop } from '../support/agents/shop.js'
 import { send } from '../support/service.js'
 
 // Chunks of a knowledge base that give orders, and a language model that obeys each of them.
@@ -100,15 +101,12 @@ beforeEach(() => {
   }
 })
 
-const results = (): string[] =>
-  shop.model.asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : [])))
-
 test('ninety hostile chunks, and their metadata, reach no table, knowledge base, tool or address that the agent does not name', async () => {
   expect(hostile.length).toBeGreaterThanOrEqual(60)
   const tools = new Set<string>()
   const bodies: unknown[] = []
   const before = await shop.run('SELECT count(*) FROM shop.docs')
-  await eachOf(hostile, 6, async (_, n) => {
+  await someAtOnce([...hostile.keys()], 6, async (n) => {
     const { status, body } = await shop.ask('reader', `passage ${n}`)
     expect([200, 400]).toContain(status)
     bodies.push(body)
@@ -119,14 +117,14 @@ test('ninety hostile chunks, and their metadata, reach no table, knowledge base,
   expect(said).not.toMatch(/root:x:|sk-scripted/)
   // No text of a chunk offered the model another tool, and what it was made to ask for was refused.
   expect([...tools]).toEqual(['search_knowledge'])
-  expect(results().filter((result) => result.startsWith('It failed.')).length).toBeGreaterThan(90)
+  expect(shop.toolResults().filter((result) => result.startsWith('It failed.')).length).toBeGreaterThan(90)
   expect(await shop.run('SELECT count(*) FROM shop.docs')).toEqual(before)
   expect(await shop.run("SELECT count(*) FROM information_schema.agents WHERE project = 'shop'")).toEqual([[1]])
   expect(JSON.stringify(await shop.answers(200))).not.toContain(canary)
 })
 
 test('each chunk stands in one block that only its own mark ends, without unseen characters, and in no message of the system', async () => {
-  await eachOf(hostile, 6, async (_, n) => {
+  await someAtOnce([...hostile.keys()], 6, async (n) => {
     await shop.ask('reader', `passage ${n}`)
   })
   let blocks = 0

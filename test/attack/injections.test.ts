@@ -4,9 +4,10 @@ import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { someAtOnce } from '../../src/basics/concurrency/some-at-once.js'
 import { obedient, orderOf } from '../support/agents/obedient-model.js'
 import { calls, contentOf, questionOf } from '../support/agents/scripted-model.js'
-import { AgentShop, eachOf } from '../support/agents/shop.js'
+import { AgentShop } from '../support/agents/shop.js'
 import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
 import { send } from '../support/service.js'
 
@@ -278,14 +279,11 @@ const meet = ({ n, text, place }: Attempt) => {
   }
 }
 
-const toolResults = (): string[] =>
-  shop.model.asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : [])))
-
 test('two hundred orders in rows, comments, names, messages and connected tables widen nothing, and no prompt holds a secret', async () => {
   const [before] = (await shop.run('SELECT max(position) FROM log.events'))[0] ?? []
   const bodies: unknown[] = []
   const met = new Set<number>()
-  await eachOf(attempts, 6, async (attempt) => {
+  await someAtOnce(attempts, 6, async (attempt) => {
     const { status, body } = await meet(attempt)
     expect([200, 400, 502]).toContain(status)
     bodies.push({ n: attempt.n, body })
@@ -301,7 +299,7 @@ test('two hundred orders in rows, comments, names, messages and connected tables
   expect(trapped).toBe(0)
 
   // The model did obey, and each order was refused: orders that name a tool of the agent failed with their own text.
-  const results = toolResults()
+  const results = shop.toolResults()
   expect(results.filter((result) => result.startsWith('It failed.')).length).toBeGreaterThan(200)
   const steps = await shop.run(
     `SELECT s.output FROM log.answer_steps AS s JOIN log.answers AS a ON a.position = s.position

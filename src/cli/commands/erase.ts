@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ConfigError } from '../../setup/config.js'
 import type { Output, Screen } from '../terminal/output.js'
+import { erasable } from '../access/erasable.js'
 import { refusalText, withServer, type Reach } from '../access/server.js'
 
 type EraseOptions = {
@@ -13,8 +14,7 @@ type EraseOptions = {
 }
 
 const usage = `erase takes one of:
-  prediction <position>  answer <id or position>  conversation <id>  request <id>  file <name> [--content-version n]  matrix <project>.<model>.<version>
-  secrets <kind> <project>.<name>  secrets <kind> <name>  documents <project>.<knowledge base> [id]  before <time>`
+${erasable}`
 
 const whole = (text: string | undefined): number => {
   const number = Number(text)

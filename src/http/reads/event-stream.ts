@@ -5,7 +5,7 @@ import type { EventFilter } from '../../log/feed/filter.js'
 import type { ReadEvent } from '../../log/read/slices.js'
 import { SharesPerClient } from '../../basics/concurrency/shares-per-client.js'
 import type { Write } from './event-answers.js'
-import { stream, type Piece, type Reply } from '../protocol/reply.js'
+import { eventHeaders, stream, type Piece, type Reply } from '../protocol/reply.js'
 import { withBeats } from './heartbeat.js'
 
 export type StreamBounds = {
@@ -25,9 +25,6 @@ export type Following = {
   mayGoOn: () => boolean
   sessionEnd?: AbortSignal | undefined
 }
-
-// The connection closes with the stream, so that a shutdown need not wait until it has been idle long enough.
-const headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
 
 /**
  * Server-sent events: clients follow the log as it is written. Each client reads from its own position, no faster than it can, so a
@@ -64,7 +61,7 @@ export class EventStreams {
   reply(following: Following, gone: AbortSignal): Reply {
     const ends = AbortSignal.any([gone, this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])])
     const { eventReaderStallMs: stallMs } = this.bounds
-    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(following, ends), stallMs, ends }, { headers })
+    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(following, ends), stallMs, ends }, { headers: eventHeaders })
   }
 
   async *#serve(following: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {

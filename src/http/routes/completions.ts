@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { Call } from '../protocol/call.js'
 import { oneOf, whole, count } from '../protocol/parameters.js'
-import { json, stream, type Piece, type Reply } from '../protocol/reply.js'
+import { eventHeaders, json, stream, type Piece, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { AnswerEvents, groundsOf, refusalOf } from '../reads/answer-frames.js'
 import { chatBody } from '../reads/chat-body.js'
@@ -98,9 +98,6 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
   for await (const piece of withBeats(pieces, limits.eventStreamHeartbeatMs)) yield piece === 'beat' ? ': heartbeat\n\n' : piece
 }
 
-// The connection closes with the stream, so that a shutdown need not wait until it has been idle long enough.
-const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
-
 /** Routes that ask agents. */
 export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
   const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<Asked> => {
@@ -150,7 +147,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
         const asked = await askedBy(input)
         if (input.query.dry_run === 'true') return planned(agents, asked)
         const pieces = withHeartbeats(eventsOf(agents, asked, call))
-        return stream('text/event-stream; charset=utf-8', { pieces, ends: call.gone }, { headers: streamHeaders, keep: 'never' })
+        return stream('text/event-stream; charset=utf-8', { pieces, ends: call.gone }, { headers: eventHeaders, keep: 'never' })
       },
     }),
   ]

@@ -106,12 +106,13 @@ test('a body that is none, is too large, is packed, or says what nobody takes is
   expect(await refused('{}', { 'content-encoding': 'gzip' })).toBe(415)
 })
 
-test('a body that is longer than it says, or is cut off, is recorded as nothing', async () => {
+test('a body that is cut off is recorded as nothing', async () => {
   const before = await received()
   const { hostname, port } = new URL(at.url)
   const sent = request({ hostname, port, path: hook, method: 'POST', headers: { ...good(), 'content-length': '500' } })
   sent.on('error', () => undefined)
-  sent.write(body)
+  // It is on its way when the connection ends.
+  await new Promise((resolve) => sent.write(body, resolve))
   sent.destroy()
   expect((await say(hook, 'after')).status).toBe(200)
   expect(await received()).toBe(before + 1)

@@ -1,5 +1,5 @@
 import { send, sql, startTestService } from '../service.js'
-import { ScriptedModel } from './scripted-model.js'
+import { contentOf, ScriptedModel } from './scripted-model.js'
 
 /** One event of a stream, as its client reads it. */
 export type StreamFrame = Record<string, unknown> & { type: string }
@@ -63,17 +63,13 @@ export class AgentShop {
     return rows.map(([data]) => (typeof data === 'string' ? JSON.parse(data) : data) as Record<string, unknown>)
   }
 
+  /** What tools gave, in all requests to the model: what it was told again stands here again. */
+  toolResults(): string[] {
+    return this.model.asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : [])))
+  }
+
   async stop(): Promise<void> {
     await this.#service?.stop()
     await this.model.stop()
   }
-}
-
-/** Does work on items, some at a time. */
-export const eachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T, i: number) => Promise<void>): Promise<void> => {
-  let next = 0
-  const worker = async () => {
-    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
 }

@@ -10,7 +10,7 @@ import type { Ledger } from '../../../commands/ledger.js'
 import type { Found } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
-import { stream, type Piece } from '../../protocol/reply.js'
+import { eventHeaders, stream, type Piece } from '../../protocol/reply.js'
 import { route, type Route } from '../../protocol/route.js'
 import { withBeats } from '../../reads/heartbeat.js'
 import { inProject } from '../../reads/scope.js'
@@ -67,8 +67,6 @@ const ownConversation = (conversation: Found<'conversation'>): Found<'conversati
   if (conversation.state.channel === 'api') return conversation
   throw wrong(`the conversation is one of ${conversation.state.channel}; it goes on there`, 'Leave "conversation" out to begin one here.')
 }
-
-const streamHeaders = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
 
 /** Messages of a page of one's own: the same login as everything else. */
 export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
@@ -127,7 +125,7 @@ export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
         return stream(
           'text/event-stream',
           { pieces: piecesOf(desk, taken, call), close: () => taken.following.close() },
-          { headers: streamHeaders, keep: 'never' },
+          { headers: eventHeaders, keep: 'never' },
         )
       },
     }),
