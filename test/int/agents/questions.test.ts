@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { someAtOnce } from '../../../src/basics/concurrency/some-at-once.js'
 import { queries } from '../../support/agents/scripted-model.js'
-import { AgentShop, eachOf } from '../../support/agents/shop.js'
+import { AgentShop } from '../../support/agents/shop.js'
 import { sql } from '../../support/service.js'
 
 const shop = new AgentShop()
@@ -50,7 +51,7 @@ test('for a hundred questions over ten schemas an answer has exactly the rows th
   const questions = schemas.flatMap((schema) => asked.map((query) => query(schema)))
   expect(questions).toHaveLength(100)
   shop.model.script = queries((question) => question)
-  await eachOf(questions, 6, async (query, i) => {
+  await someAtOnce([...questions.entries()], 6, async ([i, query]) => {
     const { type, data, column_names: columns, error_message } = await sql(shop.url, query, 'files')
     expect([query, type, error_message]).toEqual([query, 'table', undefined])
     const expected = [{ sql: query, columns, rows: data, cut: false }]

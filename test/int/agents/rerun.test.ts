@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { someAtOnce } from '../../../src/basics/concurrency/some-at-once.js'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { calls, contentOf, questionOf, resultsOf, type Script } from '../../support/agents/scripted-model.js'
-import { AgentShop, eachOf } from '../../support/agents/shop.js'
+import { AgentShop } from '../../support/agents/shop.js'
 import { mindledger } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
 import { until } from '../../support/analytics.js'
@@ -77,9 +78,7 @@ beforeEach(() => {
 describe('with its recorded exchanges', () => {
   test('every answer is given again to the byte, however it went, and no model is asked', async () => {
     const questions = Array.from({ length: countOf('RERUNS') }, (_, i) => `Way ${i}?`)
-    await eachOf(questions, 4, async (question) => {
-      await shop.ask('seller', question)
-    })
+    await someAtOnce(questions, 4, (question) => shop.ask('seller', question))
     const all = await positions()
     expect(all).toHaveLength(questions.length)
     const outcomes = (await shop.run('SELECT DISTINCT outcome FROM log.answers ORDER BY 1')).flat()
