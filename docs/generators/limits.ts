@@ -10,7 +10,8 @@ const readable = (name: string, value: number): string => {
       ? [['days', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000], ['ms', 1]] // prettier-ignore
       : []
   const [unit, size] = units.find(([, each]) => value >= each && value % each === 0) ?? ['', 1]
-  return `${(value / size).toLocaleString('en')} ${unit}`.trim()
+  const count = value / size
+  return `${count.toLocaleString('en')} ${count === 1 && unit === 'days' ? 'day' : unit}`.trim()
 }
 
 /** docs/operate/limits.md: every limit with its value. */

@@ -2,7 +2,7 @@
  * Runs tasks with the same key one after the other, in the order in which they were added.
  *
  * @example
- * const turns = new Turns()
+ * const turns = new KeyedTurns()
  * await turns.take('homes', () => replaceHomes()) // starts when the earlier ones have ended, also after an error
  */
 export class KeyedTurns {
