@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { until } from '../support/analytics.js'
+import { until } from '../support/until.js'
 import { calls, resultsOf, ScriptedModel } from '../support/agents/scripted-model.js'
 import { framesOf } from '../support/agents/shop.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'

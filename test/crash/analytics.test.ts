@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { replay } from '../../projections/replay.js'
-import { Bench, isAlive, skill, until } from '../support/analytics.js'
+import { Bench, isAlive, skill } from '../support/analytics.js'
+import { until } from '../support/until.js'
 import { differences } from '../support/log/states.js'
 
 let bench: Bench

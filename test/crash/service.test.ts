@@ -8,7 +8,7 @@ import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { differences } from '../support/log/states.js'
 import { childrenRunning, isRunning, processTree } from '../support/processes.js'
-import { until } from '../support/analytics.js'
+import { until } from '../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 const rounds = countOf('SERVICE_ROUNDS')

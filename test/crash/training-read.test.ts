@@ -13,7 +13,7 @@ import { Trainer } from '../../src/models/training/trainer.js'
 import { TrainingService } from '../../src/models/training/training-service.js'
 import { askNondeterminism, askRows } from '../../src/sql/facade/training/training-queries.js'
 import { Vault } from '../../src/vault/vault.js'
-import { until } from '../support/analytics.js'
+import { until } from '../support/until.js'
 import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
 
 type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics }

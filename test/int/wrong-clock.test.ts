@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { until } from '../support/analytics.js'
+import { until } from '../support/until.js'
 import { mindledger } from '../support/cli.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 

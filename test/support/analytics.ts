@@ -75,16 +75,3 @@ export const isAlive = (pid: number): boolean => {
     return false
   }
 }
-
-/**
- * Waits until a condition holds. After a second it asks less often: each question takes time from the processes that it waits for.
- * @throws when it does not within a generous time
- */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 200_000): Promise<void> => {
-  const from = performance.now()
-  for (let waited = 0; waited < withinMs; waited = performance.now() - from) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, waited < 1_000 ? 20 : 50))
-  }
-  throw new Error(`it did not hold within ${withinMs} ms`)
-}

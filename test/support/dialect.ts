@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
-import { until } from './analytics.js'
+import { until } from './until.js'
 import { send, startTestService, type SqlReply } from './service.js'
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { Gate, type EnterOptions, type GateLimits, type Ticket } from '../../src/analytics/gate.js'
-import { until } from '../support/analytics.js'
+import { until } from '../support/until.js'
 
 const gateOf = (limits: Partial<GateLimits>): Gate =>
   new Gate({

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { framesOf } from '../../support/agents/shop.js'
 import { calls, contentOf, queries, resultsOf, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { send, sql, startTestService } from '../../support/service.js'

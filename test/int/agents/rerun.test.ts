@@ -6,7 +6,7 @@ import { calls, contentOf, questionOf, resultsOf, type Script } from '../../supp
 import { AgentShop } from '../../support/agents/shop.js'
 import { mindledger } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { countOf } from '../../support/counts.js'
 import { send } from '../../support/service.js'
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
-import { Bench, until } from '../../support/analytics.js'
+import { Bench } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 
 let bench: Bench
 afterEach(() => bench.close())

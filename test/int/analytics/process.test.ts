@@ -14,7 +14,7 @@ import { Vault } from '../../../src/vault/vault.js'
 import { cliFile, mindledger, mindledgerWithoutRights } from '../../support/cli.js'
 import { countOf } from '../../support/counts.js'
 import { childrenRunning, isRunning, memoryOf, processTree } from '../../support/processes.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../../support/service.js'
 
 // START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.

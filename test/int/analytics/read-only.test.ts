@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { diskFull, isDiskFull } from '../../../src/basics/errors.js'
 import { cliFile, freePort, mindledger, mindledgerWithoutRights } from '../../support/cli.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { restartable, send, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof restartable>

@@ -1,7 +1,8 @@
 import { symlinkSync, unlinkSync } from 'node:fs'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
-import { Bench, skill, until } from '../../support/analytics.js'
+import { Bench, skill } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 
 const patienceMs = 60_000
 let bench: Bench

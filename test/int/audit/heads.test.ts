@@ -11,7 +11,7 @@ import { head, type HeadOptions } from '../../../src/cli/commands/head.js'
 import { verify } from '../../../src/cli/commands/verify.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { startService, type Service } from '../../../src/main.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { mth } from '../../support/log/rfc9162.js'
 import { send, temporaryDirectory } from '../../support/service.js'
 

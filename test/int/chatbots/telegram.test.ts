@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
-import { startChatting, until } from '../../support/chatbots/chatting.js'
+import { startChatting } from '../../support/chatbots/chatting.js'
+import { until } from '../../support/until.js'
 import { send } from '../../support/service.js'
 
 const secret = 'a-secret-token-of-the-webhook'

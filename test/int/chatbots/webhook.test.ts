@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { request } from 'node:http'
 import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
-import { startChatting, until } from '../../support/chatbots/chatting.js'
+import { startChatting } from '../../support/chatbots/chatting.js'
+import { until } from '../../support/until.js'
 import { seconds, webhookHeaders } from '../../support/chatbots/signed.js'
 import { send, sql } from '../../support/service.js'
 

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, openSync, readFileSync, readSync } fr
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { cliFile, freePort } from '../../support/cli.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { send, spawnService, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof temporaryDirectory>

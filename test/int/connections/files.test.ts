@@ -6,7 +6,8 @@ import Database from 'better-sqlite3'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { compare, duck, listedAndAlone, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
+import { until } from '../../support/until.js'
 import { temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
@@ -97,7 +98,7 @@ describe('files of SQLite', () => {
     const reading = problemOf(AnswerReader.open(opened))
     expect((await readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT 1 AS a')).rows).toEqual([['1']])
     expect((await reading).code).toBe('connection_failed')
-    await until(() => connections.pids.length === 0, 2_000)
+    await until(() => connections.pids.length === 0, 20_000)
   })
 })
 

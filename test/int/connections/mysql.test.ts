@@ -6,7 +6,8 @@ import mysql from 'mysql2'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { duck, problemOf, readAll } from '../../support/connections/answers.js'
+import { until } from '../../support/until.js'
 import { password } from '../../support/connections/postgres.js'
 
 /** The half of the driver that speaks as a server; its types leave out what is used here. */
@@ -173,10 +174,10 @@ describe('a server that speaks as MySQL', () => {
     const opened = await connections.open(connection(), { native: 'SELECT hang' })
     const leave = new AbortController()
     const reading = AnswerReader.open(opened, leave.signal)
-    await until(() => asked.includes('SELECT hang'), 5_000)
+    await until(() => asked.includes('SELECT hang'), 20_000)
     leave.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
-    await until(() => killed === 1, 1_000)
+    await until(() => killed === 1, 20_000)
   })
 
   test('breaks off the connection: its statement is told at once, and the next one has another', async () => {

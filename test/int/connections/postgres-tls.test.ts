@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { duck, problemOf, readAll } from '../../support/connections/answers.js'
+import { until } from '../../support/until.js'
 import { makeCertificate } from '../../support/connections/certificate.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { proxyTo } from '../../support/connections/proxy.js'
@@ -68,9 +69,9 @@ describe('TLS of PostgreSQL', () => {
     const reading = problemOf(AnswerReader.open(opened, stop.signal))
     const active = async () =>
       (await postgres.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger' AND state = 'active'")).rows.length
-    await until(async () => (await active()) === 1, 5_000)
+    await until(async () => (await active()) === 1, 20_000)
     stop.abort(new Error('enough'))
-    await until(async () => (await active()) === 0, 1_000)
+    await until(async () => (await active()) === 0, 20_000)
     await reading
   })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Ingester, type IngestLimits } from '../../../src/files/ingest/ingest.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { inDirectory, problemOf, readRows } from '../../unit/files/tables.js'
 
 const ingest = (ingester: Ingester, name: string, write: (file: string) => Promise<unknown>) =>

@@ -6,7 +6,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import * as z from 'zod'
 import { isProblem } from '../../../src/basics/errors.js'
 import { receiveUpload } from '../../../src/files/upload.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { inDirectory } from '../../unit/files/tables.js'
 
 type Server = { port: number; directory: string; problems: unknown[] }

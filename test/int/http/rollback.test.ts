@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Sqlite from 'better-sqlite3'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { send, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { ConfigError, restartable, send, sql, temporaryDirectory } from '../../support/service.js'

@@ -17,7 +17,7 @@ import { connect } from '../../support/log/event-stream-client.js'
 import { tamperWith } from '../../support/log/log.js'
 import { rowsOf } from '../../support/log/states.js'
 import { restartable, send, sql } from '../../support/service.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 
 const service = restartable()
 let url: string

@@ -16,6 +16,7 @@ import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, projectCreated, refusal, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
+import { until } from '../../support/until.js'
 
 type Node = { log: SharedLog; ledger: Ledger; vault: Vault; file: string; url: string; reopen: () => Promise<void> }
 
@@ -77,14 +78,6 @@ const isWritten = (file: string): boolean => {
     return true
   } finally {
     db.close()
-  }
-}
-
-const until = async (holds: () => Promise<boolean> | boolean, patienceMs = 20_000): Promise<void> => {
-  const end = performance.now() + patienceMs
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error('it never came to hold')
-    await sleep(20)
   }
 }
 

@@ -5,7 +5,7 @@ import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { cliFile } from '../../support/cli.js'
 import { restartable } from '../../support/service.js'
 

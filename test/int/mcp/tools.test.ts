@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { generations, oldClient, type McpClient } from '../../support/mcp.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'

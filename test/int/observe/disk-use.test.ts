@@ -6,7 +6,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { diskUse, keptDiskUse } from '../../../src/observe/disk-use.js'
 import { freePort, mindledger } from '../../support/cli.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { send, spawnService, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/log/unfit-event.js'
 

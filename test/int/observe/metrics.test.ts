@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readPage } from '../../../docs/generators/pages.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { parseExposition, type Family } from '../../support/observe/exposition.js'
 import { send, sql, startTestService } from '../../support/service.js'
 

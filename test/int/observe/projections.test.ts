@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { projections } from '../../../projections/all.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
-import { until } from '../../support/analytics.js'
+import { until } from '../../support/until.js'
 import { restartable, send, sql } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/log/unfit-event.js'
 

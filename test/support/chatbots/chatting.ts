@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { send, sql, startTestService } from '../service.js'
 import { ScriptedAgent, type Script } from './scripted-agent.js'
 
@@ -30,13 +29,4 @@ export const startChatting = async (script?: Script, environment: Record<string,
   }
 
   return { ...at, stop, agent, chatbot, events }
-}
-
-/** Waits until something holds. */
-export const until = async (holds: () => boolean | Promise<boolean>, what = 'it'): Promise<void> => {
-  for (let waited = 0; waited < 30_000; waited += 20) {
-    if (await holds()) return
-    await sleep(20)
-  }
-  throw new Error(`${what} did not happen`)
 }

@@ -63,13 +63,3 @@ export const compare = (
   column,
   with: { type, value },
 })
-
-/** Waits until something is so. */
-export const until = async (isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<number> => {
-  const from = performance.now()
-  for (;;) {
-    if (await isSo()) return performance.now() - from
-    if (performance.now() - from > withinMs) throw new Error(`it was not so within ${withinMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -4,7 +4,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { limits } from '../../../../src/basics/limits.js'
-import { until } from '../../../support/analytics.js'
+import { until } from '../../../support/until.js'
 import { send, startTestService } from '../../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

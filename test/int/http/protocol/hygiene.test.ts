@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect as connectSocket } from 'node:net'
 import { once } from 'node:events'
-import { until } from '../../../support/analytics.js'
+import { until } from '../../../support/until.js'
 import { connect } from '../../../support/log/event-stream-client.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 

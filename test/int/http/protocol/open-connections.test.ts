@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
 import { createHttpServer, stopListening } from '../../../../src/http/server/server.js'
 import { limits } from '../../../../src/basics/limits.js'
-import { until } from '../../../support/analytics.js'
+import { until } from '../../../support/until.js'
 
 const opened: Socket[] = []
 const closers: (() => void)[] = []

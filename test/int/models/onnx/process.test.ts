@@ -5,7 +5,8 @@ import { isProblem } from '../../../../src/basics/errors.js'
 import type { Run } from '../../../../src/models/engines/onnx/messages.js'
 import { OnnxProcess, type OnnxLimits } from '../../../../src/models/engines/onnx/process.js'
 import { OnnxProcesses } from '../../../../src/models/engines/onnx/processes.js'
-import { isAlive, until } from '../../../support/analytics.js'
+import { isAlive } from '../../../support/analytics.js'
+import { until } from '../../../support/until.js'
 import { onnxPath } from '../../../support/models/onnx-models.js'
 
 const started: OnnxProcess[] = []
