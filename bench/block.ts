@@ -35,6 +35,9 @@ export const block = async (): Promise<void> => {
       `block: the event loop is held up at most ${walked[0]?.ranMs.toFixed(0)} ms; ${walked.length} requests, ${over.length} over ${boundMs} ms`,
     )
     for (const one of walked.slice(0, Math.max(20, over.length))) console.log(lineOf(one))
+    const refused = walked.filter(({ status }) => !status.startsWith('2'))
+    console.log(`${refused.length} were refused; these say nothing about the work on what is accepted:`)
+    for (const { name, status } of refused) console.log(`  ${status}  ${name}`)
     for (const route of missing) console.log(`not asked: ${route} takes a body, and bench/largest/bodies.ts has none of it`)
     if (missing.length > 0) process.exitCode = 1
   } finally {

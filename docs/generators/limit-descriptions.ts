@@ -142,6 +142,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Finding the columns of a training’s query before it is accepted. Beyond: it is accepted unchecked, and the training says what is wrong.',
   trainingMinRows: 'The fewest rows with a value of the target that a model learns from. Below: the training ends with status error.',
   explainMaxRows: 'Rows of one request for predictions with contributions. Beyond: 400 `wrong_arguments`.',
+  outcomesMaxRowsRead:
+    'Predictions in the events that hold those of one report of outcomes: all are read to find the reported ones. Beyond: 400 `wrong_arguments`.',
   outcomesMaxRows: 'Truths of one report of outcomes. Beyond: 400 `wrong_arguments`.',
   trainingMaxRows: 'Rows of a training query. Beyond: the training ends with status error.',
   trainingMaxColumns: 'Columns of a training query. Beyond: the training ends with status error.',

@@ -127,6 +127,7 @@ export const limits = {
   trainingMinRows: 10,
   explainMaxRows: 1_000,
   outcomesMaxRows: 10_000,
+  outcomesMaxRowsRead: 200_000,
   trainingMaxRows: 1_000_000,
   trainingMaxColumns: 2_000,
   trainingMaxCells: 100_000_000,

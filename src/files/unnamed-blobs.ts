@@ -1,4 +1,4 @@
-import { streamId, type StreamId } from '../../events/common.js'
+import type { StreamId } from '../../events/common.js'
 import { keepsRows } from '../../events/model.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Found, Log } from '../log/contract/log.js'
@@ -57,9 +57,6 @@ export const watchNamedBlobs = (log: Log, blobs: Blobs): (() => void) => {
     const found = await (kind === 'file' ? resources.byStream(kind, stream) : resources.byStream(kind, stream))
     for (const hash of found ? hashesOf(found) : []) if (blobs.waits(hash)) blobs.named(hash)
   }
-  return log.onCommitted((_, changed) => {
-    for (const [stream, kind] of changed)
-      // The next start handles what is missed here.
-      if (kind === 'file' || kind === 'model') settle(streamId.parse(stream), kind).catch(() => undefined)
-  })
+  // The next start handles what is missed here.
+  return log.onChanged(['file', 'model'], (stream, kind) => void settle(stream, kind).catch(() => undefined))
 }

@@ -10,7 +10,7 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
-import type { Changed, Origin, Outcome } from '../log/contract/log.js'
+import type { Origin, Outcome } from '../log/contract/log.js'
 import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/secrets.js'
 import type { JobClock } from './clock.js'
@@ -63,7 +63,7 @@ export class JobService {
   /** Records the end of runs that an earlier run of the service left unfinished, and starts the timer. */
   async start(): Promise<void> {
     const { log } = this.options.ledger
-    this.#unsubscribe = log.onCommitted((_, changed) => this.#follow(changed))
+    this.#unsubscribe = log.onChanged(['job'], (stream) => this.#follow(stream))
     for (const { stream, state, version } of await log.resources.list('job')) {
       if (state.running) {
         // The newest event of a running job is the start of the run.
@@ -101,10 +101,8 @@ export class JobService {
     active.abort.abort(new Problem('query_limit', 'The run was given up', cut.error))
   }
 
-  #follow(changed: Changed): void {
-    for (const [stream, kind] of changed)
-      if (kind === 'job')
-        this.#look(stream as StreamId).catch((error: unknown) => this.options.logger.error({ err: error }, 'a job was not looked at'))
+  #follow(stream: StreamId): void {
+    this.#look(stream).catch((error: unknown) => this.options.logger.error({ err: error }, 'a job was not looked at'))
   }
 
   /** Reads the due time of a job. */
@@ -149,7 +147,7 @@ export class JobService {
     this.options.logger.warn({ seconds: Math.round(jump / 1_000) }, 'the clock was set')
     if (jump > 0) {
       for (const [stream, due] of this.#due) if (due > now - jump && due <= now) this.#due.set(stream, now + limits.jobClockHoldMs)
-    } else this.#follow(new Map([...this.#due.keys()].map((stream) => [stream, 'job'])))
+    } else for (const stream of [...this.#due.keys()]) this.#follow(stream)
   }
 
   #begin(stream: StreamId): void {

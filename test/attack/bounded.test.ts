@@ -8,6 +8,7 @@ import { readConfig } from '../../src/setup/config.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { startService } from '../../src/main.js'
 import { temporaryDirectory } from '../support/service.js'
+import { until } from '../support/until.js'
 import { large, slow } from './statements/heavy.js'
 
 const mebibyte = 1024 * 1024
@@ -50,14 +51,21 @@ const refusal = async (sql: string, timeoutMs?: number): Promise<Problem> => {
   throw new Error('it was answered')
 }
 
-/** What a statement answers. A process that has just begun may need more than the little time that each has here. */
+const passing: ReadonlySet<string> = new Set(['query_limit', 'analytics_unavailable'])
+
+/** What a statement answers. A process that has just begun, or begins, may need more than the little time that each has here. */
 const answered = async (sql: string): Promise<string> => {
-  for (let tries = 5; ; tries--)
+  let answer = ''
+  await until(async () => {
     try {
-      return await ask(sql)
+      answer = await ask(sql)
+      return true
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'query_limit' || tries === 0) throw error
+      if (!isProblem(error) || !passing.has(error.code)) throw error
+      return false
     }
+  })
+  return answer
 }
 
 const bounded = async (sql: string, timeoutMs?: number) => {

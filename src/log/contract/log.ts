@@ -172,6 +172,8 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
    * a warning of the process.
    */
   onCommitted(listener: CommitListener): () => void
+  /** Calls the listener after each commit, once for each resource of these kinds that has new events; else like `onCommitted`. */
+  onChanged<K extends Kind>(kinds: readonly K[], listener: (stream: StreamId, kind: K) => void): () => void
   /** Carries out what is queued, then closes; later requests are refused. */
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
 import type { Kind } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
 import type { Vault } from '../../vault/vault.js'
 import type {
   CommitListener,
@@ -177,6 +178,13 @@ export class FileLog implements ServedLog {
 
   onCommitted(listener: CommitListener): () => void {
     return this.#turns.onCommitted(listener)
+  }
+
+  onChanged<K extends Kind>(kinds: readonly K[], listener: (stream: StreamId, kind: K) => void): () => void {
+    const wanted: ReadonlySet<string> = new Set(kinds)
+    return this.onCommitted((_, changed) => {
+      for (const [stream, kind] of changed) if (wanted.has(kind)) listener(stream as StreamId, kind as K)
+    })
   }
 
   async close(): Promise<void> {

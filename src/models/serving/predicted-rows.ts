@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { erasureOfPayload } from '../../log/read/find-erasure.js'
 import { erased, Problem, wrong } from '../../basics/errors.js'
+import { LongWork } from '../../basics/long-work.js'
 import type { Log } from '../../log/contract/log.js'
 import type { ServedEvent } from './served-events.js'
 
@@ -14,16 +15,15 @@ export type PredictedRow = {
   output: { value: unknown; confidence: unknown }
 }
 
-const rowsSchema = z.array(
-  z.looseObject({
-    request: z.string(),
-    row: z.number(),
-    erased: z.boolean().optional(),
-    input: z.record(z.string(), z.unknown()).optional(),
-    output: z.looseObject({ value: z.unknown(), confidence: z.unknown() }).optional(),
-  }),
-)
-type KeptRow = z.infer<typeof rowsSchema>[number]
+const rowSchema = z.looseObject({
+  request: z.string(),
+  row: z.number(),
+  erased: z.boolean().optional(),
+  input: z.record(z.string(), z.unknown()).optional(),
+  output: z.looseObject({ value: z.unknown(), confidence: z.unknown() }).optional(),
+})
+/** A row as it was kept. Only those that somebody looks up are checked whole. */
+type KeptRow = { request: string; row: number }
 
 type Reading = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
 
@@ -31,7 +31,7 @@ const listed = (names: readonly string[]) => `${names.slice(0, 5).join(', ')}${n
 
 const keptRows = async (log: Reading, { position, payload }: ServedEvent, label: string): Promise<KeptRow[]> => {
   const bytes = payload === null ? undefined : await log.payload(payload)
-  if (bytes) return rowsSchema.parse(JSON.parse(bytes.toString()))
+  if (bytes) return JSON.parse(bytes.toString()) as KeptRow[]
   if (payload === null)
     throw new Problem('not_found', 'Prediction not found', `${label}: of the predictions at position ${position} no rows were kept`, {
       hint: 'Rows that a query scores are counted. Those of requests are kept: see log.predictions.',
@@ -47,17 +47,35 @@ const goneRow = async (log: Reading, payload: string, label: string, position: n
     'Nothing is kept of a row that was erased, neither its truth. Leave it out.',
   )
 
-/** The rows of one event, for lookups by reports of outcomes. */
+/** The rows of one event, for lookups by reports of outcomes: a lookup takes the same time however many rows there are. */
 export class PredictedRows {
+  /** By request, then by place. Requests that had the same id have several rows at a place: the first two are kept. */
+  readonly #requests = new Map<string, { count: number; rows: Map<number, KeptRow[]> }>()
+
   private constructor(
     private readonly log: Reading,
     private readonly served: ServedEvent,
-    private readonly kept: readonly KeptRow[],
   ) {}
 
   /** @throws Problem when the rows cannot be read */
   static async of(log: Reading, served: ServedEvent, label: string): Promise<PredictedRows> {
-    return new PredictedRows(log, served, await keptRows(log, served, label))
+    const rows = new PredictedRows(log, served)
+    const kept = await keptRows(log, served, label)
+    // Reading so many took a while.
+    const work = new LongWork({ goesOn: true })
+    for (const row of kept) {
+      await work.pause()
+      rows.#add(row)
+    }
+    return rows
+  }
+
+  #add(row: KeptRow): void {
+    const ofRequest = this.#requests.get(row.request) ?? { count: 0, rows: new Map<number, KeptRow[]>() }
+    const there = ofRequest.rows.get(row.row) ?? []
+    ofRequest.count++
+    if (there.length < 2) ofRequest.rows.set(row.row, [...there, row])
+    this.#requests.set(row.request, ofRequest)
   }
 
   /**
@@ -67,38 +85,35 @@ export class PredictedRows {
   async one(request: string | undefined, row: number | undefined, label: string): Promise<PredictedRow> {
     const { position, version } = this.served
     const name = request ?? this.#onlyRequest(label)
-    const ofRequest = this.kept.filter((kept) => kept.request === name)
-    if (ofRequest.length === 0)
+    const ofRequest = this.#requests.get(name)
+    if (!ofRequest)
       throw new Problem(
         'not_found',
         'Prediction not found',
         `${label}: the predictions at position ${position} are none of request ${name}`,
         {
-          hint: `They are of ${listed(this.#requests())}.`,
+          hint: `They are of ${listed([...this.#requests.keys()])}.`,
         },
       )
-    if (row === undefined && ofRequest.length > 1)
-      throw wrong(`${label}: which row is missing, request ${name} has ${ofRequest.length}`, 'Say "row": 0 for the first.')
-    const [found, twin] = ofRequest.filter((kept) => kept.row === (row ?? 0))
+    if (row === undefined && ofRequest.count > 1)
+      throw wrong(`${label}: which row is missing, request ${name} has ${ofRequest.count}`, 'Say "row": 0 for the first.')
+    const [found, twin] = ofRequest.rows.get(row ?? 0) ?? []
     if (!found)
       throw new Problem('not_found', 'Prediction not found', `${label}: request ${name} has no row ${row ?? 0}`, {
-        hint: `Its rows are 0 to ${ofRequest.length - 1}.`,
+        hint: `Its rows are 0 to ${ofRequest.count - 1}.`,
       })
     if (twin)
       throw wrong(
         `${label}: at position ${position} two requests have the id ${name}, and nothing tells their rows apart`,
         'Send each request with an X-Request-Id of its own, or with none.',
       )
-    if (found.erased || !found.input || !found.output) throw await goneRow(this.log, this.served.payload ?? '', label, position)
-    return { position, version, request: name, row: found.row, input: found.input, output: found.output }
-  }
-
-  #requests(): string[] {
-    return [...new Set(this.kept.map(({ request }) => request))]
+    const { erased: isErased, input, output } = rowSchema.parse(found)
+    if (isErased || !input || !output) throw await goneRow(this.log, this.served.payload ?? '', label, position)
+    return { position, version, request: name, row: found.row, input, output }
   }
 
   #onlyRequest(label: string): string {
-    const requests = this.#requests()
+    const requests = [...this.#requests.keys()]
     const [first = ''] = requests
     if (requests.length < 2) return first
     throw wrong(

@@ -2,6 +2,7 @@ import type { OutcomeRow, OutcomesReported } from '../../../events/records/predi
 import type { StreamId } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Found, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
@@ -75,28 +76,34 @@ export class OutcomeReporter {
 
   /** The rows that a report is about and their truths, both in the order of the event. */
   async #checked(report: Report): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
+    const { log } = this.options.ledger
     const served = await this.#served(report)
-    const kept = new Map<number, PredictedRows>()
+    refuseTooManyRows(served)
     const truthsOf = new Map<number, Truths>()
-    const seen = new Map<string, number>()
-    const checked: { row: PredictedRow; truth: OutcomeRow }[] = []
-    for (const [index, { request, row: asked, truth }] of report.outcomes.entries()) {
-      const label = labelOf(index)
-      const event = served[index]!
-      const rows = kept.get(event.position) ?? (await PredictedRows.of(this.options.ledger.log, event, label))
-      kept.set(event.position, rows)
-      const row = await rows.one(request, asked, label)
-      const key = JSON.stringify([row.position, row.request, row.row])
-      const twin = seen.get(key)
-      if (twin !== undefined) throw wrong(`${label}: is about the same row as outcome ${twin}`, 'Send one truth for each row.')
-      seen.set(key, index)
-      const truths = truthsOf.get(row.version) ?? (await this.#truths(report.model.stream, row.version, label))
-      truthsOf.set(row.version, truths)
-      const read = truths.read(truth, label)
-      const { position, request: of, row: place } = row
-      const probability = await truths.probability(row, read)
-      checked.push({ row, truth: { position, request: of, row: place, truth: read, probability } })
+    const checked: Checked[] = []
+    let refused: { index: number; error: unknown } | undefined
+    // The rows of one event at a time are in memory, and each is read once. The first outcome that does not fit is the one to name.
+    for (const indexes of indexesByEvent(served)) {
+      let at = indexes[0] ?? 0
+      if (refused && at > refused.index) break
+      try {
+        const event = served[at]!
+        const rows = await PredictedRows.of(log, event, labelOf(at))
+        const truths = truthsOf.get(event.version) ?? (await this.#truths(report.model.stream, event.version, labelOf(at)))
+        truthsOf.set(event.version, truths)
+        const seen = new Map<string, number>()
+        const work = new LongWork({ goesOn: true })
+        for (at of indexes) {
+          if (refused && at > refused.index) break
+          await work.pause()
+          checked[at] = await checkedOutcome(report.outcomes[at]!, labelOf(at), { rows, truths })
+          refuseTwin(seen, checked[at]!, at)
+        }
+      } catch (error) {
+        refused = { index: at, error }
+      }
     }
+    if (refused) throw refused.error
     const inOrder = grouped(checked)
     return { rows: inOrder.map(({ row }) => row), truths: inOrder.map(({ truth }) => truth) }
   }
@@ -108,7 +115,9 @@ export class OutcomeReporter {
     const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
     const byRequest = searched.length > 0 ? await servedTo(log, model.stream, new Set(searched)) : new Map<string, ServedEvent>()
     const found: ServedEvent[] = []
+    const work = new LongWork()
     for (const [index, { position, request }] of outcomes.entries()) {
+      await work.pause()
       if (position === undefined && request === undefined)
         throw wrong(`${labelOf(index)}: says neither "position" nor "request"`, 'Name the prediction: log.predictions has both.')
       if (position !== undefined && !byPosition.has(position)) byPosition.set(position, await servedAt(log, position))
@@ -125,6 +134,49 @@ export class OutcomeReporter {
     if (!trained) throw new TypeError(`${label}: version ${version} answered and was never trained`)
     return new Truths(this.options.store, trained)
   }
+}
+
+/** An outcome that fits its prediction. */
+type Checked = { row: PredictedRow; truth: OutcomeRow }
+
+const checkedOutcome = async (
+  { request, row: asked, truth }: ReportedOutcome,
+  label: string,
+  { rows, truths }: { rows: PredictedRows; truths: Truths },
+): Promise<Checked> => {
+  const row = await rows.one(request, asked, label)
+  const read = truths.read(truth, label)
+  const { position, request: of, row: place } = row
+  return { row, truth: { position, request: of, row: place, truth: read, probability: await truths.probability(row, read) } }
+}
+
+const refuseTwin = (seen: Map<string, number>, { row: { request, row } }: Checked, index: number): void => {
+  const key = JSON.stringify([request, row])
+  const twin = seen.get(key)
+  if (twin !== undefined) throw wrong(`${labelOf(index)}: is about the same row as outcome ${twin}`, 'Send one truth for each row.')
+  seen.set(key, index)
+}
+
+/** The places of the outcomes in a report, by the event that holds their predictions, in the order of their first ones. */
+const indexesByEvent = (served: readonly ServedEvent[]): number[][] => {
+  const indexes = new Map<number, number[]>()
+  for (const [index, { position }] of served.entries()) {
+    const ofEvent = indexes.get(position)
+    if (ofEvent) ofEvent.push(index)
+    else indexes.set(position, [index])
+  }
+  return [...indexes.values()]
+}
+
+/** To find one row, all rows of its event are read. @throws Problem when that takes too many */
+const refuseTooManyRows = (served: readonly ServedEvent[]): void => {
+  let rows = 0
+  for (const event of new Map(served.map((one) => [one.position, one])).values()) rows += event.rows
+  if (rows > limits.outcomesMaxRowsRead)
+    throw wrong(
+      `the outcomes are of events with ${rows} predictions; a report reads at most ${limits.outcomesMaxRowsRead}`,
+      'Send them in several requests, those of one position together.',
+    )
 }
 
 /** @throws Problem if the predictions do not exist, or belong to another model or version */
@@ -148,8 +200,8 @@ const belonging = (
 const groupOf = ({ position, request }: PredictedRow): string => `${position} ${request}`
 
 /** Groups rows by request, in the order in which the requests first appear. */
-const grouped = <T extends { row: PredictedRow }>(items: readonly T[]): T[] => {
-  const groups = new Map<string, T[]>()
+const grouped = (items: readonly Checked[]): Checked[] => {
+  const groups = new Map<string, Checked[]>()
   for (const item of items) {
     const group = groups.get(groupOf(item.row))
     if (group) group.push(item)
