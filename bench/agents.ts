@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { ask, send, serverOf, serviceWith, upload, type Target } from './harness.js'
+import { modelOf, startModel } from './language-model.js'
 
 /** How many streams are asked for at once, and how many times each side in turn. The first time is not counted: Node compiles. */
 const levels = [
@@ -11,37 +10,6 @@ const levels = [
   { streams: 20, rounds: 15 },
   { streams: 200, rounds: 6 },
 ] as const
-/** With many streams, words go on for so long that all of them are under way at the same time. */
-const streamSeconds = 6
-
-const textOf = async (incoming: IncomingMessage): Promise<string> => {
-  let text = ''
-  for await (const chunk of incoming) text += String(chunk)
-  return text
-}
-
-/** A server of language models: its first word comes at once. A question for `slow` gets a word every 100 ms. */
-const startModel = async (): Promise<{ url: string; stop: () => void }> => {
-  const event = (delta: object, finish: string | null = null) =>
-    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
-  const answer = async (req: IncomingMessage, res: ServerResponse) => {
-    const isSlow = (await textOf(req)).includes('slow')
-    res.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (let word = 0; word < (isSlow ? streamSeconds * 10 : 5) && !res.destroyed; word++) {
-      res.write(event({ content: `word ${word} ` }))
-      if (isSlow) await sleep(100)
-    }
-    res.end(`${event({}, 'stop')}data: [DONE]\n\n`)
-  }
-  const server = createServer((req, res) => void answer(req, res)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const stop = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, stop }
-}
-
 const connections = new Agent({ keepAlive: true, maxSockets: Infinity })
 
 /** Asks for a stream, and reads it to its end: the time to its first word in milliseconds. */
@@ -85,8 +53,9 @@ const prepare = async (target: Target, model: string): Promise<string> => {
     'sales.csv',
     `id,town,price\n${Array.from({ length: 100 }, (_, i) => `${i},town ${i % 9},${i * 1.5}`).join('\n')}`,
   )
-  const asked = { provider: 'openai_compatible', model_name: 'scripted', base_url: model, api_key: 'sk-scripted-1234567890' }
-  await send(target, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model: asked, data: { tables: ['files.sales'] } } })
+  await send(target, 'POST', '/api/projects/mindsdb/agents', {
+    agent: { name: 'helper', model: modelOf(model), data: { tables: ['files.sales'] } },
+  })
   return `${target.url}/api/projects/mindsdb/agents/helper/completions/stream`
 }
 

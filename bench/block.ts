@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { send, serviceAfter } from './harness.js'
+import { modelOf, startModel } from './language-model.js'
 import { prepare } from './largest/prepare.js'
 import { largestRequests, type Document } from './largest/requests.js'
 import { walk, type Walked } from './largest/walk.js'
@@ -23,10 +24,11 @@ const lineOf = ({ name, status, sent, got, tookMs, ranMs, wallMs, busyMs }: Walk
 export const block = async (): Promise<void> => {
   const directory = makeDirectory('delay')
   const socket = join(directory, 'delay')
-  const target = await serviceAfter(['bench/delay-probe.js'], { DELAY_SOCKET: socket })
+  const model = await startModel()
+  const target = await serviceAfter(['bench/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
   try {
-    await prepare(target, { skills, changes: 100 })
-    const { requests, missing } = largestRequests((await send(target, 'GET', '/api/openapi.json')) as Document)
+    const names = await prepare(target, { skills, changes: 100, model: modelOf(model.url) })
+    const { requests, missing } = largestRequests((await send(target, 'GET', '/api/openapi.json')) as Document, names)
     const walked: Walked[] = []
     for (const request of requests) walked.push(await walk(target, socket, request, { share: 1, patienceMs }))
     walked.sort((a, b) => b.ranMs - a.ranMs)
@@ -37,11 +39,12 @@ export const block = async (): Promise<void> => {
     for (const one of walked.slice(0, Math.max(20, over.length))) console.log(lineOf(one))
     const refused = walked.filter(({ status }) => !status.startsWith('2'))
     console.log(`${refused.length} were refused; these say nothing about the work on what is accepted:`)
-    for (const { name, status } of refused) console.log(`  ${status}  ${name}`)
+    for (const { name, status, refusal } of refused) console.log(`  ${status}  ${name}: ${refusal}`)
     for (const route of missing) console.log(`not asked: ${route} takes a body, and bench/largest/bodies.ts has none of it`)
     if (missing.length > 0) process.exitCode = 1
   } finally {
     await target.stop()
+    model.stop()
     removeDirectory(directory)
   }
 }

@@ -163,10 +163,16 @@ const print = (name: string, ours: readonly Figures[], bare: readonly Figures[])
   console.log(side('bare', bare))
 }
 
-export const send = async (target: Target, method: string, path: string, body?: unknown): Promise<unknown> => {
+export const send = async (
+  target: Target,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<unknown> => {
   const response = await fetch(target.url + path, {
     method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
   })
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   return response.json()

@@ -1,11 +1,19 @@
 import { limits } from '../../src/basics/limits.js'
+import { webhookHeaders } from '../../test/support/chatbots/signed.js'
+import { predictionId, webhookSecret } from './prepare.js'
 import { manyTokens, values, type Maker } from './texts.js'
 
-/** A body and its media type. */
-export type Body = { name: string; text: Maker; type?: string }
+/** A body, its media type, and other headers, which may sign it. */
+export type Body = {
+  name: string
+  text: Maker
+  type?: string
+  headers?: Record<string, string>
+  signed?: (body: string) => Record<string, string>
+}
 
 const json = (name: string, text: Maker): Body => ({ name, text })
-const statement = manyTokens('SELECT ', "'ab',", 2, '1')
+const statement = manyTokens('SELECT [', "'ab',", 2, "'ab'] AS list")
 const most = limits.resourceBodyMaxValues - 100
 const characters = (part: string): Maker => {
   // Leaves some room for the rest of the body.
@@ -13,9 +21,16 @@ const characters = (part: string): Maker => {
   return (share) => part.repeat(Math.ceil(share * count))
 }
 
+/** A text of so many characters. */
+const long =
+  (count: number): Maker =>
+  (share) =>
+    'a b '.repeat(Math.floor((share * count) / 4))
+
 /** The ways in which the params of a resource can reach their largest size. */
 const params: Readonly<Record<string, Maker>> = {
-  keys: (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}":1`)(share)}}`,
+  // Some bodies have two more beside them.
+  keys: (share) => `{${values(limits.objectMaxKeys - 2, (n) => `"k${n}":1`)(share)}}`,
   objects: (share) => `{"a":[${values(most >> 1, (n) => `{"k${n}":1}`)(share)}]}`,
   texts: (share) => `{"a":[${values(most - 100, () => '"a b=c d"')(share)}]}`,
   secrets: (share) => `{"a":[${values(limits.secretsMaxPerCommand, () => '{"token":"x"}')(share)}]}`,
@@ -35,6 +50,8 @@ const change = (kind: string, field = 'params'): Body[] =>
 
 const row = (columns: number) => (n: number) => `{${values(columns, (column) => `"c${column}":${n}`)(1)}}`
 const horsepower = (n: number) => `{"Horsepower":${n % 200}}`
+const origins = ['USA', 'Europe', 'Japan']
+const outcome = (n: number) => `{"request":"${predictionId}","row":${n},"truth":"${origins[n % 3]}"}`
 const many = limits.bodyMaxValues - 100_000
 
 const statementOf = (kind: string, rest = ''): Maker => {
@@ -44,15 +61,27 @@ const rollback = json('an early version', () => '{"version":1}')
 /** A file of a million rows. Streamed uploads have no limit here; this is long enough to see whether they block. */
 const csv: Maker = (share) => `a,b,c\n${'1,some text,2.5\n'.repeat(Math.ceil(1_000_000 * share))}`
 
-const messages = values(most >> 2, (n) => `{"role":"${n % 2 === 0 ? 'user' : 'assistant'}","content":"a b"}`)
+const messages = values(998, (n) => `{"role":"${n % 2 === 0 ? 'user' : 'assistant'}","content":"${'a b '.repeat(500)}"}`)
 const chats: readonly Body[] = [
   json('messages', (share) => `{"messages":[${messages(share)},{"role":"user","content":"c"}]}`),
-  json(
-    'a long question',
-    (share) => `{"messages":[{"role":"user","content":"${'a b '.repeat(share * (limits.agentQuestionMaxChars >> 2))}"}]}`,
-  ),
+  json('a long question', (share) => `{"messages":[{"role":"user","content":"${long(limits.agentQuestionMaxChars)(share)}"}]}`),
 ]
-const said: readonly Body[] = [json('a long text', (share) => `{"text":"${characters('a b ')(share)}"}`)]
+const said: readonly Body[] = [
+  json('a long text', (share) => `{"text":"${long(limits.messageMaxChars)(share)}"}`),
+  json('a text that is too long', (share) => `{"text":"${characters('a b ')(share)}"}`),
+]
+let webhooks = 0
+const signed = (body: string) => webhookHeaders(webhookSecret, `message-${webhooks++}`, body)
+const posted: readonly Body[] = [
+  { ...json('a long text', (share) => `{"conversation":"room","text":"${long(limits.messageMaxChars)(share)}"}`), signed },
+  { ...json('a text that is too long', (share) => `{"conversation":"room","text":"${characters('a b ')(share)}"}`), signed },
+]
+
+const mcpHeaders = { accept: 'application/json, text/event-stream' }
+const mcp = (name: string, tool: string, args: (share: number) => object): Body => ({
+  ...json(name, (share) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args(share) } })),
+  headers: mcpHeaders,
+})
 
 const projects = '/api/projects/{project}'
 const model = `${projects}/models/{model}`
@@ -60,7 +89,10 @@ const model = `${projects}/models/{model}`
 /** Bodies by the method and path of their route. Every route that takes a body must be here. */
 export const bodies: Readonly<Record<string, readonly Body[]>> = {
   'POST /api/login': [json('a long password', (share) => `{"password":"${'x'.repeat(share * (limits.smallBodyMaxBytes - 100))}"}`)],
-  'POST /api/projects': [json('a long name', (share) => `{"project":{"name":"${characters('a')(share)}"}}`)],
+  'POST /api/projects': [
+    json('the longest name', () => `{"project":{"name":"${'a'.repeat(limits.nameMaxChars)}"}}`),
+    json('a name that is too long', (share) => `{"project":{"name":"${characters('a')(share)}"}}`),
+  ],
   [`POST ${projects}/skills`]: resource('skill', '"type":"sql",'),
   [`PUT ${projects}/skills/{skill}`]: change('skill'),
   [`POST ${projects}/agents`]: [
@@ -71,14 +103,18 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
   [`POST ${projects}/agents/{agent}/completions`]: chats,
   [`POST ${projects}/agents/{agent}/completions/stream`]: chats,
   [`POST ${projects}/agents/{agent}/answers/{answer}/rerun`]: [
-    json('a long prompt', (share) => `{"prompt":"${characters('a b ')(share)}"}`),
+    json('a long prompt', (share) => `{"prompt":"${long(limits.agentQuestionMaxChars)(share)}"}`),
   ],
   [`POST ${projects}/agents/{agent}/reruns`]: [
-    json('many answers', (share) => `{"answers":[${values(most - 100, (n) => `"${n}"`)(share)}]}`),
-    json('a long query', (share) => `{"query":${JSON.stringify(statement(share))}}`),
+    json('many answers', (share) => `{"answers":[${values(limits.rerunAnswersMax, (n) => `"${n}"`)(share)}]}`),
+    json('a query for answers', () => `{"query":"SELECT answer_id FROM log.answers"}`),
+    json(
+      'a long query',
+      (share) => `{"query":"${'SELECT answer_id FROM log.answers -- '.padEnd(share * limits.rerunQueryMaxChars, 'a ')}"}`,
+    ),
   ],
   [`POST ${projects}/agents/{agent}/answers/{answer}/feedback`]: [
-    json('a long comment', (share) => `{"verdict":"good","comment":"${characters('a b ')(share)}"}`),
+    json('a long comment', (share) => `{"verdict":"good","comment":"${long(limits.answerCommentMaxChars)(share)}"}`),
   ],
   [`POST ${projects}/knowledge_bases`]: resource('knowledge_base', '', 'params'),
   [`PUT ${projects}/knowledge_bases/{base}`]: [
@@ -86,12 +122,19 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     json('a long document', (share) => `{"knowledge_base":{"rows":[{"content":"${characters('a b ')(share)}"}]}}`),
   ],
   [`POST ${projects}/knowledge_bases/{base}/completions`]: [
-    json('a long question', (share) => `{"query":"${characters('a b ')(share)}","type":"context"}`),
+    json('a long question', (share) => `{"query":"${long(limits.knowledgeQueryMaxWords * 2)(share)}","type":"context"}`),
   ],
   [`POST ${projects}/knowledge_bases/{knowledge_base}/rollback`]: [rollback],
   [`POST ${projects}/chatbots/{chatbot}/messages`]: said,
   [`POST ${projects}/chatbots/{chatbot}/messages/stream`]: said,
-  'POST /api/webhooks/chatbots/{token}': said,
+  'POST /api/webhooks/chatbots/{token}': posted,
+  'POST /api/mcp': [
+    mcp('a long statement', 'query', (share) => ({ query: statement(share) })),
+    mcp('a batch of rows to predict', 'predict', (share) => ({
+      model: 'cars_model',
+      rows: Array.from({ length: 1_000 * share }, (_, n) => ({ Horsepower: n % 200 })),
+    })),
+  ],
   [`POST ${projects}/chatbots`]: resource('chatbot', '"database_name":"chat","agent_name":"helper",'),
   [`PUT ${projects}/chatbots/{chatbot}`]: change('chatbot'),
   [`POST ${projects}/views`]: [json('a list', statementOf('view'))],
@@ -132,15 +175,13 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     ),
     json('rows in a text', (share) => JSON.stringify({ data: `[${values(limits.predictMaxRows, horsepower)(share)}]` })),
     json('values', (share) => `[${values(limits.predictMaxRows, row(90))(share)}]`),
-    json('columns', (share) => `{"data":{"Horsepower":[${values(many, () => '1')(share)}]}}`),
+    json('columns', (share) => `{"data":{"Horsepower":[${values(limits.predictMaxRows, () => '1')(share)}]}}`),
     json(
       'explained rows',
       (share) => `{"data":[${values(limits.explainMaxRows, horsepower)(share)}],"params":{"explain":"contributions"}}`,
     ),
   ],
-  [`POST ${model}/outcomes`]: [
-    json('outcomes', (share) => `{"outcomes":[${values(limits.outcomesMaxRows, (n) => `{"position":1,"row":${n},"truth":1}`)(share)}]}`),
-  ],
+  [`POST ${model}/outcomes`]: [json('outcomes', (share) => `{"outcomes":[${values(limits.outcomesMaxRows, outcome)(share)}]}`)],
   ...Object.fromEntries(
     [
       ...['skills/{skill}', 'agents/{agent}', 'chatbots/{chatbot}', 'views/{view}', 'jobs/{job}'].map((one) => `${projects}/${one}`),

@@ -9,6 +9,8 @@ export type Request = {
   path: string
   body?: Maker
   headers: Record<string, string>
+  /** The headers that sign its body. */
+  signed?: (body: string) => Record<string, string>
 }
 
 /** The part of the OpenAPI document that is read here. */
@@ -37,6 +39,7 @@ const others: Readonly<Record<string, string>> = {
   'PUT /api/databases/{database}': '/api/databases/chat',
   'POST /api/databases/{database}/rollback': '/api/databases/chat/rollback',
   'PUT /api/files/{file}': '/api/files/large',
+  'POST /api/files/{file}/rollback': '/api/files/large/rollback',
 }
 /** The query parameters that a read needs, and those with long answers. */
 const queries: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +49,23 @@ const queries: Readonly<Record<string, readonly string[]>> = {
 }
 const lines = { accept: 'application/x-ndjson' }
 
-const filled = (route: string, path: string): string => others[route] ?? path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x')
+/** Ids that the service gave, by the name of their parameter. */
+type Names = Readonly<Record<string, string>>
+
+/** What has answers, conversations and predictions of its own. */
+const withRecords: readonly { paths: RegExp; names: Names }[] = [
+  { paths: /agents\/\{agent\}\/(completions|answers|reruns)/, names: { agent: 'speaker' } },
+  { paths: /chatbots\/\{chatbot\}\/(messages|conversations)/, names: { chatbot: 'talker' } },
+  { paths: /models\/\{model\}\/outcomes/, names: { model: 'origin_model' } },
+]
+
+const filledWith =
+  (given: Names) =>
+  (route: string, path: string): string => {
+    const own = withRecords.find(({ paths }) => paths.test(path))?.names
+    return others[route] ?? path.replace(/\{(\w+)\}/g, (_, name: string) => own?.[name] ?? given[name] ?? names[name] ?? 'x')
+  }
+type Filled = ReturnType<typeof filledWith>
 
 const sql = (name: string, query: Maker): Request => ({
   ...{ name, method: 'POST', path: '/api/sql/query', headers: { 'content-type': 'application/json' } },
@@ -65,7 +84,7 @@ const lists = [
 ]
 
 /** The ways in which one route is read: with its longest answer, and in the past. */
-const reads = (route: string, path: string, parameters: readonly { name?: string }[]): Request[] => {
+const reads = (filled: Filled, route: string, path: string, parameters: readonly { name?: string }[]): Request[] => {
   const takes = (name: string) => parameters.some((one) => one.name === name)
   const asked = [
     ...(queries[path] ?? ['']),
@@ -88,27 +107,29 @@ const apart = new Set(['GET /api/events/stream', 'POST /api/logout'])
 /**
  * Every route of a document with its largest bodies, and every statement. `missing` lists the routes that take a body but have none here.
  */
-export const largestRequests = ({ paths }: Document): { requests: Request[]; missing: string[] } => {
+export const largestRequests = ({ paths }: Document, ids: Names): { requests: Request[]; missing: string[] } => {
+  const filled = filledWith(ids)
   const missing: string[] = []
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
   const ofRoute = ({ method, path, operation }: (typeof routes)[number]): Request[] => {
     const route = `${method} ${path}`
-    if (method === 'GET') return apart.has(route) ? [] : reads(route, path, operation?.parameters ?? [])
+    if (method === 'GET') return apart.has(route) ? [] : reads(filled, route, path, operation?.parameters ?? [])
     const sent = bodies[route]
     if (!sent && operation?.requestBody) missing.push(route)
     if (!sent) return [{ name: route, method, path: filled(route, path), headers: {} }]
-    return sent.map(({ name, text, type = 'application/json' }) => ({
-      ...{ name: `${route}: ${name}`, method, path: filled(route, path), body: text, headers: { 'content-type': type } },
+    return sent.map(({ name, text, type = 'application/json', headers, signed }) => ({
+      ...{ name: `${route}: ${name}`, method, path: filled(route, path), body: text, headers: { 'content-type': type, ...headers } },
+      ...(signed && { signed }),
     }))
   }
   const known = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   missing.push(...Object.keys(bodies).filter((route) => !known.has(route)))
   const by = (method: string) => routes.filter((route) => route.method === method).flatMap(ofRoute)
   const [posts = [], puts = [], gets = [], deletes = []] = order.map(by)
-  // Erasures and new keys have most to do when the rest is done.
-  const isLast = ({ path }: Request) => path.startsWith('/api/log/')
+  // Erasures and new keys have most to do when the rest is done, and there is something to roll back once it was changed.
+  const isLast = ({ path }: Request) => path.startsWith('/api/log/') || path.endsWith('/rollback')
   const [made, last] = [posts.filter((one) => !isLast(one)), posts.filter(isLast)]
   const listed = lists.map((query) => sql(query, () => query))
   return { requests: [...made, ...puts, ...statementRequests(), ...gets, ...listed, ...last, ...deletes], missing }
