@@ -6,6 +6,7 @@ import { dataPaths } from '../setup/data-directory.js'
 import { programFile } from '../setup/package.js'
 import { Child, type Loss } from './child.js'
 import { residentBytes } from '../basics/resident-memory.js'
+import { endOrphan } from './orphan.js'
 import type { AnalyticsLimits, AnalyticsOptions } from './contract/options.js'
 import type { TablesState } from '../sql/relations/projections.js'
 import { Pulse } from './pulse.js'
@@ -168,9 +169,13 @@ export class Keeper {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
+  get #entry(): string {
+    return this.options.entry ?? programFile('sql-process')
+  }
+
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, masterKeys, entry, answerQuestion = noConnections } = this.options
+    const { dataDirectory, masterKeys, answerQuestion = noConnections } = this.options
     const before = this.#child?.state
     const settings = {
       ...this.limits,
@@ -188,7 +193,7 @@ export class Keeper {
       this.#noteConfinement(child.state.confinement)
       this.#tellChange()
     }
-    const child: Child = new Child(entry ?? programFile('sql-process'), settings, onChange, answerQuestion)
+    const child: Child = new Child(this.#entry, settings, onChange, answerQuestion)
     if (before) {
       const { position, head, lastError, trouble } = before
       Object.assign(child.state, { position, head, lastError, trouble })
@@ -216,6 +221,8 @@ export class Keeper {
       { loss: child.loss, reason: child.state.failed ?? child.state.ending, pid: child.pid },
       'the analytics process ended; starting another one',
     )
+    const orphan = child.state.failed === undefined ? undefined : endOrphan(child.state.failed, this.#entry)
+    if (orphan !== undefined) this.options.logger?.warn({ pid: orphan }, 'ended a process for SQL that an earlier server had left behind')
     const lived = performance.now() - child.startedAt
     const { ready, failed, ending } = child.state
     this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1

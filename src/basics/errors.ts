@@ -55,7 +55,7 @@ export const problemCatalogue = {
     about:
       'The storage did not say in time whether it recorded the request; sent again with the same Idempotency-Key, it is recorded once.',
   },
-  disk_full: { status: 507, about: 'The disk of the data directory has no room for what was sent. Nothing of it was recorded.' },
+  disk_full: { status: 507, about: 'The disk of the data directory has no room for this. Nothing of it was recorded.' },
   analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
   internal: { status: 500, about: 'A fault of this service. The log line with the same request id says more.' },
 } as const satisfies Record<string, { status: number; about: string }>
@@ -164,9 +164,9 @@ export const diskFull = (cause: unknown): Problem =>
   new Problem(
     'disk_full',
     'No room on the disk',
-    'the disk of the data directory has no room for what was sent; nothing of it was recorded',
+    'the disk of the data directory has no room for this; nothing of it was recorded',
     {
-      hint: 'Free disk space, then send the request again. GET /api/log/storage says what takes room.',
+      hint: 'Free disk space, then try it again. GET /api/log/storage says what takes room.',
       cause: cause instanceof Error ? cause.message : String(cause),
     },
   )

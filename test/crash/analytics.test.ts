@@ -179,3 +179,20 @@ test('when the server is killed its process and socket go with it', async () => 
   await until(() => !isAlive(pid))
   expect(readdirSync(temporary)).toEqual([])
 })
+
+test('a process that was stopped when its server was killed is ended by the next one, which needs its tables', async () => {
+  bench = await Bench.open()
+  await bench.analytics.stop()
+  const parent = spawn(process.execPath, [fileURLToPath(new URL('../support/orphan-parent.js', import.meta.url)), bench.directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [told] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pid = Number(told.toString())
+  process.kill(pid, 'SIGSTOP')
+  parent.kill('SIGKILL')
+  await once(parent, 'exit')
+  expect(isAlive(pid)).toBe(true)
+  await bench.start()
+  await until(() => bench.analytics.status().ready)
+  expect(isAlive(pid)).toBe(false)
+})

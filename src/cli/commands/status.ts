@@ -33,6 +33,7 @@ const parsed = <T>(schema: z.ZodType<T>, body: unknown): T => {
 
 const unless = (ready: boolean, reason = 'not ready', text = 'ready'): string => (ready ? text : `NOT READY: ${reason}`)
 const behind = (lag: number): string => (lag === 0 ? 'at the head of the log' : `${lag} events behind the log`)
+const ahead = (events: number): string => `AHEAD: ${events} events are missing in the log, which is an older copy or another one`
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 const rebuilt = (count: number, reason: string | null): string =>
   count === 0 ? 'never built anew' : `built anew ${times(count)}, last for: ${reason ?? 'unknown'}`
@@ -71,22 +72,27 @@ const headOf = (paths: DataPaths): number => {
   }
 }
 
+/** How far the tables are, beside a log with this head. The server refuses tables that know more than the log. */
+const tablesAt = async ({ analytics }: DataPaths, head: number): Promise<{ tables: string; ok: boolean }> => {
+  if (!existsSync(analytics)) return { tables: 'none; the next start builds them', ok: true }
+  const checkpoint = await tablesCheckpoint(analytics).catch(() => undefined)
+  if (!checkpoint) return { tables: 'cannot be read; the next start mends them or builds them anew', ok: true }
+  const position = Number(checkpoint[0]?.[0])
+  const ok = position <= head
+  return { tables: `position ${position}, ${ok ? behind(head - position) : ahead(position - head)}`, ok }
+}
+
 /** The status of a data directory that no server holds. */
 const look = async (paths: DataPaths): Promise<Found> => {
   const head = headOf(paths)
-  const tables = existsSync(paths.analytics)
-    ? await tablesCheckpoint(paths.analytics).then(
-        ([standing]) => `position ${Number(standing?.[0])}, ${behind(Math.max(0, head - Number(standing?.[0])))}`,
-        () => 'cannot be read; the next start mends them or builds them anew',
-      )
-    : 'none; the next start builds them'
+  const { tables, ok } = await tablesAt(paths, head)
   const { count, last } = readRebuilds(paths.rebuilds) ?? { count: 0, last: null }
   const lines: Lines = [
     ['server', 'none'],
     ['log', `position ${head}`],
     ['tables', `${tables}, ${rebuilt(count, last?.reason ?? null)}`],
   ]
-  return { lines, ...(await diskUse(paths)), ok: true }
+  return { lines, ...(await diskUse(paths)), ok }
 }
 
 const units: [string, number][] = [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]] // prettier-ignore

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { isProblem } from '../../basics/errors.js'
+import { diskFull, isDiskFull, isProblem } from '../../basics/errors.js'
 import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
 import { findEngine } from '../engines/engines.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -123,6 +123,7 @@ const failure = (error: unknown): TrainMessage => {
     const { code, title, detail, extras } = error
     return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
   }
+  if (isDiskFull(error)) return failure(diskFull(error))
   // Only for the log: an unexpected error may quote rows.
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { failed: { code: 'internal', title: 'Training failed', detail: 'A fault of this service; its log says more.', cause } }

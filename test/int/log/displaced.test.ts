@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { commandHere } from '../../support/command-here.js'
 import { until } from '../../support/until.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
@@ -130,6 +131,9 @@ test('an older log beside newer tables is not started on, and not written to, un
   const said = await refusal()
   expect(said).toMatch(/older copy.*the tables stand at position 5, and the log ends at 3.*delete .*analytics\.duckdb/)
   expect(readFileSync(log).equals(before)).toBe(true)
+  const status = await commandHere(['status'], { DATA_DIR: data })
+  expect(status).toMatchObject({ code: 1, err: '' })
+  expect(status.out).toMatch(/^tables +position 5, AHEAD: 2 events are missing in the log/m)
   rmSync(analytics)
   expect(await names(await start())).toEqual(['one', 'two'])
   await stop()

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals'
+import { unescapeText } from '../../src/dialect/strings.js'
+import { seeded } from '../support/random.js'
+
+/** The same by an expression: what each text means, said in another way. */
+const meant = (inner: string, quote: "'" | '"'): string => {
+  const escapes: Record<string, string> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a', '\\': '\\', "'": "'", '"': '"' }
+  const json: Record<string, string> = quote === '"' ? { '/': '/', f: '\f' } : {}
+  return inner.replace(/\\u([0-9a-fA-F]{4})|\\([\s\S])|''|""/g, (whole: string, hex?: string, after?: string) => {
+    if (hex !== undefined) return quote === '"' ? String.fromCharCode(Number.parseInt(hex, 16)) : whole
+    if (after !== undefined) return escapes[after] ?? json[after] ?? whole
+    return whole === quote + quote ? quote : whole
+  })
+}
+
+test.each(["'", '"'] as const)('texts in %s mean the same, whatever stands in them', (quote) => {
+  const random = seeded(7)
+  const below = (count: number) => Math.floor(random() * count)
+  const pieces = ['\\', "'", '"', 'u', '00e9', '\\u00e9', 'n', '\\n', '0', 'Z', 'f', '/', 'é', '😀', 'a b', '\\d', '\n', quote + quote]
+  for (let n = 0; n < 5_000; n++) {
+    const text = Array.from({ length: below(12) }, () => pieces[below(pieces.length)]).join('')
+    expect([text, unescapeText(text, quote)]).toEqual([text, meant(text, quote)])
+  }
+})
