@@ -107,6 +107,18 @@ where('MariaDB', () => {
     expect(listed).toEqual(alone)
   })
 
+  test('days that no calendar has are NULL, and not the next day', async () => {
+    await write('DROP TABLE IF EXISTS invalid')
+    await write('CREATE TABLE invalid (id int, day date, at datetime)')
+    await write(
+      "SET STATEMENT sql_mode = 'ALLOW_INVALID_DATES' FOR INSERT INTO invalid VALUES (1, '2024-02-31', '2023-02-29 10:00:00'), (2, '2024-02-29', '2023-12-31 10:00:00')",
+    )
+    expect((await readAll(db, connections, connection, { scan: { table: 'invalid', columns: ['id', 'day', 'at'] } })).rows).toEqual([
+      [1, null, null],
+      [2, '2024-02-29', '2023-12-31 10:00:00'],
+    ])
+  })
+
   test('a sum of large numbers stays a number', async () => {
     expect((await readAll(db, connections, connection, 'SELECT sum(id) AS s, count(*) AS n FROM odd')).types).toEqual({
       s: 'DECIMAL(38,0)',
@@ -171,6 +183,8 @@ where('MariaDB', () => {
     ['DELETE FROM odd', 'refused_statement'],
     ['SELECT 1; DELETE FROM odd', 'query_failed'],
     ["SELECT * FROM odd INTO OUTFILE 'rows.txt'", 'refused_statement'],
+    ["SELECT 1 INTO/**/DUMPFILE 'rows.txt'", 'refused_statement'],
+    ["SELECT 1.5INTO # x\nOUTFILE 'rows.txt'", 'refused_statement'],
     ["LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE odd", 'refused_statement'],
     ['/*!50000 DELETE FROM odd */', 'refused_statement'],
     ['WITH x AS (SELECT 1) DELETE FROM odd', 'refused_statement'],

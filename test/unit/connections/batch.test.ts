@@ -152,6 +152,7 @@ describe('statements that read', () => {
     '/* x */ WITH a AS (SELECT 1) SELECT * FROM a',
     'TABLE x',
     'SHOW TABLES',
+    'SELECT outfile FROM x',
   ])('%j', (sql) => {
     expect(() => mayWrite({ native: sql }, false)).not.toThrow()
   })
@@ -161,6 +162,9 @@ describe('statements that read', () => {
     '/* a /* b */ SELECT */ DELETE',
     '/*!50000 SELECT */ 1',
     'SELECT 1 INTO OUTFILE 1',
+    "SELECT 1 into/**/dumpfile 'x'",
+    "SELECT 1 INTO -- x\n#\nOUTFILE 'x'",
+    "SELECT 1.5INTO OUTFILE 'x'",
     'SELECTED',
     ';SELECT 1',
   ])('not %j', (sql) => {

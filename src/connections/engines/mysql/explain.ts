@@ -47,6 +47,8 @@ export const explainMysql =
         return cancelled()
       case 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION':
         return writeRefused(says, toRead)
+      case 'ER_NO_DB_ERROR':
+        return refusedThere(message, secrets, 'Write the database before the table, or give the connection the parameter "database".')
       case 'HANDSHAKE_NO_SSL_SUPPORT':
         return noTls('"ssl": false')
       default:

@@ -14,7 +14,7 @@ import {
   putUtinyint,
   putUuid,
 } from '../../batch/numbers.js'
-import { putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
+import { daysOf, putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
 import { decimal, decimalMaxDigits, plain, type ColumnType, type PlainType } from '../../contract/types.js'
 
@@ -44,13 +44,19 @@ const ofText = (type: PlainType, put: PutText): Reading => ({
   put: (vector, row, bytes) => put(vector, row, bytes.toString('latin1')),
 })
 
-/** A day that no calendar has, such as 0000-00-00, is NULL. */
+const isOfCalendar = (text: string): boolean => {
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10))]
+  if (year === 0 || month === 0 || day === 0) return false
+  return day <= 28 || day <= daysOf(year, month + 1, 1) - daysOf(year, month, 1)
+}
+
+/** A day that no calendar has, such as 0000-00-00 or 2024-02-31, is NULL. */
 const ofDay = (type: PlainType, put: PutText): Reading => ({
   type: plain(type),
   put: (vector, row, bytes) => {
     const text = bytes.toString('latin1')
-    if (text.startsWith('0000-') || text.startsWith('00-', 5) || text.startsWith('00', 8)) vector.setNull(row)
-    else put(vector, row, text)
+    if (isOfCalendar(text)) put(vector, row, text)
+    else vector.setNull(row)
   },
 })
 
