@@ -20,16 +20,20 @@ export const redacted = (text: string, secrets: readonly string[]): string =>
 export const connectionFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
-const tlsSentences: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that is not known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is signed by an authority that is not known here',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-}
+const selfSigned = 'its certificate is signed by itself'
+const unknownAuthority = 'its certificate is signed by an authority that is not known here'
+
+/** Refusals of certificates: their codes, and how their messages begin, which are all that some drivers leave of them. */
+const tlsRefusals: readonly (readonly [code: string, message: string, says: string])[] = [
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain', unknownAuthority],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', selfSigned],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate', unknownAuthority],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unable to get local issuer certificate', unknownAuthority],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'unable to get issuer certificate', unknownAuthority],
+  ['CERT_HAS_EXPIRED', 'certificate has expired', 'its certificate has expired'],
+  ['CERT_NOT_YET_VALID', 'certificate is not yet valid', 'its certificate is not valid yet'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames", 'its certificate is for another host'],
+]
 
 const codeOf = (error: unknown): string => {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
@@ -40,14 +44,15 @@ const codeOf = (error: unknown): string => {
 export const explainNetwork = (error: unknown): Problem | undefined => {
   if (isProblem(error)) return error
   const code = codeOf(error)
-  const tls = tlsSentences[code]
-  if (tls !== undefined)
+  const message = error instanceof Error ? error.message : ''
+  const refusal = tlsRefusals.find(([known, text]) => code === known || message.startsWith(text))
+  if (refusal)
     return connectionFailed(
       'TLS failed',
-      `The database cannot be trusted: ${tls}`,
+      `The database cannot be trusted: ${refusal[2]}`,
       'Give its authority as ssl_ca (PEM text), or the host that it is for.',
     )
-  if (/^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code) || (error instanceof Error && /before secure TLS connection/.test(error.message)))
+  if (/^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code) || /before secure TLS connection/.test(message))
     return connectionFailed(
       'TLS failed',
       'The database broke off the start of TLS',

@@ -1,4 +1,5 @@
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 import type { JsonObject, Json } from '../../../../events/common.js'
 import { wrong } from '../../../basics/errors.js'
 import { nearest } from '../../../basics/nearest.js'
@@ -35,6 +36,15 @@ export const flagOf = (given: ReadonlyMap<string, Json>, name: string): boolean 
   throw wrong(`The parameter "${name}" is neither true nor false`)
 }
 
+/** @throws Problem wrong_arguments with the message unless the work succeeds */
+const readable = (work: () => unknown, message: string, hint: string): void => {
+  try {
+    work()
+  } catch {
+    throw wrong(message, hint)
+  }
+}
+
 const asText = 'Give the certificate itself, as text that begins with -----BEGIN. Files of the server are not read.'
 
 /** A certificate or key as text. A path is refused: it would be read with the rights of this service. */
@@ -43,12 +53,13 @@ export const pemOf = (given: ReadonlyMap<string, Json>, ...names: string[]): str
   const text = name === undefined ? undefined : textOf(given, name)?.trim()
   if (name === undefined || text === undefined) return undefined
   if (!text.startsWith('-----BEGIN ')) throw wrong(`The parameter "${name}" is not a certificate or key in PEM`, asText)
-  if (!text.includes('PRIVATE KEY'))
-    try {
-      new X509Certificate(text)
-    } catch {
-      throw wrong(`The parameter "${name}" is not a certificate that can be read`, asText)
-    }
+  if (text.includes('PRIVATE KEY'))
+    readable(
+      () => createPrivateKey(text),
+      `The parameter "${name}" is not a key that can be read`,
+      'Give the private key itself, as text in PEM, without a passphrase.',
+    )
+  else readable(() => new X509Certificate(text), `The parameter "${name}" is not a certificate that can be read`, asText)
   return text
 }
 
@@ -128,5 +139,12 @@ export const encryptionOf = (
   const ca = pemOf(given, ...names.ca)
   const ssl = flagOf(given, 'ssl')
   const implied = ssl === false ? 'disable' : ca !== undefined ? 'verify-full' : ssl ? 'require' : 'prefer'
-  return { mode: mode ?? implied, ca, cert: pemOf(given, ...names.cert), key: pemOf(given, ...names.key) }
+  const [cert, key] = [pemOf(given, ...names.cert), pemOf(given, ...names.key)]
+  if (cert !== undefined && key !== undefined)
+    readable(
+      () => createSecureContext({ cert, key }),
+      `The parameters "${names.cert[0] ?? ''}" and "${names.key[0] ?? ''}" do not belong together`,
+      'Give the key that the certificate was made for.',
+    )
+  return { mode: mode ?? implied, ca, cert, key }
 }

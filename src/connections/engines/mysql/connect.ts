@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type Connected } from '../../../egress/connect.js'
@@ -22,13 +22,19 @@ const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<Connec
   }
 }
 
+/**
+ * The name that a certificate must be for. The driver takes an address for no name, and would ask for a certificate of "localhost"; with a
+ * dot behind it, which the check takes away, it is a name.
+ */
+const certifiedName = (name: string): string => (isIP(name) === 0 ? name : `${name}.`)
+
 const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured: boolean, deadline: AbortSignal): Promise<Client> =>
   new Promise((resolve, reject) => {
     const { user, password, database } = parameters
     const client = mysql.createConnection({
       user,
       password,
-      host: to.name,
+      host: certifiedName(to.name),
       port: to.port,
       stream: socket,
       charset: 'utf8mb4',

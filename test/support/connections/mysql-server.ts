@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { Certificate } from './certificate.js'
+import { listen, type Listening } from './proxy.js'
+
+const speaksTls = 0x800
+/** Protocol 4.1, secure authentication, plugins for it, and a database in the login. */
+const speaks = 0x0008_a208
+
+/** A packet of MySQL: three bytes for its length, one for its number, and its bytes. */
+export const packet = (number: number, ...parts: readonly (Buffer | string)[]): Buffer => {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)))
+  const head = Buffer.alloc(4)
+  head.writeUIntLE(body.length, 0, 3)
+  head.writeUInt8(number, 3)
+  return Buffer.concat([head, body])
+}
+
+const short = (value: number): Buffer => Buffer.from([value & 0xff, (value >> 8) & 0xff])
+
+const greeting = (isSecured: boolean): Buffer => {
+  const flags = speaks | (isSecured ? speaksTls : 0)
+  const salt = ['12345678\0', '123456789012\0'] as const
+  return packet(
+    0,
+    ...['\x0a8.0.36\0', Buffer.from([1, 0, 0, 0]), salt[0], short(flags), '\x2d', short(2), short(flags >> 16), '\x15'],
+    ...[Buffer.alloc(10), salt[1], 'mysql_native_password\0'],
+  )
+}
+
+const ok = (number: number): Buffer => packet(number, '\0\0\0', short(2), short(0))
+const refusal = (number: number): Buffer => packet(number, '\xff', short(1045), '#28000', 'Access denied for everybody')
+
+/** Hears the packets of one socket, in order. */
+const hear = (socket: Socket, onPacket: (number: number, body: Buffer) => void): void => {
+  let held: Buffer = Buffer.alloc(0)
+  socket.on('data', (bytes: Buffer) => {
+    held = Buffer.concat([held, bytes])
+    while (held.length >= 4 && held.length >= 4 + held.readUIntLE(0, 3)) {
+      const end = 4 + held.readUIntLE(0, 3)
+      const [number, body] = [held.readUInt8(3), held.subarray(4, end)]
+      held = held.subarray(end)
+      onPacket(number, body)
+    }
+  })
+}
+
+/** A server that speaks as MySQL, begins TLS with a certificate, and refuses everybody who goes on behind it. */
+export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
+  listen((socket) => {
+    socket.write(greeting(true))
+    socket.once('data', (request: Buffer) => {
+      // The start of TLS may come with the request for it.
+      socket.pause()
+      const rest = request.subarray(4 + request.readUIntLE(0, 3))
+      if (rest.length > 0) socket.unshift(rest)
+      const secured = new TLSSocket(socket, { isServer: true, key: readFileSync(key), cert: readFileSync(cert) })
+      secured.on('error', () => undefined)
+      secured.once('data', () => secured.write(refusal(3)))
+    })
+  })
+
+/** A server that speaks as MySQL, logs everybody in, says yes to what sets something up, and answers any SELECT by `answer` alone. */
+export const mysqlThat = (answer: (socket: Socket, sql: string) => void): Promise<Listening> =>
+  listen((socket) => {
+    socket.write(greeting(false))
+    let isIn = false
+    hear(socket, (number, body) => {
+      const sql = body.subarray(1).toString()
+      if (!isIn) {
+        isIn = true
+        socket.write(ok(number + 1))
+      } else if (/^\s*SELECT/.test(sql)) answer(socket, sql)
+      else if (body[0] === 3) socket.write(ok(1))
+    })
+  })
+
+/** How an answer of one column of text begins: the number of columns, the column, and the end of the columns. */
+export const oneColumn = Buffer.concat([
+  packet(1, '\x01'),
+  packet(
+    2,
+    '\x03def',
+    '\0',
+    '\0',
+    '\0',
+    '\x01x',
+    '\x01x',
+    '\x0c',
+    short(45),
+    Buffer.from([0xff, 0xff, 0, 0, 253]),
+    short(0),
+    '\0',
+    short(0),
+  ),
+  packet(3, '\xfe', short(0), short(2)),
+])
