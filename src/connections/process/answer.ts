@@ -27,6 +27,19 @@ const beyond = (what: string, most: number): Problem =>
 
 const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
+/** Closes a cursor. What still comes meanwhile is bounded as a step is. @returns whether the session can be used again */
+const closed = async (session: Session, cursor: Cursor): Promise<boolean> => {
+  const from = session.received
+  const look = setInterval(() => {
+    if (session.received - from > limits.connectionReadMaxBytes) session.destroy()
+  }, lookEveryMs)
+  try {
+    return await cursor.close()
+  } finally {
+    clearInterval(look)
+  }
+}
+
 /** One answer on its way to its reader. */
 export class Answer {
   readonly #reader = new AbortController()
@@ -114,11 +127,11 @@ export class Answer {
         this.#changed ||= cursor.hasChanged?.() ?? false
       }
     } catch (error) {
-      const isClean = await cursor.close()
+      const isClean = await closed(session, cursor)
       if (!isClean) session.destroy()
       throw error
     }
-    return cursor.close()
+    return closed(session, cursor)
   }
 
   /** Begins the statement. When that takes too long, or nobody waits any more, it is cancelled in the database. */

@@ -61,38 +61,31 @@ export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
     })
   })
 
-/** A server that speaks as MySQL, logs everybody in, says yes to what sets something up, and answers any SELECT by `answer` alone. */
-export const mysqlThat = (answer: (socket: Socket, sql: string) => void): Promise<Listening> =>
+const acceptStatement = (socket: Socket): void => void socket.write(ok(1))
+
+/** A server that speaks as MySQL, logs everybody in, and answers each SELECT by `answer` alone, and other statements with yes or as told. */
+export const mysqlThat = (answer: (socket: Socket) => void, otherwise: (socket: Socket) => void = acceptStatement): Promise<Listening> =>
   listen((socket) => {
     socket.write(greeting(false))
     let isIn = false
     hear(socket, (number, body) => {
-      const sql = body.subarray(1).toString()
       if (!isIn) {
         isIn = true
         socket.write(ok(number + 1))
-      } else if (/^\s*SELECT/.test(sql)) answer(socket, sql)
-      else if (body[0] === 3) socket.write(ok(1))
+      } else if (/^\s*SELECT/.test(body.subarray(1).toString())) answer(socket)
+      else if (body[0] === 3) otherwise(socket)
     })
   })
 
-/** How an answer of one column of text begins: the number of columns, the column, and the end of the columns. */
-export const oneColumn = Buffer.concat([
-  packet(1, '\x01'),
-  packet(
-    2,
-    '\x03def',
-    '\0',
-    '\0',
-    '\0',
-    '\x01x',
-    '\x01x',
-    '\x0c',
-    short(45),
-    Buffer.from([0xff, 0xff, 0, 0, 253]),
-    short(0),
-    '\0',
-    short(0),
-  ),
-  packet(3, '\xfe', short(0), short(2)),
-])
+/** A column of text, named x. */
+export const column = (number: number): Buffer =>
+  packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, 253]), short(0), '\0', short(0))
+
+/** The end of the columns, or of the rows. */
+export const endOfAnswer = (number: number): Buffer => packet(number, '\xfe', short(0), short(2))
+
+/** An answer without rows, behind which another one comes. */
+export const moreAnswers = (number: number): Buffer => packet(number, '\0\0\0', short(2 | 8), short(0))
+
+/** How an answer of one column of text begins. */
+export const oneColumn = Buffer.concat([packet(1, '\x01'), column(2), endOfAnswer(3)])

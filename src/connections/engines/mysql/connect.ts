@@ -6,10 +6,14 @@ import type { Lookup } from '../../../egress/resolve.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { connectionFailed, type Explain } from '../contract/explain.js'
+import { run } from './cursor.js'
 import type { MysqlParameters } from './parameters.js'
 
 /** A logged in client, and the socket below it. */
 export type Opened = { client: Client; socket: Socket; at: Connected['to']; threadId: number }
+
+/** More packets out of order are no accident. */
+const disorderMax = 100
 
 const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
   const { mode, ca, cert, key } = encryption
@@ -49,14 +53,16 @@ const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured
       reject(new Error('the login took too long'))
     }
     deadline.addEventListener('abort', stop, { once: true })
-    const unbound = boundLogin(socket)
     const settle = (tell: () => void) => {
-      unbound()
       deadline.removeEventListener('abort', stop)
       tell()
     }
     // What fails between two statements is noticed by the next one.
     client.on('error', () => undefined)
+    let disorder = 0
+    client.on('warn', () => {
+      if (++disorder > disorderMax) socket.destroy()
+    })
     client.once('connect', () => settle(() => resolve(client)))
     client.once('error', (error: Error) =>
       settle(() => {
@@ -64,15 +70,6 @@ const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured
         reject(error)
       }),
     )
-  })
-
-/** Runs a statement of our own. Its rows are buffers. */
-export const run = (client: Client, sql: string): Promise<(Buffer | null)[][]> =>
-  new Promise((resolve, reject) => {
-    client.query({ sql, rowsAsArray: true, typeCast: false }, (error, rows) => {
-      if (error) reject(error)
-      else resolve(Array.isArray(rows) ? (rows as unknown as (Buffer | null)[][]) : [])
-    })
   })
 
 /** Settings that the readings of values rely on, and bounds that only some servers know. */
@@ -92,7 +89,11 @@ const tooSlow = () =>
     'Check that a database of this engine listens at this host and port.',
   )
 
-/** Connects and logs in, with TLS if the parameters or the server want it. @throws Problem connection_failed, egress_refused */
+/**
+ * Connects, logs in and sets up what readings rely on, with TLS if the parameters or the server want it.
+ *
+ * @throws Problem connection_failed, egress_refused
+ */
 export const openClient = async (
   parameters: MysqlParameters,
   { policy }: Surroundings,
@@ -108,7 +109,8 @@ export const openClient = async (
       signal: deadline,
       ...(lookup && { lookup }),
     })
-    return { client: await login(parameters, connected, isSecured, deadline), socket: connected.socket, at: connected.to }
+    const unbound = boundLogin(connected.socket)
+    return { client: await login(parameters, connected, isSecured, deadline), socket: connected.socket, at: connected.to, unbound }
   }
   let opened: Awaited<ReturnType<typeof attempt>> | undefined
   try {
@@ -118,7 +120,7 @@ export const openClient = async (
       if (mode !== 'prefer' || !noTls(error)) throw error
       opened = await attempt(false)
     }
-    const { socket, client } = opened
+    const { socket, client, unbound } = opened
     const stop = () => socket.destroy()
     deadline.addEventListener('abort', stop, { once: true })
     for (const statement of settings)
@@ -128,6 +130,7 @@ export const openClient = async (
         if (!isRefusal(error)) throw error
       }
     deadline.removeEventListener('abort', stop)
+    unbound()
     return { ...opened, threadId: client.threadId }
   } catch (error) {
     opened?.socket.destroy()

@@ -1,5 +1,7 @@
 import type { Connection as Client } from 'mysql2'
+import type { Socket } from 'node:net'
 import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
 import { Unfit } from '../../batch/unfit.js'
 import type { Rows } from '../contract/engine.js'
 import type { Field, Reading } from './types.js'
@@ -7,7 +9,23 @@ import type { Field, Reading } from './types.js'
 /** A step ends early where its rows are long. */
 const stepBytes = 1024 * 1024
 
+/** Packets that are no rows, between two rows; an answer has at most 4,096 columns. The driver keeps something of each of them. */
+const packetsMax = 5_000
+/** Answers to one statement: a procedure has several. */
+const answersMax = 1_000
+
 export type ByteRow = readonly (Buffer | null)[]
+
+const unasked = (what: string): Problem =>
+  new Problem('query_limit', 'The database sends too much', `The database sent ${what}`, {
+    hint: 'It does not keep to its protocol: check what listens at this port.',
+  })
+
+/** What the driver gives each packet to that belongs to a statement. */
+type Command = { execute: (packet: unknown, connection: unknown) => boolean }
+
+/** Ends a connection at once; its `destroy` would wait for what is on its way. */
+const lose = (client: Client): void => void (Reflect.get(client, 'stream') as Socket).destroy()
 
 /** Reads the rows of one statement as they come; the socket is not read while nobody asks for more. */
 export class Reader {
@@ -17,6 +35,8 @@ export class Reader {
   #bytes = 0
   #failure: { reason: Error } | undefined
   #waiting: { most: number; resolve: () => void } | undefined
+  #packetsLeft = packetsMax
+  #answers = 0
   readonly #ended: Promise<void>
 
   constructor(
@@ -27,7 +47,7 @@ export class Reader {
     this.#ended = new Promise((resolve) => {
       const end = (error?: Error) => {
         client.off('error', end)
-        if (error) this.#failure = { reason: error }
+        if (error) this.#failure ??= { reason: error }
         else this.isOver = true
         this.#wake()
         resolve()
@@ -35,12 +55,15 @@ export class Reader {
       // The driver tells the loss of a connection to the connection, and not to its statement.
       client.on('error', end)
       const query = client.query({ sql, rowsAsArray: true, typeCast: false })
+      this.#countPackets(query as unknown as Command)
       query.on('fields', (fields: unknown) => {
+        if (++this.#answers > answersMax) this.#flood(`more than ${answersMax} answers to one statement`)
         // A procedure has several answers; the first is the answer.
         if (isFirst && Array.isArray(fields)) this.fields = fields as Field[]
         isFirst = false
       })
       query.on('result', (row: unknown, index: unknown) => {
+        if (Array.isArray(row)) this.#packetsLeft = packetsMax
         if (Array.isArray(row) && (index === 0 || index === undefined)) this.#take(row as ByteRow)
       })
       query.on('error', end)
@@ -69,6 +92,22 @@ export class Reader {
     await this.#ended
   }
 
+  /** Takes no notice of packets any more once too many came that are no rows. */
+  #countPackets(command: Command): void {
+    const execute = command.execute.bind(command)
+    command.execute = (packet, connection) => {
+      this.#packetsLeft -= 1
+      if (this.#packetsLeft === 0) this.#flood(`${packetsMax} packets that are no rows`)
+      return this.#packetsLeft > 0 && execute(packet, connection)
+    }
+  }
+
+  /** The end of the connection wakes whoever waits. */
+  #flood(what: string): void {
+    this.#failure ??= { reason: unasked(what) }
+    lose(this.client)
+  }
+
   #take(row: ByteRow): void {
     const waiting = this.#waiting
     if (waiting?.most === Infinity) return
@@ -83,6 +122,25 @@ export class Reader {
     this.#waiting?.resolve()
     this.#waiting = undefined
   }
+}
+
+/**
+ * Runs a statement of our own, and gives its rows.
+ *
+ * @throws Problem query_limit for more rows than any list of ours has; Error of the driver
+ */
+export const run = async (client: Client, sql: string): Promise<ByteRow[]> => {
+  const most = limits.connectionColumnsMax + 1
+  const reader = new Reader(client, sql)
+  const found: ByteRow[] = []
+  while (!reader.isOver) {
+    const { rows } = await reader.read(most)
+    for (const row of rows) found.push(row)
+    if (found.length <= most) continue
+    lose(client)
+    throw unasked(`more than ${most} rows`)
+  }
+  return found
 }
 
 const misfit = (column: string, { message, hint }: Unfit): Problem =>

@@ -1,7 +1,7 @@
 import type { Connection as Client } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
 import type { ListedColumn, ListedColumns } from '../../contract/requests.js'
-import { run } from './connect.js'
+import { run } from './cursor.js'
 import { readingOf, type Field } from './types.js'
 
 /** The types of an answer by their names in a declaration; what is not among them comes as text or bytes. */
