@@ -187,6 +187,14 @@ describe('a database that fails', () => {
     await flood.stop()
   })
 
+  test('floods: rows that answer a question of our own are bounded by their number', async () => {
+    const flood = await floodsWith(repeatedly(Buffer.concat(Array.from({ length: 1_000 }, () => row('x')))))
+    const problem = await problemOf(connections.tables(postgres.connection({ port: flood.port, sslmode: 'disable' })))
+    expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringMatching(/more than \d+ rows/) as unknown })
+    await until(() => flood.open() === 0, 20_000)
+    await flood.stop()
+  })
+
   test('floods: what many databases send at once is bounded together', async () => {
     const value = Buffer.alloc(1024 * 1024, 'x')
     const whole = 40

@@ -105,6 +105,12 @@ export const writeRefused = (says: string, reason: Reason): Problem => refusedTo
 export const noTls = (parameter: string): Problem =>
   connectionFailed('No TLS', 'The database does not speak TLS', `Set the parameter ${parameter} if the way to it is safe.`)
 
+/** The server sends what nobody asked it for. @param what that is: '5000 packets that are no rows' */
+export const sendsTooMuch = (what: string): Problem =>
+  new Problem('query_limit', 'The database sends too much', `The database sent ${what}`, {
+    hint: 'It does not keep to its protocol: check what listens at this port.',
+  })
+
 /** What came is not the protocol of the engine. */
 export const notUnderstood = (): Problem =>
   connectionFailed(

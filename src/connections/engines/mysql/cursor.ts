@@ -4,6 +4,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { Unfit } from '../../batch/unfit.js'
 import type { Rows } from '../contract/engine.js'
+import { sendsTooMuch } from '../contract/explain.js'
 import type { Field, Reading } from './types.js'
 
 /** A step ends early where its rows are long. */
@@ -15,11 +16,6 @@ const packetsMax = 5_000
 const answersMax = 1_000
 
 export type ByteRow = readonly (Buffer | null)[]
-
-const unasked = (what: string): Problem =>
-  new Problem('query_limit', 'The database sends too much', `The database sent ${what}`, {
-    hint: 'It does not keep to its protocol: check what listens at this port.',
-  })
 
 /** What the driver gives each packet to that belongs to a statement. */
 type Command = { execute: (packet: unknown, connection: unknown) => boolean }
@@ -104,7 +100,7 @@ export class Reader {
 
   /** The end of the connection wakes whoever waits. */
   #flood(what: string): void {
-    this.#failure ??= { reason: unasked(what) }
+    this.#failure ??= { reason: sendsTooMuch(what) }
     lose(this.client)
   }
 
@@ -138,7 +134,7 @@ export const run = async (client: Client, sql: string): Promise<ByteRow[]> => {
     for (const row of rows) found.push(row)
     if (found.length <= most) continue
     lose(client)
-    throw unasked(`more than ${most} rows`)
+    throw sendsTooMuch(`more than ${most} rows`)
   }
   return found
 }

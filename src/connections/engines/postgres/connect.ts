@@ -7,6 +7,7 @@ import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { connectionFailed, type Explain } from '../contract/explain.js'
 import type { PostgresParameters } from './parameters.js'
+import { run } from './run.js'
 
 /** A logged in client, and the socket below it. */
 export type Opened = { client: pg.Client; socket: Socket; tls: ConnectionOptions | undefined; at: Connected['to'] }
@@ -56,7 +57,6 @@ const login = async (
   // What fails between two statements is noticed by the next one.
   client.on('error', () => undefined)
   const stop = () => socket.destroy()
-  const unbound = boundLogin(socket)
   deadline.addEventListener('abort', stop, { once: true })
   try {
     await client.connect()
@@ -65,7 +65,6 @@ const login = async (
     socket.destroy()
     throw error
   } finally {
-    unbound()
     deadline.removeEventListener('abort', stop)
   }
 }
@@ -92,12 +91,12 @@ const settings = ({ schema }: PostgresParameters): string[] => [
 
 const prepare = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
   try {
-    await client.query(statements.join('; '))
+    await run(client, statements.join('; '))
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error
     for (const statement of statements)
       try {
-        await client.query(statement)
+        await run(client, statement)
       } catch (refused) {
         if (!(refused instanceof pg.DatabaseError)) throw refused
       }
@@ -109,12 +108,13 @@ export const openClient = async (parameters: PostgresParameters, { policy }: Sur
   const timeoutMs = limits.connectionConnectTimeoutMs
   const deadline = AbortSignal.timeout(timeoutMs)
   const { mode } = parameters.encryption
-  const attempt = async (tls: ConnectionOptions | undefined): Promise<Opened> => {
+  const attempt = async (tls: ConnectionOptions | undefined) => {
     const connected = await connectAllowed(policy, parameters.host, Number(parameters.port), { timeoutMs, signal: deadline })
+    const unbound = boundLogin(connected.socket)
     const client = await login(parameters, connected, tls, deadline)
-    return { client, socket: connected.socket, tls, at: connected.to }
+    return { client, socket: connected.socket, tls, at: connected.to, unbound }
   }
-  let opened: Opened | undefined
+  let opened: Awaited<ReturnType<typeof attempt>> | undefined
   try {
     const tls = mode === 'disable' ? undefined : tlsOptions(parameters)
     try {
@@ -128,6 +128,7 @@ export const openClient = async (parameters: PostgresParameters, { policy }: Sur
     deadline.addEventListener('abort', stop, { once: true })
     await prepare(opened.client, settings(parameters))
     deadline.removeEventListener('abort', stop)
+    opened.unbound()
     return opened
   } catch (error) {
     opened?.socket.destroy()

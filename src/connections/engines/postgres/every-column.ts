@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 import type { ListedColumns } from '../../contract/requests.js'
-import { rows, userTables } from './metadata.js'
+import { userTables } from './metadata.js'
+import { run } from './run.js'
 import { readingOf, type OwnType } from './types.js'
 
 const columnsSql = `
@@ -33,9 +34,9 @@ export const listColumns = async (
   learn: (oids: readonly number[]) => Promise<void>,
 ): Promise<ListedColumns> => {
   const domains = new Map(
-    (await rows(client, domainsSql)).map(([oid, base, typmod]) => [Number(oid), { oid: Number(base), typmod: Number(typmod) }]),
+    (await run(client, domainsSql)).map(([oid, base, typmod]) => [Number(oid), { oid: Number(base), typmod: Number(typmod) }]),
   )
-  const found = (await rows(client, columnsSql, [schema ?? null])).map(([space, table, name, remote, oid, typmod, dimensions]) => ({
+  const found = (await run(client, columnsSql, [schema ?? null])).map(([space, table, name, remote, oid, typmod, dimensions]) => ({
     ...{ schema: space ?? '', table: table ?? '', name: name ?? '', remote: remote ?? '', dimensions: Number(dimensions) },
     declared: below(domains, { oid: Number(oid), typmod: Number(typmod) }),
   }))

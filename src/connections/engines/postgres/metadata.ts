@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 import { noComments, type Table, type TableComments, type Tables } from '../../contract/requests.js'
+import { run } from './run.js'
 import type { OwnType } from './types.js'
 
 /** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
@@ -14,15 +15,9 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 WHERE ${userTables}
 ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
 
-/** The rows of a query of our own, as texts. */
-export const rows = async (client: pg.Client, text: string, values: readonly unknown[] = []): Promise<(string | null)[][]> => {
-  const result = await client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })
-  return result.rows
-}
-
 /** The tables and views of one schema, or of all that are not the server's own. */
 export const listTables = async (client: pg.Client, schema: string | undefined): Promise<Tables> => {
-  const found = await rows(client, tablesSql, [schema ?? null])
+  const found = await run(client, tablesSql, [schema ?? null])
   const tables = found
     .slice(0, limits.connectionTablesMax)
     .map(([space, name, type]): Table => ({ schema: space ?? '', name: name ?? '', type: type === 'view' ? 'view' : 'table' }))
@@ -45,7 +40,7 @@ const isTrue = (text: string | null | undefined): boolean => text === 't' || tex
 export const declaredColumns = async (client: pg.Client, quoted: string): Promise<Declared[]> => {
   for (const hasDeterminism of [true, false])
     try {
-      const found = await rows(client, columnsSql(hasDeterminism), [quoted])
+      const found = await run(client, columnsSql(hasDeterminism), [quoted])
       return found.map(([name, remote, notNull, dimensions, isExact, encoding]) => ({
         name: name ?? '',
         remote: remote ?? '',
@@ -68,7 +63,7 @@ FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 
 /** What COMMENT ON says of a table and its columns; nothing where the server has no such catalogue. */
 export const tableComments = async (client: pg.Client, quoted: string): Promise<TableComments> => {
   try {
-    const found = await rows(client, commentsSql, [quoted, limits.connectionCommentMaxChars])
+    const found = await run(client, commentsSql, [quoted, limits.connectionCommentMaxChars])
     const said = found.flatMap(([name = null, comment]) => (comment ? [{ name, comment }] : []))
     return {
       table: said.find(({ name }) => name === null)?.comment ?? null,
@@ -86,7 +81,7 @@ export const isRefusal = (error: unknown): boolean => error instanceof Error && 
 /** Looks up types that are not built in. A domain never occurs: answers name the type below it. */
 export const lookUpTypes = async (client: pg.Client, oids: readonly number[]): Promise<Map<number, OwnType>> => {
   const known = new Map<number, OwnType>(oids.map((oid) => [oid, { text: true }]))
-  const found = await rows(
+  const found = await run(
     client,
     `SELECT t.oid, CASE WHEN e.typtype = 'd' THEN e.typbasetype ELSE t.typelem END, t.typdelim
      FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type e ON e.oid = t.typelem

@@ -17,6 +17,7 @@ import { Reader, rowsOf, settle, type Field, type TextRow } from './cursor.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
+import { run } from './run.js'
 import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
 
 /** A few rows come first, which may be very long. If they are not, some more: open types are decided by them. */
@@ -54,7 +55,7 @@ export class PostgresSession extends SocketSession implements Session {
   }
 
   async check(): Promise<void> {
-    await this.explained(() => this.#client.query('SELECT 1'))
+    await this.explained(() => run(this.#client, 'SELECT 1'))
   }
 
   tables(): Promise<Tables> {
@@ -94,7 +95,7 @@ export class PostgresSession extends SocketSession implements Session {
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
     const quoted = tableName(postgresDialect, table, schema)
     try {
-      await this.#client.query('BEGIN READ ONLY')
+      await run(this.#client, 'BEGIN READ ONLY')
       const { fields } = await this.#start({ sql: `SELECT * FROM ${quoted} LIMIT 0`, values: [], types: new Map(), writes: false })
       await this.#rollback()
       const declared = new Map((await declaredColumns(this.#client, quoted)).map((column) => [column.name, column]))
@@ -128,7 +129,7 @@ export class PostgresSession extends SocketSession implements Session {
   async #open(query: Query): Promise<Cursor> {
     const statement = await this.#statement(query)
     const before = this.received
-    await this.#client.query(statement.writes ? 'BEGIN' : 'BEGIN READ ONLY')
+    await run(this.#client, statement.writes ? 'BEGIN' : 'BEGIN READ ONLY')
     const { reader, rows, fields } = await this.#start(statement)
     const open = fields.map(({ name, oid, typmod }) => {
       const reading = readingOf(oid, typmod, this.#own)
@@ -156,7 +157,7 @@ export class PostgresSession extends SocketSession implements Session {
     await reader.close()
     await this.#rollback()
     await this.#learn(unknown)
-    await this.#client.query('BEGIN READ ONLY')
+    await run(this.#client, 'BEGIN READ ONLY')
     return this.#start(statement)
   }
 
@@ -191,7 +192,7 @@ export class PostgresSession extends SocketSession implements Session {
       if (!rows || rows.length === 0) {
         if (isWriting && !hasChanged) {
           hasChanged = true
-          await this.#client.query('COMMIT')
+          await run(this.#client, 'COMMIT')
         }
         return undefined
       }
@@ -227,8 +228,8 @@ export class PostgresSession extends SocketSession implements Session {
     const clean = async (): Promise<boolean> => {
       await reader.close()
       // Locks of a session outlive its transactions.
-      await this.#client.query('ROLLBACK')
-      await this.#client.query('SELECT pg_catalog.pg_advisory_unlock_all()')
+      await run(this.#client, 'ROLLBACK')
+      await run(this.#client, 'SELECT pg_catalog.pg_advisory_unlock_all()')
       return !wrote && !this.isLost
     }
     return inTime(
@@ -240,7 +241,7 @@ export class PostgresSession extends SocketSession implements Session {
 
   async #rollback(): Promise<void> {
     if (this.isLost) return
-    await this.#client.query('ROLLBACK').catch(() => undefined)
+    await run(this.#client, 'ROLLBACK').catch(() => undefined)
   }
 
   /** What a refusal means; where a table or column is not there, the nearest name that is. */
