@@ -142,10 +142,11 @@ export class Connections {
     return this.#running.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
   }
 
-  /** Ends the processes. */
+  /** Ends the processes, and in their databases what they have under way there. */
   stop(): void {
     clearTimeout(this.#idle)
-    for (const driver of this.#running) driver.end()
+    if (this.#network?.isOver === false) this.#network.leave()
+    for (const driver of this.#ofFiles) driver.end()
     this.#ofFiles.clear()
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
     this.#directory = undefined

@@ -137,6 +137,13 @@ export class Driver {
     this.#send({ forget: id })
   }
 
+  /** Lets the process cancel in their databases what it has under way there, and end by itself. */
+  leave(): void {
+    if (this.#process.connected) this.#process.disconnect()
+    setTimeout(() => this.#process.kill('SIGKILL'), graceMs).unref()
+    this.#over()
+  }
+
   /** Ends the process at once. */
   end(): void {
     this.#process.kill('SIGKILL')

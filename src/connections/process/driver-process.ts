@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { whenOverdue } from '../../basics/overdue.js'
@@ -19,6 +20,7 @@ import { watched } from './watched.js'
 type Opening = { id: number; connection: Connection; query: Query; limits: QueryLimits }
 
 const ticketChars = 64
+const lookEveryMs = 20
 
 const say = (message: FromDriver): void => void process.send?.(message)
 
@@ -110,6 +112,12 @@ class Driver {
     say({ opened: opening.id })
   }
 
+  /** Ends all answers. Resolves when nothing is left of them in their databases. */
+  async leave(): Promise<void> {
+    for (const socket of this.#reading.values()) socket.destroy()
+    while (this.#reading.size > 0) await sleep(lookEveryMs)
+  }
+
   #cancel(id: number): void {
     if (this.#tickets.takeBack((opening) => opening.id === id)) say({ ended: id, outcome: nothing() })
     this.#reading.get(id)?.destroy()
@@ -157,7 +165,11 @@ const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { set
 // answer: it ends by its time limit. The others go on.
 process.on('uncaughtException', () => undefined)
 process.on('unhandledRejection', () => undefined)
-process.on('disconnect', () => process.exit(0))
+// The server is gone, or stops. A statement that nobody cancels would go on in its database.
+process.on('disconnect', () => {
+  setTimeout(() => process.exit(0), 2 * limits.connectionCancelWaitMs)
+  void Promise.resolve(driver?.leave()).finally(() => process.exit(0))
+})
 process.on('message', (message: ToDriver) => {
   if ('settings' in message) driver = begin(message.settings)
   else void driver?.hear(message)

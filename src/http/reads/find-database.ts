@@ -88,8 +88,9 @@ const ofConnection =
   (connection: Found<'database'>, readTables: ReadTables, show: Show): Part =>
   async (after, limit) => {
     const { tables } = await readTables(connection)
-    const shown = tables.map(({ name, type }, i) => ({ place: i + 1, items: shownBy(show, entry(type, name, null, false)) }))
-    return shown.slice(after, after + limit)
+    return tables
+      .slice(after, after + limit)
+      .map(({ name, type }, i) => ({ place: after + i + 1, items: shownBy(show, entry(type, name, null, false)) }))
   }
 
 /** The entries of a database, in the order that clients show. @throws Problem 400 for a connection that has no tables, or had them */

@@ -7,6 +7,7 @@ import { until } from '../../support/until.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { floodsWith, repeatedly, row } from '../../support/connections/flood.js'
 import { listen, proxyTo, type Fault } from '../../support/connections/proxy.js'
+import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 let postgres: Postgres
 let connections: Connections
@@ -30,14 +31,21 @@ const active = async (): Promise<number> => {
   return (rows[0] as { n: number }).n
 }
 
+const running = async (text: string): Promise<number> => {
+  const { rows } = await postgres.run(
+    `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%${text}%' AND state = 'active' AND pid <> pg_backend_pid()`,
+  )
+  return rows.length
+}
+
 /** Waits until the statement itself runs: a session that has just been opened is active as well. */
-const sleeps = () =>
-  until(async () => {
-    const { rows } = await postgres.run(
-      "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND state = 'active' AND pid <> pg_backend_pid()",
-    )
-    return rows.length === 1
-  }, 10_000)
+const sleeps = () => until(async () => (await running('pg_sleep(60)')) === 1, 10_000)
+
+/** The whole service, in a process of its own. */
+const spawnOwn = async () => {
+  const { path, remove } = temporaryDirectory()
+  return { ...(await spawnService(path)), remove }
+}
 
 const endless = "SELECT generate_series(1, 1000000000) AS i, repeat('endless ', 40) AS text"
 
@@ -244,6 +252,19 @@ describe('the process', () => {
     expect(await reading).toMatchObject({ code: 'connection_failed', detail: expect.stringContaining('cut off') as unknown })
     expect((await readAll(db, connections, postgres.connection(), 'SELECT 8 AS a')).rows).toEqual([[8]])
   })
+})
+
+test.each(['stops', 'is killed'])('a service that %s leaves no statement behind in a database', async (how) => {
+  const own = await spawnOwn()
+  const { parameters } = postgres.connection()
+  await send(own.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters } })
+  const asked = sql(own.url, 'SELECT * FROM pg (SELECT pg_sleep(50))').catch(() => undefined)
+  await until(async () => (await running('pg_sleep(50)')) === 1, 20_000)
+  own.child.kill(how === 'stops' ? 'SIGTERM' : 'SIGKILL')
+  await own.ended
+  await asked
+  await until(async () => (await running('pg_sleep(50)')) === 0, 10_000)
+  own.remove()
 })
 
 describe('long values', () => {

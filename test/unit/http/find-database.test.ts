@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import type { Found } from '../../../src/log/contract/log.js'
+import { entriesOf, type Entry } from '../../../src/http/reads/find-database.js'
+import { itemsOf } from '../../../src/http/reads/paged-list.js'
+
+test('each table of a connection is shown once, however many there are', async () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => `table_${index}`)
+  const tables = names.map((name) => ({ schema: 'public', name, type: 'table' as const }))
+  const state = { exists: true, name: 'pg', engine: 'postgres', project: 'mindsdb' }
+  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Found<'database'> }
+  const at = { resources: undefined as never, connectedTables: async () => ({ tables, isCut: false }) }
+  let shown = 0
+  const show = ({ name }: Entry) => {
+    shown += 1
+    return { name }
+  }
+  const listed: unknown[] = []
+  for await (const item of itemsOf(entriesOf(at, database, show))) listed.push(item)
+  expect(listed).toEqual(names.map((name) => ({ name })))
+  expect(shown).toBe(names.length)
+})
