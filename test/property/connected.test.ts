@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import mysql from 'mysql2/promise'
 import { countOf } from '../support/counts.js'
-import { startPostgres, type Postgres } from '../support/connections/postgres.js'
+import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
+import { comparable, Queries } from '../support/connections/random-selects.js'
 import { seeded } from '../support/random.js'
 import { send, sql, startTestService } from '../support/service.js'
 
@@ -30,89 +32,6 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-/** Random queries that mean the same to both; `{t}` and `{u}` stand for the tables. */
-class Queries {
-  constructor(private readonly random: () => number) {}
-
-  #one<T>(...options: readonly T[]): T {
-    return options[Math.floor(this.random() * options.length)] as T
-  }
-
-  #integer(): string {
-    return String(this.#one<number | bigint>(0, 1, 2, 3, 5, -1, 100, 9007199254740993n))
-  }
-
-  #text(): string {
-    return this.#one(`'a'`, `'A'`, `'ab'`, `'ab '`, `''`, `'ä'`, `'straße'`, `'10%'`, `'x'`)
-  }
-
-  /** A comparison of a column with constants; `p` stands before its name. */
-  #plain(p: string): string {
-    const operator = this.#one('=', '<>', '<', '<=', '>', '>=')
-    return this.#one(
-      () => `${p}${this.#one('id', 'n', 'big')} ${operator} ${this.#integer()}`,
-      () => `${this.#integer()} ${operator} ${p}n`,
-      () => `${p}amount ${operator} ${this.#one('12.35', '24.7', '0', '-1.5', '100.000')}`,
-      () => `${p}${this.#one('name', 'tag')} ${this.#one('=', '<>')} ${this.#text()}`,
-      () => `${p}name ${this.#one('LIKE', 'NOT LIKE')} ${this.#one(`'a%'`, `'%a%'`, `'A'`, `'%'`, `'%ß%'`)}`,
-      () => `${p}d ${operator} DATE '2026-02-0${this.#one<number>(1, 2, 3)}'`,
-      () => `${p}seen ${operator} TIMESTAMP '2026-03-01 00:00:0${this.#one('0', '0.5', '1.5')}'`,
-      () => `${p}b = ${this.#one('true', 'false')}`,
-      () => `${p}${this.#one('n', 'amount', 'name', 'tag', 'b')} IS ${this.#one('', 'NOT ')}NULL`,
-      () => `${p}n ${this.#one('', 'NOT ')}IN (${this.#integer()}, ${this.#integer()})`,
-      () => `${p}name ${this.#one('', 'NOT ')}IN (${this.#text()}, ${this.#text()})`,
-      () => `${p}n ${this.#one('', 'NOT ')}BETWEEN ${this.#integer()} AND ${this.#integer()}`,
-      () => `${p}n % 3 = ${this.#one<number>(0, 1)}`,
-      () => `length(${p}name) > ${this.#one<number>(0, 1, 2)}`,
-    )()
-  }
-
-  #condition(p: string, depth = 0): string {
-    if (depth > 2 || this.random() < 0.5) return this.#plain(p)
-    if (this.random() < 0.25) return `NOT (${this.#condition(p, depth + 1)})`
-    return `(${this.#condition(p, depth + 1)} ${this.#one('AND', 'OR')} ${this.#condition(p, depth + 1)})`
-  }
-
-  #where(p = ''): string {
-    return this.random() < 0.2 ? '' : ` WHERE ${this.#condition(p)}`
-  }
-
-  statement(): string {
-    const counts = 'count(*), count(name), sum(n), min(d), max(amount), sum(amount), CAST(max(seen) AS varchar), CAST(sum(big) AS varchar)'
-    const group = this.#one('n', 'tag', 'b', 'd', 'name')
-    return this.#one(
-      () => `SELECT id, n, CAST(big AS varchar), amount, name, tag, d, CAST(seen AS varchar), b FROM {t}${this.#where()} ORDER BY id`,
-      () =>
-        `SELECT t.name FROM {t} AS t${this.#where('t.')} ORDER BY t.id LIMIT ${this.#one<number>(0, 1, 5)} OFFSET ${this.#one<number>(0, 2)}`,
-      () => `SELECT count(*) FROM (SELECT id FROM {t}${this.#where()} LIMIT ${this.#one<number>(1, 7, 50)}) AS q`,
-      () => `SELECT ${counts} FROM {t}${this.#where()}`,
-      () => `SELECT ${group}, ${counts} FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
-      () => `SELECT ${group}, count(*) FROM {t}${this.#where()} GROUP BY 1 HAVING count(*) > ${this.#one<number>(1, 3)} ORDER BY min(id)`,
-      () => `SELECT DISTINCT tag, b FROM {t}${this.#where()} ORDER BY 1 NULLS LAST, 2 NULLS LAST`,
-      () => `SELECT t.id, u.id FROM {t} AS t JOIN {u} AS u ON u.t = t.id${this.#where('t.')} ORDER BY 1, 2`,
-      () =>
-        `SELECT t.id, u.word FROM {t} AS t LEFT JOIN {u} AS u ON u.t = t.id AND u.id > ${this.#integer()} WHERE ${this.#condition('t.')} ORDER BY t.id, u.id`,
-      () => `SELECT u.id, t.name FROM {t} AS t RIGHT JOIN {u} AS u ON u.t = t.id WHERE u.id > 20 OR t.id IS NULL ORDER BY 1, t.id`,
-      () => `SELECT count(*) FROM {u} AS u WHERE EXISTS (SELECT 1 FROM {t} AS t WHERE t.id = u.t AND ${this.#condition('t.')})`,
-      () => `SELECT sum(n) FROM (SELECT n FROM {t}${this.#where()} UNION ALL SELECT t FROM {u} WHERE id < 10) AS q`,
-    )()
-  }
-}
-
-const asText = (cell: unknown): string | null => {
-  if (cell === null || cell === undefined) return null
-  if (typeof cell === 'boolean') return cell ? 't' : 'f'
-  return typeof cell === 'string' ? cell : JSON.stringify(cell)
-}
-
-/** Numbers of any type are compared by their value, times by their digits. */
-const comparable = (rows: readonly (readonly unknown[])[]) =>
-  rows.map((row) =>
-    row.map((cell) =>
-      asText(cell)?.replace(/^(-?\d+)\.(\d*?)0*$/, (_, whole: string, digits: string) => (digits === '' ? whole : `${whole}.${digits}`)),
-    ),
-  )
-
 test(`of ${count} random SELECTs over a connected database each is answered as the database answers it`, async () => {
   for (let i = 0; i < count; i++) {
     const query = new Queries(seeded(seed * 1_000_003 + i)).statement()
@@ -126,3 +45,46 @@ test(`of ${count} random SELECTs over a connected database each is answered as t
     }
   }
 }, 600_000)
+
+/** The same for MariaDB, where its server runs: see test/int/connections/mariadb.test.ts. */
+const port = Number(process.env['MARIADB_PORT'] ?? 0)
+const ofMariaDb = port > 0 ? test : test.skip
+
+/** The statement as MariaDB takes it: it casts to CHAR, counts characters under another name, and has no NULLS LAST. */
+const asMariaDb = (query: string): string =>
+  query
+    .replaceAll(' AS varchar)', ' AS char)')
+    .replaceAll('length(', 'char_length(')
+    .replaceAll('ORDER BY 1 NULLS LAST, 2 NULLS LAST', 'ORDER BY tag IS NULL, tag, b IS NULL, b')
+
+ofMariaDb(
+  `of ${count} random SELECTs over MariaDB each is answered as it answers it`,
+  async () => {
+    const parameters = { host: '127.0.0.1', port, user: 'me', password, database: 'shop' }
+    const client = await mysql.createConnection({ ...parameters, rowsAsArray: true, typeCast: false, multipleStatements: true })
+    // Texts are compared by their bytes, as everywhere here.
+    const bytes = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin'
+    await client.query(`
+      CREATE OR REPLACE TABLE t (id int PRIMARY KEY, n int, big bigint, amount decimal(10,2), name text, tag varchar(8), d date, seen datetime(6), b boolean) ${bytes};
+      INSERT INTO t SELECT seq, nullif(seq % 7, 3), 9007199254740993 + seq % 3, nullif((seq % 11) * 12.35, 0), ELT(1 + seq % 8, 'a', 'A', 'Ä', 'ab ', '', '10%', NULL, 'straße'),
+        ELT(1 + seq % 3, 'x', 'y', NULL), date '2026-01-30' + interval seq % 5 day, timestamp '2026-02-28 23:59:59.5' + interval seq % 4 second, ELT(1 + seq % 3, 1, 0, NULL)
+        FROM seq_1_to_120;
+      CREATE OR REPLACE TABLE u (id int, t int, word text) ${bytes};
+      INSERT INTO u SELECT seq, nullif(seq % 40, 7), ELT(1 + seq % 3, 'a', 'b', NULL) FROM seq_1_to_60`)
+    await send(service.url, 'POST', '/api/databases', { database: { name: 'my', engine: 'mariadb', parameters } })
+    for (let i = 0; i < count; i++) {
+      const query = new Queries(seeded(seed * 1_000_003 + i)).statement()
+      const of = (prefix: string) => query.replaceAll('{t}', `${prefix}t`).replaceAll('{u}', `${prefix}u`)
+      const [found] = await client.query(asMariaDb(of('')))
+      // It writes all six digits of a time.
+      const theirs = (found as (Buffer | null)[][]).map((row) =>
+        row.map((cell) => cell?.toString().replace(/(:\d\d\.\d+?)0+$/, '$1') ?? null),
+      )
+      const ours = await sql(service.url, of('my.'))
+      expect({ query, error: ours.error_message }).toEqual({ query, error: undefined })
+      expect({ query, rows: comparable(ours.data) }).toEqual({ query, rows: comparable(theirs) })
+    }
+    await client.end()
+  },
+  600_000,
+)

@@ -1,0 +1,82 @@
+/** Random queries that mean the same to both; `{t}` and `{u}` stand for the tables. */
+export class Queries {
+  constructor(private readonly random: () => number) {}
+
+  #one<T>(...options: readonly T[]): T {
+    return options[Math.floor(this.random() * options.length)] as T
+  }
+
+  #integer(): string {
+    return String(this.#one<number | bigint>(0, 1, 2, 3, 5, -1, 100, 9007199254740993n))
+  }
+
+  #text(): string {
+    return this.#one(`'a'`, `'A'`, `'ab'`, `'ab '`, `''`, `'ä'`, `'straße'`, `'10%'`, `'x'`)
+  }
+
+  /** A comparison of a column with constants; `p` stands before its name. */
+  #plain(p: string): string {
+    const operator = this.#one('=', '<>', '<', '<=', '>', '>=')
+    return this.#one(
+      () => `${p}${this.#one('id', 'n', 'big')} ${operator} ${this.#integer()}`,
+      () => `${this.#integer()} ${operator} ${p}n`,
+      () => `${p}amount ${operator} ${this.#one('12.35', '24.7', '0', '-1.5', '100.000')}`,
+      () => `${p}${this.#one('name', 'tag')} ${this.#one('=', '<>')} ${this.#text()}`,
+      () => `${p}name ${this.#one('LIKE', 'NOT LIKE')} ${this.#one(`'a%'`, `'%a%'`, `'A'`, `'%'`, `'%ß%'`)}`,
+      () => `${p}d ${operator} DATE '2026-02-0${this.#one<number>(1, 2, 3)}'`,
+      () => `${p}seen ${operator} TIMESTAMP '2026-03-01 00:00:0${this.#one('0', '0.5', '1.5')}'`,
+      () => `${p}b = ${this.#one('true', 'false')}`,
+      () => `${p}${this.#one('n', 'amount', 'name', 'tag', 'b')} IS ${this.#one('', 'NOT ')}NULL`,
+      () => `${p}n ${this.#one('', 'NOT ')}IN (${this.#integer()}, ${this.#integer()})`,
+      () => `${p}name ${this.#one('', 'NOT ')}IN (${this.#text()}, ${this.#text()})`,
+      () => `${p}n ${this.#one('', 'NOT ')}BETWEEN ${this.#integer()} AND ${this.#integer()}`,
+      () => `${p}n % 3 = ${this.#one<number>(0, 1)}`,
+      () => `length(${p}name) > ${this.#one<number>(0, 1, 2)}`,
+    )()
+  }
+
+  #condition(p: string, depth = 0): string {
+    if (depth > 2 || this.random() < 0.5) return this.#plain(p)
+    if (this.random() < 0.25) return `NOT (${this.#condition(p, depth + 1)})`
+    return `(${this.#condition(p, depth + 1)} ${this.#one('AND', 'OR')} ${this.#condition(p, depth + 1)})`
+  }
+
+  #where(p = ''): string {
+    return this.random() < 0.2 ? '' : ` WHERE ${this.#condition(p)}`
+  }
+
+  statement(): string {
+    const counts = 'count(*), count(name), sum(n), min(d), max(amount), sum(amount), CAST(max(seen) AS varchar), CAST(sum(big) AS varchar)'
+    const group = this.#one('n', 'tag', 'b', 'd', 'name')
+    return this.#one(
+      () => `SELECT id, n, CAST(big AS varchar), amount, name, tag, d, CAST(seen AS varchar), b FROM {t}${this.#where()} ORDER BY id`,
+      () =>
+        `SELECT t.name FROM {t} AS t${this.#where('t.')} ORDER BY t.id LIMIT ${this.#one<number>(0, 1, 5)} OFFSET ${this.#one<number>(0, 2)}`,
+      () => `SELECT count(*) FROM (SELECT id FROM {t}${this.#where()} LIMIT ${this.#one<number>(1, 7, 50)}) AS q`,
+      () => `SELECT ${counts} FROM {t}${this.#where()}`,
+      () => `SELECT ${group}, ${counts} FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
+      () => `SELECT ${group}, count(*) FROM {t}${this.#where()} GROUP BY 1 HAVING count(*) > ${this.#one<number>(1, 3)} ORDER BY min(id)`,
+      () => `SELECT DISTINCT tag, b FROM {t}${this.#where()} ORDER BY 1 NULLS LAST, 2 NULLS LAST`,
+      () => `SELECT t.id, u.id FROM {t} AS t JOIN {u} AS u ON u.t = t.id${this.#where('t.')} ORDER BY 1, 2`,
+      () =>
+        `SELECT t.id, u.word FROM {t} AS t LEFT JOIN {u} AS u ON u.t = t.id AND u.id > ${this.#integer()} WHERE ${this.#condition('t.')} ORDER BY t.id, u.id`,
+      () => `SELECT u.id, t.name FROM {t} AS t RIGHT JOIN {u} AS u ON u.t = t.id WHERE u.id > 20 OR t.id IS NULL ORDER BY 1, t.id`,
+      () => `SELECT count(*) FROM {u} AS u WHERE EXISTS (SELECT 1 FROM {t} AS t WHERE t.id = u.t AND ${this.#condition('t.')})`,
+      () => `SELECT sum(n) FROM (SELECT n FROM {t}${this.#where()} UNION ALL SELECT t FROM {u} WHERE id < 10) AS q`,
+    )()
+  }
+}
+
+const asText = (cell: unknown): string | null => {
+  if (cell === null || cell === undefined) return null
+  if (typeof cell === 'boolean') return cell ? 't' : 'f'
+  return typeof cell === 'string' ? cell : JSON.stringify(cell)
+}
+
+/** Numbers of any type are compared by their value, times by their digits. */
+export const comparable = (rows: readonly (readonly unknown[])[]) =>
+  rows.map((row) =>
+    row.map((cell) =>
+      asText(cell)?.replace(/^(-?\d+)\.(\d*?)0*$/, (_, whole: string, digits: string) => (digits === '' ? whole : `${whole}.${digits}`)),
+    ),
+  )
