@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -42,6 +43,7 @@ beforeAll(async () => {
   writeFileSync(join(place.path, 'outside.db'), 'secret')
   symlinkSync(join(place.path, 'outside.db'), join(folder, 'link.db'))
   symlinkSync(place.path, join(folder, 'up'))
+  execFileSync('mkfifo', [join(folder, 'pipe')])
   connections = new Connections({ egressAllow: '', loopback: true, files: folder })
   db = await duck()
 })
@@ -150,6 +152,7 @@ describe('the folder of CONNECTION_FILES', () => {
     '../outside.db',
     'lake/../../outside.db',
     'link.db',
+    'pipe',
     'up/outside.db',
     'up',
     '..',
@@ -160,6 +163,19 @@ describe('the folder of CONNECTION_FILES', () => {
   ])('%j is not read', async (path) => {
     for (const engine of ['sqlite', 'duckdb', 'parquet'])
       expect(await connections.check(connection(engine, path))).toMatchObject({ status: 'connection_error' })
+  })
+
+  test('a file that is no Parquet is named by the refusal of its folder', async () => {
+    mkdirSync(join(folder, 'mixed'))
+    writeFileSync(join(folder, 'mixed', 'broken.parquet'), 'x')
+    const checked = await connections.check(connection('parquet', 'mixed'))
+    expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('"broken.parquet"') as unknown })
+    expect(JSON.stringify(checked)).not.toContain(place.path)
+  })
+
+  test('a file that is not there has no tables that could be listed', async () => {
+    const problem = await problemOf(connections.tables(connection('sqlite', 'none.db')))
+    expect(problem).toMatchObject({ code: 'connection_failed', detail: expect.stringContaining('"none.db"') as unknown })
   })
 
   test('is named by a refusal where the setting is missing', async () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
@@ -80,6 +81,12 @@ const explain = (error: unknown): Problem => {
   // Paths of this machine are of no use to a client.
   return refusedThere(message.replace(/(?:\/[\w.-]+){2,}/g, 'a file'), [])
 }
+
+/** A file of Parquet that keeps its connection from being opened. */
+const notReadable = (file: string, { detail }: Problem): Problem =>
+  new Problem('connection_failed', 'Not a file of Parquet', `The file "${file}" cannot be read. ${detail}`, {
+    hint: 'Mend it, or take it out of the folder.',
+  })
 
 const quote = (name: string): string => duckdbDialect.quote(name)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
@@ -251,7 +258,12 @@ export const connectDuckDb = async (isParquet: boolean, { parameters }: Connecti
     const connection = await instance.connect()
     if (isParquet) {
       const tables = [...parquetFiles(path)]
-      for (const [name, file] of tables) await connection.run(`CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`)
+      for (const [name, file] of tables)
+        try {
+          await connection.run(`CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`)
+        } catch (error) {
+          throw notReadable(basename(file), explain(error))
+        }
       await connection.run(`SET allowed_paths = [${tables.map(([, file]) => literal(file)).join(', ')}]`)
       await connection.run('SET enable_external_access = false')
     }

@@ -24,9 +24,10 @@ export const readPath = (parameters: JsonObject): string => {
 const refused = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to read', detail, { hint })
 
 /**
- * Finds a file or folder below the folder that the setting names. A symbolic link on the way is refused, wherever it leads.
+ * Finds a file or folder below the folder that the setting names. A symbolic link on the way is refused, wherever it leads; so are pipes and
+ * devices.
  *
- * @throws Problem egress_refused without the setting and for links, not_found
+ * @throws Problem egress_refused without the setting and for what is refused, connection_failed for a file that is not there
  */
 export const findPath = (folder: string | undefined, path: string): string => {
   if (folder === undefined)
@@ -45,12 +46,19 @@ export const findPath = (folder: string | undefined, path: string): string => {
   try {
     real = realpathSync(whole)
   } catch {
-    throw new Problem('not_found', 'File not found', `The folder of CONNECTION_FILES has no "${path}"`)
+    // It is the connection that cannot be opened, and not a table that is not there.
+    throw new Problem('connection_failed', 'File not found', `The folder of CONNECTION_FILES has no "${path}"`, {
+      hint: 'Check the parameter "path".',
+    })
   }
   if (whole !== root && !whole.startsWith(root + sep))
     throw refused('The path leads out of the folder of CONNECTION_FILES', 'Name a file below it.')
   if (real !== whole.replace(/[/\\]$/, ''))
     throw refused('The path leads over a symbolic link', 'Put the file itself below the folder of CONNECTION_FILES.')
+  // Opening a pipe would wait for whoever writes into it.
+  const found = lstatSync(real)
+  if (!found.isFile() && !found.isDirectory())
+    throw refused('The path leads to something that is neither a file nor a folder', 'Name a file below the folder of CONNECTION_FILES.')
   return real
 }
 
