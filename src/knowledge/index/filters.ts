@@ -24,22 +24,28 @@ const tree = (parts: readonly string[], word: 'AND' | 'OR'): string => {
 
 const isNumeric = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
 
-/** A comparison of a value of JSON `m`, which has a type, with a constant; a text that is a number compares with numbers as well. */
-const comparedJson = (op: Comparison, value: Json): Condition => {
+/** Where a value of JSON stands in SQL, and its type. */
+type JsonPlace = { value: string; type: string }
+
+/**
+ * A comparison of a value of JSON with a constant; a text that is a number compares with numbers as well. The value comes before its type:
+ * few values are equal, so that most documents cost one look.
+ */
+const comparedJson = (place: JsonPlace, op: Comparison, value: Json): Condition => {
   if (op === '!=') {
-    const { sql, values } = comparedJson('=', value)
-    return { sql: `(m.type <> 'null' AND NOT ${sql})`, values }
+    const { sql, values } = comparedJson(place, '=', value)
+    return { sql: `(${place.type} <> 'null' AND NOT ${sql})`, values }
   }
-  const sign = operators[op]
+  const is = `${place.value} ${operators[op]} ?`
   switch (typeof value) {
     case 'number':
-      return { sql: `(m.type IN ('integer', 'real') AND m.value ${sign} ?)`, values: [value] }
+      return { sql: `(${is} AND ${place.type} IN ('integer', 'real'))`, values: [value] }
     case 'boolean':
-      return { sql: `(m.type IN ('true', 'false') AND m.value ${sign} ?)`, values: [value ? 1 : 0] }
+      return { sql: `(${is} AND ${place.type} IN ('true', 'false'))`, values: [value ? 1 : 0] }
     case 'string': {
-      const asText: Condition = { sql: `(m.type = 'text' AND m.value ${sign} ?)`, values: [value] }
+      const asText: Condition = { sql: `(${is} AND ${place.type} = 'text')`, values: [value] }
       if (!isNumeric(value)) return asText
-      const asNumber = comparedJson(op, Number(value))
+      const asNumber = comparedJson(place, op, Number(value))
       return { sql: `(${asText.sql} OR ${asNumber.sql})`, values: [...asText.values, ...asNumber.values] }
     }
     default:
@@ -97,28 +103,43 @@ const conditionOn = ({ op, value }: MetadataComparison, compared: Compared): Con
 const unlike = (): Problem => wrong('metadata is compared with a text, a number, true or false')
 
 /** Whether a value of JSON is one of several constants. */
-const amongJson = (values: readonly Json[]): Condition => {
+const amongJson = (place: JsonPlace, values: readonly Json[]): Condition => {
   if (values.some((value) => typeof value === 'object')) throw unlike()
   const texts = values.filter((value) => typeof value === 'string')
   const numbers = [...values.filter((value) => typeof value === 'number'), ...texts.filter(isNumeric).map(Number)]
   const truths = values.filter((value) => typeof value === 'boolean').map(Number)
   const kinds = [
-    { types: "m.type = 'text'", of: texts },
-    { types: "m.type IN ('integer', 'real')", of: numbers },
-    { types: "m.type IN ('true', 'false')", of: truths },
+    { types: "= 'text'", of: texts },
+    { types: "IN ('integer', 'real')", of: numbers },
+    { types: "IN ('true', 'false')", of: truths },
   ].filter(({ of }) => of.length > 0)
-  const lists = kinds.map(({ of }) => among('m.value', of))
-  const sql = kinds.map(({ types }, i) => `(${types} AND ${lists[i]?.sql ?? ''})`).join(' OR ')
+  const lists = kinds.map(({ of }) => among(place.value, of))
+  const sql = kinds.map(({ types }, i) => `(${lists[i]?.sql ?? ''} AND ${place.type} ${types})`).join(' OR ')
   return { sql: sql === '' ? '0' : `(${sql})`, values: lists.flatMap((list) => list.values) }
 }
 
-const json: Compared = { with: comparedJson, among: amongJson, text: "CASE m.type WHEN 'text' THEN m.value END" }
+const jsonAt = (place: JsonPlace): Compared => ({
+  with: (op, value) => comparedJson(place, op, value),
+  among: (values) => amongJson(place, values),
+  text: `CASE ${place.type} WHEN 'text' THEN ${place.value} END`,
+})
 
+/** Names that stand in a path of JSON as they are: a path has no other way to write a quote. */
+const plainName = /^[\p{L}\p{N}_ -]+$/u
+
+/** A value is read by its path where its name can be written as one, in half the time that a look at all members takes. */
 const ofMetadata = (filter: MetadataComparison): Condition => {
-  const { sql, values } = conditionOn(filter, json)
+  const { column } = filter
+  if (plainName.test(column)) {
+    const of = `(d.metadata, '$."${column}"')`
+    const place = { value: `json_extract${of}`, type: `json_type${of}` }
+    const { sql, values } = conditionOn(filter, jsonAt(place))
+    return { sql: `(${sql} AND ${place.type} <> 'null')`, values }
+  }
+  const { sql, values } = conditionOn(filter, jsonAt({ value: 'm.value', type: 'm.type' }))
   return {
-    sql: `EXISTS (SELECT 1 FROM json_each(d.metadata) AS m WHERE m.key = ? AND m.type <> 'null' AND ${sql})`,
-    values: [filter.column, ...values],
+    sql: `EXISTS (SELECT 1 FROM json_each(d.metadata) AS m WHERE m.key = ? AND ${sql} AND m.type <> 'null')`,
+    values: [column, ...values],
   }
 }
 

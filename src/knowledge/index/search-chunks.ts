@@ -23,6 +23,9 @@ const margin = 100
 /** So many of the best are tried by filters before all chunks are, and so many more than wanted have to pass then. */
 const tried = 2_000
 const spare = 10
+/** So many chunks are looked at to learn how many pass; where at most so many of them do, those that pass are found before any are compared. */
+const sampled = 200
+const fewPass = 4
 
 /** The documents that held at a position; those that hold now where there is none. */
 const holding = (asOf: number | null): Condition =>
@@ -46,8 +49,18 @@ const keysOf = (db: Connection, condition: Condition): Set<number> =>
 const passingOf = (db: Connection, keys: readonly number[], condition: Condition): Set<number> =>
   keysOf(db, both({ sql: ' AND c.key IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keys)] }, condition))
 
-const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, limit: number): WordHit[] => {
+/** The chunks that pass the filters, where a sample says that they are few; undefined where there are no filters, or many pass. */
+const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: VectorTable | undefined): ReadonlySet<number> | undefined => {
+  if (filters.length === 0 || !table) return undefined
+  const filter = conditionOf(filters)
+  return passingOf(db, table.sample(sampled), filter).size <= fewPass ? keysOf(db, both(holding(asOf), filter)) : undefined
+}
+
+type Limited = { few?: ReadonlySet<number> | undefined; limit: number }
+
+const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: Limited): WordHit[] => {
   const search = new WordSearch(db, content)
+  if (few && asOf === null) return search.hits('words', few, limit)
   const filter = conditionOf(filters)
   // The index of words has only what holds now: without a filter no document need be looked at.
   if (asOf === null) {
@@ -62,7 +75,7 @@ const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: Sea
       return first.filter(({ key }) => passing.has(key)).slice(0, limit)
     return search.hits('words', filter, limit)
   }
-  const condition = both(holding(asOf), filter)
+  const condition = few ?? both(holding(asOf), filter)
   const hits = [...search.hits('words', condition, limit), ...search.hits('past', condition, limit)]
   return hits.sort((one, other) => other.relevance - one.relevance || one.key - other.key).slice(0, limit)
 }
@@ -90,8 +103,10 @@ const weighedRelevance = (alpha: number, similarity: number | undefined, share: 
 type Vectors = { table: VectorTable; vector: Float32Array }
 
 /** The nearest chunks that pass the filters. The very nearest are tried first: where enough of them pass, no others need be. */
-const nearestAllowed = (db: Connection, { table, vector }: Vectors, { filters, asOf, limit }: SearchRequest, most: number): VectorHit[] => {
-  if (filters.length === 0) return table.nearest(vector, most, { asOf })
+const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: SearchRequest, { few, limit }: Limited): VectorHit[] => {
+  const { filters, asOf, limit: wanted } = request
+  if (filters.length === 0) return table.nearest(vector, limit, { asOf })
+  if (few) return table.nearestAmong(vector, few, limit)
   const filter = conditionOf(filters)
   const near = table.nearest(vector, tried, { asOf })
   const passing = passingOf(
@@ -99,17 +114,20 @@ const nearestAllowed = (db: Connection, { table, vector }: Vectors, { filters, a
     near.map(({ key }) => key),
     filter,
   )
-  if (near.length < tried || passing.size >= limit + spare) return near.filter(({ key }) => passing.has(key)).slice(0, most)
-  return table.nearest(vector, most, { asOf, allowed: keysOf(db, both(holding(asOf), filter)) })
+  if (near.length < tried || passing.size >= wanted + spare) return near.filter(({ key }) => passing.has(key)).slice(0, limit)
+  return table.nearestAmong(vector, keysOf(db, both(holding(asOf), filter)), limit)
 }
 
 /** Candidates are chosen by the codes of vectors, and the best of them compared exactly. */
 const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): Scored[] => {
   const { vector, alpha, limit } = request
-  if (vector === null || alpha === 0) return wordHits(db, request, limit).map(({ key, relevance }) => ({ key, relevance, distance: null }))
+  if (vector === null || alpha === 0)
+    return wordHits(db, request, { limit }).map(({ key, relevance }) => ({ key, relevance, distance: null }))
   const candidates = limit + margin
-  const near = table ? nearestAllowed(db, { table, vector }, request, alpha === 1 ? candidates : Math.max(weighed, candidates)) : []
-  const words = new Map(alpha === 1 ? [] : wordHits(db, request, weighed).map(({ key, share }) => [key, share]))
+  const few = fewPassing(db, request, table)
+  const most = alpha === 1 ? candidates : Math.max(weighed, candidates)
+  const near = table ? nearestAllowed(db, { table, vector }, request, { few, limit: most }) : []
+  const words = new Map(alpha === 1 ? [] : wordHits(db, request, { few, limit: weighed }).map(({ key, share }) => [key, share]))
   const similarities = new Map(near.map(({ key, similarity }) => [key, similarity]))
   for (const [key, similarity] of table?.similarities(
     vector,

@@ -15,8 +15,8 @@ const codeMax = 127
 const queryMax = 32_767
 const rowsAtOnce = 4_096
 
-/** Which vectors count: those that held at a position, or hold now, and of these the ones whose chunks are allowed. */
-export type Counting = { asOf: number | null; allowed?: ReadonlySet<number> }
+/** Which vectors count: those that held at a position, or hold now. */
+export type Counting = { asOf: number | null }
 
 const largest = (vector: Float32Array): number => {
   let most = 0
@@ -133,8 +133,21 @@ export class VectorTable {
     return best.sorted()
   }
 
+  /** The nearest of some chunks, by their codes; nothing is asked of the others. */
+  nearestAmong(vector: Float32Array, keys: Iterable<number>, limit: number): VectorHit[] {
+    const best = new BestHits(limit)
+    for (const [key, similarity] of this.similarities(vector, keys)) best.offer(key, similarity)
+    return best.sorted()
+  }
+
+  /** The chunks of so many vectors, spread evenly over all of them. */
+  sample(wanted: number): number[] {
+    const step = Math.max(1, this.#rows / wanted)
+    return Array.from({ length: Math.min(wanted, this.#rows) }, (_, i) => this.#places[Math.floor(i * step) * placeNumbers + keyAt] ?? 0)
+  }
+
   /** How near some chunks are, by their codes; those without a vector are not among them. */
-  similarities(vector: Float32Array, keys: readonly number[]): Map<number, number> {
+  similarities(vector: Float32Array, keys: Iterable<number>): Map<number, number> {
     const step = this.#setQuery(vector)
     const found = new Map<number, number>()
     for (const key of keys) {
@@ -163,11 +176,10 @@ export class VectorTable {
     return step
   }
 
-  #counts(row: number, { asOf, allowed }: Counting): boolean {
+  #counts(row: number, { asOf }: Counting): boolean {
     const at = row * placeNumbers
     const until = this.#places[at + untilAt] ?? 0
-    const holds = asOf === null ? until === Infinity : until > asOf && (this.#places[at + fromAt] ?? 0) <= asOf
-    return holds && (!allowed || allowed.has(this.#places[at + keyAt] ?? 0))
+    return asOf === null ? until === Infinity : until > asOf && (this.#places[at + fromAt] ?? 0) <= asOf
   }
 
   #rowOf(key: number): number | undefined {

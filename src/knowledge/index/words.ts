@@ -46,6 +46,23 @@ const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
 /** A share of the best possible score, spread so that a chunk of usual length with all words, each once, is well above one half. */
 const relevanceOf = (share: number): number => (2 * share) / (1 + share)
 
+/** What is asked of an index of words, and the values behind its words. That the key is no search of its own saves one for each key. */
+const selectionOf = (index: WordIndex, allowed: Condition | ReadonlySet<number>): Condition => {
+  if ('size' in allowed)
+    return {
+      sql: `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+        ORDER BY rank LIMIT ?`,
+      values: [JSON.stringify([...allowed])],
+    }
+  const { sql, values } = allowed
+  if (sql === '') return { sql: `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? ORDER BY rank LIMIT ?`, values }
+  return {
+    sql: `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
+      JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${sql} ORDER BY f.rank LIMIT ?`,
+    values,
+  }
+}
+
 /** A question to the words of a knowledge base. */
 export class WordSearch {
   readonly #words: readonly AskedWord[]
@@ -58,21 +75,17 @@ export class WordSearch {
   }
 
   /**
-   * The chunks with words of the question that pass a condition, the best first. The text of the user is never syntax: each word stands
+   * The chunks with words of the question that pass a condition, or are among some, the best first. The text of the user is never syntax: each word stands
    * in quotes, and holds letters and digits only.
    */
-  hits(index: WordIndex, condition: Condition, limit: number): WordHit[] {
+  hits(index: WordIndex, allowed: Condition | ReadonlySet<number>, limit: number): WordHit[] {
     const weights = this.#weights(index)
     const best = most * weights.reduce((sum, [, weight]) => sum + weight, 0)
     if (best === 0) return []
     const ask = (words: readonly Weighted[]): WordHit[] => {
       const match = words.map(([word]) => `"${word}"`).join(' OR ')
-      const sql =
-        condition.sql === ''
-          ? `SELECT rowid AS key, -rank AS score FROM ${index} WHERE ${index} MATCH ? ORDER BY rank LIMIT ?`
-          : `SELECT c.key AS key, -f.rank AS score FROM ${index} AS f CROSS JOIN chunks AS c ON c.key = f.rowid
-            JOIN documents AS d ON d.key = c.document WHERE f.${index} MATCH ?${condition.sql} ORDER BY f.rank LIMIT ?`
-      const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...condition.values, limit)
+      const { sql, values } = selectionOf(index, allowed)
+      const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...values, limit)
       return rows.map(({ key, score }) => {
         const share = Math.min(1, Math.max(0, score / best))
         return { key, share, relevance: relevanceOf(share) }

@@ -142,6 +142,39 @@ describe('metadata', () => {
     ['lists', years.slice(0, 100).map(() => inYears(years)), ['dogs']],
   ])('is compared with as many %s as the limit takes', (_, filters, expected) => expect(passing(...filters)).toEqual(expected))
 
+  test.each<[string, string, unknown, string[]]>([
+    ['a.b', '=', 1, ['odd']],
+    ['a', '=', 5, ['odd']],
+    ['a"b', '=', 2, ['odd']],
+    ["it's", '>', 2, ['odd']],
+    ['ключ 1', 'in', [4, 5], ['odd']],
+    ['back\\slash', '=', 6, ['odd']],
+    ['$', '=', 7, ['odd']],
+    ['nothing', '!=', 1, []],
+    ['nothing', 'not in', [1], []],
+    ['list', '=', '[1]', []],
+    ['list', '!=', 'x', ['odd']],
+    ['nested', 'like', '%', []],
+    ['text', '=', true, []],
+  ])('under the name %s is found as under any other (%s %j)', (column, op, value, expected) => {
+    const odd = newIndex()
+    const metadata = {
+      'a.b': 1,
+      a: 5,
+      'a"b': 2,
+      "it's": 3,
+      'ключ 1': 4,
+      'back\\slash': 6,
+      $: 7,
+      nothing: null,
+      list: [1],
+      nested: { a: 9 },
+    }
+    odd.apply([inserting(1, [document('odd', 'Text', { ...metadata, text: 'true' }), document('plain', 'Text')])])
+    const filters = [{ column, op, value }] as MetadataFilter[]
+    expect(odd.list({ limit: 10, filters, asOf: null, after: 0, metadata: null }).chunks.map(({ id }) => id)).toEqual(expected)
+  })
+
   test('is compared with no pattern that is longer than SQLite takes', () =>
     expect(() => passing({ column: 'kind', op: 'like', value: 'x'.repeat(60_000) })).toThrow(/at most 50000 bytes/))
 
@@ -276,7 +309,7 @@ describe('vectors', () => {
       index.apply([
         inserting(
           version,
-          rows.slice(from, from + 300).map((_, i) => document(`d${from + i}`, `text ${from + i}`, { fifth: i % 5 })),
+          rows.slice(from, from + 300).map((_, i) => document(`d${from + i}`, `text ${from + i}`, { fifth: i % 5, rare: i % 100 })),
           {
             ...{ dimensions: 40, vectors: vectorBytes(rows.slice(from, from + 300)) },
             replaces: version === 3 ? [{ position: 10, rows: Array.from({ length: 200 }, (_, i) => i) }] : [],
@@ -294,7 +327,13 @@ describe('vectors', () => {
         .slice(0, 10)
         .map(({ id }) => id)
     const fifth: MetadataFilter[] = [{ column: 'fifth', op: '=', value: 3 }]
+    // So few pass that they are found before any vector is compared.
+    const rare: MetadataFilter[] = [{ column: 'rare', op: '=', value: 77 }]
     const check = (searched: BaseIndex) => {
+      const isRare = (i: number) => (i % 300) % 100 === 77
+      for (const [asOf, alpha] of [20, 25, 30].flatMap((at) => [[at, 1] as const, [at, 0.999] as const]))
+        expect(idsIn(searched, asked('zebra', { vector: question, alpha, asOf, filters: rare }))).toEqual(all(asOf, isRare))
+      expect(idsIn(searched, asked('text', { vector: question, alpha: 0.5, filters: rare })).sort()).toEqual(all(30, isRare).sort())
       for (const asOf of [10, 20, 25, 30]) expect(idsIn(searched, asked('text', { vector: question, alpha: 1, asOf }))).toEqual(all(asOf))
       expect(idsIn(searched, asked('text', { vector: question, alpha: 1 }))).toEqual(all(30))
       expect(idsIn(searched, asked('text', { vector: question, alpha: 1, filters: fifth }))).toEqual(all(30, (i) => (i % 300) % 5 === 3))
