@@ -23,10 +23,11 @@ const benches: Record<string, () => Promise<void>> = {
 /** Groups of benches that share a name. */
 const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
-/** Benches of tables that are not in this repository: their name is followed by the folder of the tables. */
+/** Benches of what is not in this repository: their name is followed by the folder of the tables, or of the model. */
 const ofTables: Record<string, (...given: readonly string[]) => Promise<void>> = {
   accuracy: async (...given) => (await import('./accuracy/main.js')).accuracy(...given),
   model: async (...given) => (await import('./model/main.js')).model(...given),
+  retrieval: async (...given) => (await import('./retrieval/main.js')).retrieval(...given),
 }
 
 const [first, ...rest] = process.argv.slice(2)

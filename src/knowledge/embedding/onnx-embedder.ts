@@ -10,7 +10,7 @@ import { inspectOnnx } from '../../models/engines/onnx/inspect.js'
 import type { Output, Signature } from '../../models/engines/onnx/messages.js'
 import { OnnxProcess } from '../../models/engines/onnx/process.js'
 import type { TensorType } from '../../models/engines/onnx/runtime.js'
-import { readTokenizer, type Tokenizer } from './tokenizer.js'
+import { partsOf, readTokenizer, type Tokenizer } from './tokenizer.js'
 
 /** What a sentence transformer is made of, as `embedding_model` names it. */
 type Settings = { file: string; tokenizer: string; maxTokens: number }
@@ -103,13 +103,12 @@ export class OnnxEmbedder implements EmbeddingModel {
     this.process.end()
   }
 
-  /** A long text is read in parts, so that its end counts as its beginning does. */
+  /** A long text is read in parts of about the same length, so that its end counts as its beginning does. */
   async #one(text: string): Promise<Float32Array> {
-    const { ids } = this.tokenizer.encode(text)
     let sum: Float64Array | undefined
     let tokens = 0
-    for (let from = 0; from < Math.max(1, ids.length); from += this.maxTokens) {
-      const part = pooled(await this.#run(ids.slice(from, from + this.maxTokens)), sum)
+    for (const ids of partsOf(this.tokenizer, text, this.maxTokens)) {
+      const part = pooled(await this.#run(ids), sum)
       sum = part.sum
       tokens += part.tokens
     }

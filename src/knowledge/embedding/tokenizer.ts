@@ -28,3 +28,31 @@ export const readTokenizer = async (path: string, name: string): Promise<Tokeniz
     })
   }
 }
+
+/** How many marks a tokenizer puts before a text, and behind it: what an empty text and another one begin with alike stands before. */
+const marksOf = (tokenizer: Tokenizer): { before: number; behind: number } => {
+  const [empty, other] = [tokenizer.encode('').ids, tokenizer.encode('a').ids]
+  const differs = empty.findIndex((id, i) => id !== other[i])
+  const before = differs < 0 ? empty.length : differs
+  return { before, behind: empty.length - before }
+}
+
+/**
+ * The tokens of a text in parts that a model can read: as few as possible, about equally long, each with the marks of a whole text, as a
+ * model knows no text without them.
+ *
+ * @example partsOf(tokenizer, 'some words', 256) // [[101, 2070, 2616, 102]]
+ */
+export const partsOf = (tokenizer: Tokenizer, text: string, maxTokens: number): (readonly number[])[] => {
+  const { ids } = tokenizer.encode(text)
+  if (ids.length <= maxTokens) return [ids]
+  const { before, behind } = marksOf(tokenizer)
+  const inner = ids.slice(before, ids.length - behind)
+  const parts = Math.ceil(inner.length / Math.max(1, maxTokens - before - behind))
+  const length = Math.ceil(inner.length / parts)
+  return Array.from({ length: parts }, (_, part) => [
+    ...ids.slice(0, before),
+    ...inner.slice(part * length, (part + 1) * length),
+    ...ids.slice(ids.length - behind),
+  ])
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Blobs } from '../../src/files/blobs.js'
+import { defaultChunking } from '../../src/commands/knowledge-base-input.js'
+import { chunksOf } from '../../src/knowledge/documents/chunks.js'
+import { OnnxEmbedder } from '../../src/knowledge/embedding/onnx-embedder.js'
+import { BaseIndex } from '../../src/knowledge/index/base-index.js'
+import { vectorBytes } from '../../src/knowledge/index/vector-bytes.js'
+import { dot, normalised } from '../../src/knowledge/index/vectors.js'
+import type { Resources } from '../../src/log/contract/log.js'
+import { removeDirectory } from '../processes.js'
+import type { Asked } from './lists.js'
+import { decisions } from './questions/decisions.js'
+import { notes } from './questions/notes.js'
+import { pages } from './questions/pages.js'
+
+type Document = { id: string; content: string }
+/** What answers a question: a document, and the place of a passage in it where only that one is right. */
+type Question = { question: string; id: string; at: number | null }
+type List = { name: string; documents: readonly Document[]; questions: readonly Question[] }
+
+const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
+const generated = '<!-- Written by'
+
+const pagesUnder = (folder: string): Document[] =>
+  readdirSync(join(docs, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !file.endsWith('README.md'))
+    .sort()
+    .map((file) => ({ id: join(folder, file), content: readFileSync(join(docs, folder, file), 'utf8') }))
+    .filter(({ content }) => !content.startsWith(generated))
+
+/** Questions whose passage is no longer there are left out, and named. */
+const placed = (asked: readonly Asked[], documents: readonly Document[]): Question[] =>
+  asked.flatMap(({ question, page, passage }) => {
+    const content = documents.find(({ id }) => id === page)?.content
+    const at = passage === undefined ? 0 : (content?.indexOf(passage) ?? -1)
+    if (content === undefined || at < 0) {
+      console.log(`  left out, as ${page} no longer says it: ${question}`)
+      return []
+    }
+    return [{ question, id: page, at: passage === undefined ? null : at + (passage.length >> 1) }]
+  })
+
+const lists = (): List[] => {
+  const own = notes.map(({ id, text }) => ({ id, content: text }))
+  const decided = pagesUnder('decisions')
+  const handbook = ['use', 'operate', 'audit', 'learn'].flatMap(pagesUnder)
+  return [
+    { name: 'notes', documents: own, questions: notes.map(({ id, question }) => ({ question, id, at: null })) },
+    { name: 'decisions', documents: decided, questions: placed(decisions, decided) },
+    { name: 'pages', documents: handbook, questions: placed(pages, handbook) },
+  ]
+}
+
+const openModel = (folder: string): Promise<OnnxEmbedder> => {
+  const named = (end: string): string => {
+    const file = readdirSync(folder).find((name) => name.endsWith(end))
+    if (file === undefined) throw new Error(`${folder} has no file that ends with ${end}`)
+    return file
+  }
+  const files: Record<string, string> = { model: join(folder, named('.onnx')), model_tokenizer: join(folder, named('tokenizer.json')) }
+  const one = (_: string, name: string) => Promise.resolve({ state: { columns: [], content: files[name] } })
+  const resources = { one } as unknown as Pick<Resources, 'one'>
+  const blobs = { has: () => Promise.resolve(true), path: (path: string) => path } as unknown as Blobs
+  return OnnxEmbedder.open({ provider: 'onnx', file: 'model' }, { resources, blobs })
+}
+
+type Ranked = { id: string; start: number; end: number }
+
+const found = 10
+
+/** Where the answer stands among what was found, and its document, from 1; Infinity where it does not. */
+type Rank = { passage: number; document: number }
+
+const rankOf = ({ id, at }: Question, found: readonly Ranked[]): Rank => {
+  const placeOf = (isRight: (one: Ranked) => boolean) => {
+    const place = found.findIndex((one) => one.id === id && isRight(one))
+    return place < 0 ? Infinity : place + 1
+  }
+  return { passage: placeOf(({ start, end }) => at === null || (start <= at && at < end)), document: placeOf(() => true) }
+}
+
+const share = (part: number, of: number) => (part / of).toFixed(2)
+
+const print = (name: string, ranks: readonly Rank[]): void => {
+  const first = (of: keyof Rank) => share(ranks.filter((rank) => rank[of] === 1).length, ranks.length)
+  const reciprocal = ranks.reduce((sum, { passage }) => sum + 1 / passage, 0)
+  const within = ranks.filter(({ passage }) => passage <= found).length
+  const rest = `hit@${found} ${share(within, ranks.length)}   MRR ${share(reciprocal, ranks.length)}   its document first ${first('document')}`
+  console.log(`  ${name.padEnd(16)} hit@1 ${first('passage')}   ${rest}`)
+}
+
+const placesOf = (chunkId: string): { start: number; end: number } => {
+  const [, start, end] = /:(\d+)to(\d+)$/.exec(chunkId) ?? []
+  return { start: Number(start), end: Number(end) }
+}
+
+const measure = async (model: OnnxEmbedder, { name, documents, questions }: List, size: number): Promise<void> => {
+  const { signal } = new AbortController()
+  const chunking = { size, overlap: Math.min(defaultChunking.overlap, Math.floor(size / 5)) }
+  const chunks = documents.flatMap(({ id, content }) => chunksOf(content, chunking).map((chunk) => ({ id, ...chunk })))
+  const embed = async (texts: readonly string[]) => (await model.embed(texts, { signal })).map(normalised)
+  const vectors = await embed(chunks.map(({ text }) => text))
+  const asked = await embed(questions.map(({ question }) => question))
+  const directory = mkdtempSync(join(tmpdir(), 'bench-retrieval-'))
+  const index = new BaseIndex(join(directory, 'index.sqlite'), { logId: 'log', base: 'base', code: 'code' }, 0)
+  const inserted = {
+    ...{ payload: 'p', chunking, dimensions: vectors[0]?.length ?? 0, replaces: [] },
+    ...{ documents: documents.map((one) => ({ ...one, metadata: {} })), vectors: vectorBytes(vectors) },
+  }
+  index.apply([{ version: 1, position: 1, inserted }])
+  console.log(`retrieval, ${name}: ${questions.length} questions, ${documents.length} documents, ${chunks.length} chunks of ${size}`)
+  const exact = questions.map((question, i) => {
+    const similarity = vectors.map((vector) => dot(vector, asked[i] ?? vector, 0))
+    const order = [...chunks.keys()].sort((one, other) => (similarity[other] ?? 0) - (similarity[one] ?? 0)).slice(0, found)
+    return rankOf(
+      question,
+      order.flatMap((at) => chunks[at] ?? []),
+    )
+  })
+  print('exact cosine', exact)
+  for (const [label, alpha] of [
+    ['vectors', 1],
+    ['hybrid .9', 0.9],
+    ['hybrid .5', 0.5],
+    ['words', 0],
+  ] as const) {
+    const ranks = questions.map((question, i) => {
+      const request = { content: question.question, vector: asked[i] ?? null, alpha, limit: found }
+      const hits = index.search({ ...request, minRelevance: 0, filters: [], asOf: null })
+      return rankOf(
+        question,
+        hits.map(({ id, chunk_id }) => ({ id, ...placesOf(chunk_id) })),
+      )
+    })
+    print(label, ranks)
+    if (process.env['MISSED'] === label)
+      for (const [i, { passage }] of ranks.entries())
+        if (passage > 1) console.log(`    ${String(passage).padStart(8)}  ${questions[i]?.question ?? ''}`)
+  }
+  index.close()
+  removeDirectory(directory)
+}
+
+/**
+ * How well questions in other words find their texts: by words, by vectors, by both, and by the exact cosines of the same vectors. Takes
+ * the folder of a sentence transformer (a file `….onnx` and a `…tokenizer.json`), and lengths of chunks.
+ */
+export const retrieval = async (folder?: string, ...sizes: readonly string[]): Promise<void> => {
+  if (folder === undefined) throw new Error('name the folder of the model: npm run bench -- retrieval <folder> [chunk size …]')
+  const model = await openModel(folder)
+  try {
+    for (const size of sizes.length > 0 ? sizes.map(Number) : [defaultChunking.size])
+      for (const list of lists()) await measure(model, list, size)
+  } finally {
+    model.end()
+  }
+}

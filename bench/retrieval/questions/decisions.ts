@@ -1,0 +1,41 @@
+import type { Asked } from '../lists.js'
+
+/** Questions that a decision page answers, in other words than its own. Any part of the page is right. */
+export const decisions: readonly Asked[] = [
+  ['Could somebody who edits an assistant send its API secret to a server they control?', 'decisions/agents/language-models.md'],
+  ['What stops a reply from going out twice if the program dies halfway through?', 'decisions/chatbots/announced-deliveries.md'],
+  ['What if an external SQL server sends garbage or never replies?', 'decisions/connections/driver-process.md'],
+  ['Can someone use this to reach internal machines, such as the cloud metadata endpoint?', 'decisions/connections/egress.md'],
+  ['Which WHERE clauses are forwarded to the remote Postgres instead of being evaluated locally?', 'decisions/connections/push-down.md'],
+  ['Why write your own spreadsheet-text parser when there are packages for it?', 'decisions/files/own-readers.md'],
+  ['How are URLs matched to handlers, if not by the web framework?', 'decisions/http/express-without-router.md'],
+  ['Will a vendor’s brand-new LLM be rejected because it is not on a list?', 'decisions/http/model-names.md'],
+  ['How is the description of the REST interface for client generators produced?', 'decisions/http/openapi.md'],
+  ['Where do the embeddings and full-text data of a document collection live on disk?', 'decisions/knowledge/index-beside-the-log.md'],
+  ['How can one business rule check several entities before it commits?', 'decisions/log/decider-with-facts.md'],
+  [
+    'May my own application store its records in the same journal without clashing with the built-in ones?',
+    'decisions/log/foreign-events.md',
+  ],
+  ['What happens to timestamps if the computer’s time is moved backwards?', 'decisions/log/increasing-times.md'],
+  ['Might a scheduled task be executed twice after a power cut?', 'decisions/log/job-runs.md'],
+  ['How does it notice that the journal was swapped for an older backup?', 'decisions/log/log-identity.md'],
+  ['In what form are inclusion proofs precomputed and saved?', 'decisions/log/merkle-tiles.md'],
+  ['Why is the script for outside auditors not split into modules?', 'decisions/log/one-file-verifier.md'],
+  ['Does asking a trained model for a forecast alter its ETag?', 'decisions/log/prediction-streams.md'],
+  ['How would several servers agree on one sequence of records?', 'decisions/log/shared-log.md'],
+  [
+    'Why are encryption secrets of single records saved rather than computed from one root secret?',
+    'decisions/log/wrapped-payload-keys.md',
+  ],
+  ['How is cross-validation split over the processor’s cores?', 'decisions/models/training-threads.md'],
+  ['Why is all JavaScript packed together before it ships, and does that speed up launching?', 'decisions/programs/bundled-programs.md'],
+  ['Is the test suite executed from TypeScript sources or from the build output?', 'decisions/programs/compiled-tests.md'],
+  ['In which cases does the code force the runtime to quit immediately?', 'decisions/programs/processes-that-exit.md'],
+  ['How do you avoid copying the same version-table queries for every entity type?', 'decisions/projections/history-template.md'],
+  ['Which bug of the analytical engine makes freshly added records invisible?', 'decisions/projections/one-insert.md'],
+  ['Why are read models updated for thousands of records together and not one by one?', 'decisions/projections/projections-by-batch.md'],
+  ['If the query worker crashes with many users on it, how do you find the culprit?', 'decisions/sql/blame.md'],
+  ['How is injection through odd column identifiers ruled out?', 'decisions/sql/checked-text.md'],
+  ['Does the kernel restrict what files the query worker can touch?', 'decisions/sql/confined-process.md'],
+].map(([question = '', page = '']) => ({ question, page }))
