@@ -28,6 +28,8 @@ type Saved = { sha256: string; bytes: number }
 const rawBodies: ReadonlyMap<string, UploadFormat> = new Map([
   ['text/csv', 'csv'],
   ['text/tab-separated-values', 'csv'],
+  ['text/plain', 'text'],
+  ['text/markdown', 'text'],
   ['application/x-ndjson', 'json'],
   ['application/jsonl', 'json'],
   ['application/vnd.apache.parquet', 'parquet'],
@@ -154,7 +156,7 @@ const receive = async (req: IncomingMessage, target: Target): Promise<Form & { f
 
 /**
  * Receives a file into a new file in `directory`, which the caller then owns: as the one file of a multipart form, or as a raw body of CSV,
- * JSON lines, Parquet or ONNX. The body needs no length; its bytes are counted on arrival. On any failure nothing is left behind, and the
+ * JSON lines, Parquet, text or ONNX. The body needs no length; its bytes are counted on arrival. On any failure nothing is left behind, and the
  * rest of the body is drained so that the sender can read the response. Throws a `Problem`: `wrong_arguments`, `wrong_media_type`,
  * `too_large`, `bad_file` for an empty file.
  *

@@ -1,10 +1,11 @@
 import { extname } from 'node:path'
 import { badFile } from '../tables/bad-rows.js'
-import { readHead } from './encoding.js'
+import { looksLikeTable } from './csv-dialect.js'
+import { detectEncoding, readHead, readUtf8 } from './encoding.js'
 
-export const fileFormats = ['csv', 'json', 'parquet'] as const
+export const fileFormats = ['csv', 'json', 'parquet', 'text'] as const
 export type FileFormat = (typeof fileFormats)[number]
-/** The formats of uploads: those of tables, and ONNX, which is stored as it is. */
+/** The formats of uploads: those of tables, text among them, which is a table of one row, and ONNX, which is stored as it is. */
 export type UploadFormat = FileFormat | 'onnx'
 
 /** Whether a file holds rows; a file without columns is a model, uploaded to be imported. */
@@ -14,15 +15,18 @@ export const isTable = ({ columns }: { columns: readonly unknown[] }): boolean =
 export const isOnnx = (originalName: string, said: UploadFormat | undefined): boolean =>
   said === undefined && (extname(originalName).toLowerCase() === '.onnx' || /(^|[/\\_-])tokenizer\.json$/i.test(originalName))
 
+const tableSampleBytes = 256 * 1024
+
 const byExtension: Readonly<Record<string, FileFormat>> = {
   '.csv': 'csv',
   '.tsv': 'csv',
   '.tab': 'csv',
-  '.txt': 'csv',
   '.json': 'json',
   '.jsonl': 'json',
   '.ndjson': 'json',
   '.parquet': 'parquet',
+  '.md': 'text',
+  '.markdown': 'text',
 }
 
 /** Formats that are often uploaded and cannot be read as tables, recognised by their first bytes. */
@@ -30,13 +34,20 @@ const refused = [
   { starts: 'PK\x03\x04', hint: 'It is a ZIP archive or a spreadsheet: unpack it, or export the sheet as CSV.' },
   { starts: '\x1f\x8b', hint: 'It is compressed with gzip: unpack it first.' },
   { starts: '\xd0\xcf\x11\xe0', hint: 'It is an old spreadsheet: export the sheet as CSV.' },
-  { starts: '%PDF', hint: 'It is a PDF.' },
+  { starts: '%PDF', hint: 'It is a PDF, which is not read here: convert it to text (pdftotext), and upload that as .txt.' },
   { starts: 'ARROW1', hint: 'It is an Arrow file: write it as Parquet.' },
 ] as const
 
+/** Whether the beginning of a text is rows of a table. */
+const isTableOfText = async (path: string): Promise<boolean> => {
+  for await (const chunk of readUtf8(path, await detectEncoding(path))) return looksLikeTable(chunk.subarray(0, tableSampleBytes), false)
+  return false
+}
+
 /**
- * Detects a file's format: the one that the caller states, else by the first bytes or the name's extension. Text that starts with a bracket
- * or brace and has no known extension is JSON; all other text is CSV.
+ * Detects a file's format: the one that the caller states, else by the first bytes or the name's extension. A file that is named `.txt` is
+ * CSV if its rows have the same number of fields, more than one, and else a text. Text that starts with a bracket or brace and has no known
+ * extension is JSON; all other text is CSV.
  *
  * @example await detectFormat('/data/uploads/1', 'sales.csv') // 'csv'
  */
@@ -44,8 +55,10 @@ export const detectFormat = async (path: string, originalName: string, said?: Fi
   const head = (await readHead(path, 512)).toString('latin1')
   if (head === '') throw badFile('The file is empty.')
   const kind = refused.find(({ starts }) => head.startsWith(starts))
-  if (kind) throw badFile('The file is not CSV, JSON or Parquet.', { hint: kind.hint })
+  if (kind) throw badFile('The file is not CSV, JSON, Parquet or text.', { hint: kind.hint })
   if (said !== undefined) return said
   if (head.startsWith('PAR1')) return 'parquet'
-  return byExtension[extname(originalName).toLowerCase()] ?? (/^(?:\xef\xbb\xbf)?\s*[[{]/.test(head) ? 'json' : 'csv')
+  const extension = extname(originalName).toLowerCase()
+  if (extension === '.txt') return (await isTableOfText(path)) ? 'csv' : 'text'
+  return byExtension[extension] ?? (/^(?:\xef\xbb\xbf)?\s*[[{]/.test(head) ? 'json' : 'csv')
 }

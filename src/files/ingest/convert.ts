@@ -6,6 +6,7 @@ import { stageCsv } from '../formats/csv.js'
 import { detectFormat } from '../formats/formats.js'
 import type { Ingested, IngestJob } from './ingest-messages.js'
 import { stageJson } from '../formats/json.js'
+import { stageText } from '../formats/text.js'
 import { limits } from '../../basics/limits.js'
 import { describe, fileProblem, openSandbox, writeParquet } from '../tables/parquet-writer.js'
 import { selectStaged, sqlName, sqlString, type StagedTable } from '../tables/staged-table.js'
@@ -63,7 +64,7 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
 }
 
 /**
- * Converts a CSV, JSON or Parquet file to `out.parquet` in the work directory, which the caller created for it and removes. The same bytes
+ * Converts a CSV, JSON or Parquet file, or a text, to `out.parquet` in the work directory, which the caller created for it and removes. The same bytes
  * give the same Parquet bytes. Throws a `Problem` if the file is at fault.
  *
  * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/ingest/1', memoryBytes: 1e9 })
@@ -78,6 +79,8 @@ export const convert = async (job: IngestJob): Promise<Ingested> => {
         return await convertStaged(job, await stageCsv(job.source, rows, badRows), badRows)
       case 'json':
         return await convertStaged(job, await stageJson(job.source, rows, badRows), badRows)
+      case 'text':
+        return await convertStaged(job, await stageText(job.source, rows, job.originalName), badRows)
       case 'parquet':
         return await convertParquet(job)
       default:

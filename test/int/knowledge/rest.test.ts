@@ -51,6 +51,34 @@ describe('a knowledge base over REST', () => {
   })
 })
 
+describe('uploaded texts', () => {
+  const upload = (name: string, content: string, original: string) => {
+    const form = new FormData()
+    form.set('file', new Blob([content]), original)
+    return send(at.url, 'PUT', `/api/files/${name}`, form)
+  }
+
+  test('are documents, by their names and in SQL, with their file as metadata', async () => {
+    await upload('lamp', '# Lamp\n\nHold the button, for ten seconds, until it blinks.\n', 'lamp.md')
+    await upload('radio', 'The battery lasts nine hours.\nCharge it overnight, then, unplug it.\n', 'radio.txt')
+    await create('shelf')
+    expect(await call('PUT', '/shelf', { knowledge_base: { files: ['lamp'] } })).toMatchObject({ status: 200, body: '' })
+    await sql(at.url, 'INSERT INTO shelf SELECT source_file AS id, content FROM files.radio')
+    expect(await search('shelf', 'which button blinks')).toMatchObject([
+      { content: '# Lamp\n\nHold the button, for ten seconds, until it blinks.', metadata: { source_file: 'lamp.md', file_format: 'md' } },
+    ])
+    expect((await sql(at.url, "SELECT id FROM shelf WHERE content = 'battery'")).data).toEqual([['radio.txt']])
+  })
+
+  test('come as the body itself, too', async () => {
+    expect(await send(at.url, 'PUT', '/api/files/raw', 'Just a text.', { 'content-type': 'text/markdown' })).toMatchObject({
+      status: 200,
+      body: { rows: 1, columns: [{ name: 'content' }, { name: 'source_file' }, { name: 'file_format' }] },
+    })
+    expect((await sql(at.url, 'SELECT content, source_file FROM files.raw')).data).toEqual([['Just a text.', null]])
+  })
+})
+
 describe('documents', () => {
   test('are found by their words; an insert answers an empty text as JSON', async () => {
     await create('docs')

@@ -39,11 +39,15 @@ test('every table comes back from JSON lines, empty text and missing values apar
 
 test('whatever the bytes are, they are read or refused', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.constantFrom('a.csv', 'a.json', 'a.parquet'), async (bytes, name) => {
-      await load(bytes, name, 'skip').catch((error: unknown) =>
-        expect(error).toMatchObject({ name: 'Problem', status: expect.any(Number) }),
-      )
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom('a.csv', 'a.json', 'a.parquet', 'a.md', 'a.txt'),
+      async (bytes, name) => {
+        await load(bytes, name, 'skip').catch((error: unknown) =>
+          expect(error).toMatchObject({ name: 'Problem', status: expect.any(Number) }),
+        )
+      },
+    ),
     { numRuns: 100 },
   )
 })

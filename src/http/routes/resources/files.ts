@@ -159,7 +159,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
       method: 'put',
       path: `${path}/:file`,
       summary:
-        'Upload a table (CSV, JSON, JSON lines or Parquet) or an ONNX model, in a form, or all but JSON as the body itself; a file of that name gets a new content',
+        'Upload a table (CSV, JSON, JSON lines or Parquet), a text (.txt, .md) as one row, or an ONNX model, in a form, or all but JSON as the body itself; a file of that name gets a new content',
       commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: { on_bad_rows: onBadRows },
