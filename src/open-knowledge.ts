@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { streamId, type StreamId } from '../events/common.js'
 import type { Knowledge as KnowledgeOfAgents } from './agents/scope/knowledge.js'
+import { resourcesNamed } from './agents/scope/resources-named.js'
 import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
@@ -57,8 +58,11 @@ export const openKnowledge = ({ config, logger, storage, languageModels }: Optio
     }
     /** Knowledge bases as agents use them: by their names in a project, at a position of the log. */
     const ofAgents: KnowledgeOfAgents = {
-      basesOf: async (resources, project) =>
-        (await resources.list('knowledge_base', project)).map((base) => ({ base, name: base.state.name })),
+      basesOf: async (resources, project, name) =>
+        (await resourcesNamed(resources, 'knowledge_base', name, { project, most: limits.agentKnowledgeBasesMax })).map((base) => ({
+          base,
+          name: base.state.name,
+        })),
       search: knowledge.search,
     }
     return { knowledge, ofAgents, purge, begin, indexPid: () => process.pid }

@@ -345,6 +345,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   historyPageMaxChars: 'Text of one page of a history, but for a single change. Beyond: the page ends, with a `next`.',
   historyStatesMaxChars: 'States that are kept to go on with a history from. Beyond: the one used longest ago is folded again.',
   historyDiffMaxComparisons: 'Values compared with values between two lists. Beyond: the list is replaced as a whole.',
+  agentNamesMax:
+    'Names and patterns of tables, of models or of knowledge bases that the skills and data of one agent list. Beyond: the first ones, and nothing of a list that leaves out more; the agent is told of it.',
   agentTablesMax: 'Tables that one agent may read, after its patterns are resolved. Beyond: the first ones; the agent is told of it.',
   agentModelsMax: 'Models that one agent may ask. Beyond: the first ones.',
   agentKnowledgeBasesMax: 'Knowledge bases that one agent may search. Beyond: the first ones.',
@@ -352,6 +354,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentColumnsShownMax: 'Columns of one table that a prompt shows. Beyond: the first ones.',
   agentDescriptionMaxAgeMs: 'How long the description of a table is kept: its columns, values and first rows. Beyond: it is read again.',
   agentDescriptionsKept: 'Descriptions of tables that are kept. Beyond: the one used longest ago is read again.',
+  agentTableWordsKept:
+    'Words of the names of tables and columns that are kept to find the tables that a question is about. Beyond: those used longest ago are read again.',
   agentSampleMaxRows: 'Rows that are read to describe a table. Three of them stand in the prompt.',
   agentSampleTimeoutMs: 'Reading them. Beyond: the table is named without its columns.',
   agentPromptMaxTokens: 'What a prompt says of tables, counted as a quarter of its characters. Beyond: tables are only named.',

@@ -8,7 +8,6 @@ import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, Asked } from './contract/answering.js'
 import { nameInSql, type TableDescriptions } from './prompt/describe.js'
 import { Fence } from './prompt/fence.js'
-import { linked } from './prompt/link.js'
 import { fitting, promptOf } from './prompt/prompt.js'
 import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
@@ -99,7 +98,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const moment = position === head ? '' : String(position)
   const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
-  const order = tables.length > limits.agentTablesDescribedMax ? linked(tables, conversation.join('\n')) : tables
+  const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
   const first = order.slice(0, limits.agentTablesDescribedMax)
   const shown = fitting(
     await Promise.all(first.map(describe)),

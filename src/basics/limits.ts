@@ -310,6 +310,7 @@ export const limits = {
   historyStatesMaxChars: 16 * 1024 * 1024,
   historyDiffMaxComparisons: 4_096,
   // Agents
+  agentNamesMax: 2_000,
   agentTablesMax: 2_000,
   agentModelsMax: 50,
   agentKnowledgeBasesMax: 50,
@@ -317,6 +318,7 @@ export const limits = {
   agentColumnsShownMax: 200,
   agentDescriptionMaxAgeMs: 60_000,
   agentDescriptionsKept: 1_000,
+  agentTableWordsKept: 500_000,
   agentSampleMaxRows: 200,
   agentSampleTimeoutMs: 5_000,
   agentPromptMaxTokens: 24_000,

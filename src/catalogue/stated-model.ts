@@ -24,6 +24,10 @@ type Saying = { provider?: string | null; model_name?: string | null; params: Js
 const addressMember = /^(?:(\w+)_)?(?:base_url|api_base|endpoint)$/
 const keyMember = /^(?:(\w+)_)?api_key$/
 
+/** Whether a param says something of a model: its name, its provider, an address or a key. @example isOfModel('openai_api_key') // true */
+export const isOfModel = (name: string): boolean =>
+  name === 'model' || name === 'provider' || name === 'model_name' || addressMember.test(name) || keyMember.test(name)
+
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
 const numberOf = (value: Json | undefined): number | null => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value

@@ -1,6 +1,6 @@
 import { limits } from '../basics/limits.js'
 import { stoppedInTheMiddle } from './called-address.js'
-import { explainCall, tooLong } from './called-over-http.js'
+import { explainCall, AnswerTooLarge } from './called-over-http.js'
 
 /** Bytes of a body, and milliseconds without any of them. */
 export type BodyLimits = { maxBytes?: number; stallMs?: number }
@@ -24,8 +24,8 @@ export const boundedBody = (
       const part = await reader.read()
       bytes += part.value?.byteLength ?? 0
       if (bytes > maxBytes) {
-        stop(tooLong(where))
-        throw tooLong(where)
+        stop(new AnswerTooLarge(where))
+        throw new AnswerTooLarge(where)
       }
       return part
     } catch (error) {

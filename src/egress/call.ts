@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib'
 import { limits } from '../basics/limits.js'
 import { noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
-import { callFailed, explainCall, tooLong } from './called-over-http.js'
+import { AnswerTooLarge, callFailed, explainCall } from './called-over-http.js'
 import type { CallLimits } from './fetch.js'
 import { HttpPools, type HttpConnecting } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
@@ -60,7 +60,7 @@ async function* bounded(
   try {
     for await (const part of body as AsyncIterable<Buffer>) {
       bytes += part.length
-      if (bytes > maxBytes) throw tooLong(where)
+      if (bytes > maxBytes) throw new AnswerTooLarge(where)
       isWaiting = false
       yield part
       isWaiting = true

@@ -4,6 +4,20 @@ import { Problem } from '../basics/errors.js'
 export const callFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
+/** The connection ended before there was an answer. */
+export class ConnectionLost extends Problem {
+  constructor(where: string) {
+    super('connection_failed', 'Connection lost', `${where} broke off the connection`, { hint: 'Try again.' })
+  }
+}
+
+/** An answer goes on for too long. */
+export class AnswerTooLarge extends Problem {
+  constructor(where: string) {
+    super('connection_failed', 'Answer too large', `${where} answers with more bytes than are read`, { hint: 'Ask for less.' })
+  }
+}
+
 /** An error, what caused it, and so on. They may come from other realms than ours, so they are read by their members. */
 const causes = function* (error: unknown): Generator<object> {
   let [cause, depth] = [error, 0]
@@ -38,8 +52,8 @@ export const explainCall = (error: unknown, where: string): Problem => {
       'Name the host that its certificate is for; NODE_EXTRA_CA_CERTS adds authorities.',
     )
   if (isNotHttp(code)) return callFailed('Not understood', `${where} does not answer in HTTP`, 'Check the protocol, the host and the port.')
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLong(where)
-  if (code !== '' || chain.length > 1) return callFailed('Connection lost', `${where} broke off the connection`, 'Try again.')
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new AnswerTooLarge(where)
+  if (code !== '' || chain.length > 1) return new ConnectionLost(where)
   return new Problem(
     'wrong_arguments',
     'Wrong arguments',
@@ -49,7 +63,3 @@ export const explainCall = (error: unknown, where: string): Problem => {
     },
   )
 }
-
-/** An answer that goes on for too long. */
-export const tooLong = (where: string): Problem =>
-  callFailed('Answer too large', `${where} answers with more bytes than are read`, 'Ask for less.')

@@ -8,19 +8,10 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
-import { isProblem } from '../basics/errors.js'
-import { IndexGone, type IndexProcess } from './index-process.js'
-import {
-  notOpenTitle,
-  type Done,
-  type ErasedDocuments,
-  type IndexState,
-  type Step,
-  type StoredDocument,
-  type Work,
-} from './index/messages.js'
+import { IndexGone, IndexNotOpen, type IndexProcess } from './index-process.js'
+import { type Done, type ErasedDocuments, type IndexState, type Step, type StoredDocument, type Work } from './index/messages.js'
 
-type Reading = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'payload' | 'erasedAt'>
+type Reading = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt' | 'payload' | 'erasedAt'>
 
 /** Erasing rewrites a whole file. */
 const eraseTimeoutMs = 10 * limits.knowledgeCallTimeoutMs
@@ -72,7 +63,7 @@ export class FollowedIndexes {
       try {
         return await work()
       } catch (error) {
-        const isLost = error instanceof IndexGone || (isProblem(error) && error.title === notOpenTitle)
+        const isLost = error instanceof IndexGone || error instanceof IndexNotOpen
         if (!isLost || tries === triesMax) throw error
         this.#known.delete(base)
       }
@@ -141,8 +132,7 @@ export class FollowedIndexes {
 
   async #erase(base: StreamId, { erasedAt: from }: IndexState, erasedAt: number) {
     const erased: ErasedDocuments[] = []
-    for await (const { type, data, position } of streamEventsWith(this.log, logStream, 0, () => true)) {
-      if (position <= from) continue
+    for await (const { type, data } of streamEventsWith(this.log, logStream, await this.log.versionAt(logStream, from), () => true)) {
       for (const { hash, replacement } of erasedPayloadsOf(type, data)) {
         erased.push({ payload: hash, stays: replacement === null ? [] : placesLeft(await this.log.payload(hash)) })
       }

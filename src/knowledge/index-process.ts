@@ -24,6 +24,13 @@ export class IndexGone extends Problem {
   }
 }
 
+/** The process has to open the index first. Nothing is lost, as above. */
+export class IndexNotOpen extends Problem {
+  constructor(why: string) {
+    super('busy', 'Not open', `the index of a knowledge base has to be opened: ${why}`, { retryAfterSeconds: 1 })
+  }
+}
+
 /** What was asked would take the next process as long: it is not asked again. */
 const tookTooLong = (timeoutMs: number): Problem =>
   new Problem('busy', 'Index took too long', `a question to the index of knowledge bases took longer than ${timeoutMs} ms`, {
@@ -128,7 +135,7 @@ export class IndexProcess {
     this.#asking.delete(message.answer)
     if (child === this.#child) this.#time(child)
     if ('done' in message) asking?.resolve(message.done)
-    else asking?.reject(problemOf(message.problem))
+    else asking?.reject('notOpen' in message ? new IndexNotOpen(message.notOpen) : problemOf(message.problem))
   }
 
   #end(child: ChildProcess, why: string): void {

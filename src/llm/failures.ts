@@ -1,5 +1,6 @@
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { AnswerTooLarge, ConnectionLost } from '../egress/called-over-http.js'
 
 /** What an error needs to know of the exchange: whom it was with. Nothing of the prompt or the key gets into an error. */
 export type Exchange = { host: string; model: string; apiKey: string | null; keySource: string | null }
@@ -90,8 +91,7 @@ export const isPassing = ({ status, body }: CallError): boolean =>
   (status === 429 && !usedUp.test(String(body))) || status === 408 || status === 409 || (status >= 500 && status !== 501)
 
 /** Whether the connection ended before there was an answer: a server may close one that was kept while the request is on its way. */
-export const isLost = (error: unknown): boolean =>
-  [...causesOf(error)].some((cause) => isProblem(cause) && cause.code === 'connection_failed' && cause.title === 'Connection lost')
+export const isLost = (error: unknown): boolean => [...causesOf(error)].some((cause) => cause instanceof ConnectionLost)
 
 const whereKeyIs: Readonly<Record<string, string>> = {
   agent: 'Give the agent another key.',
@@ -163,7 +163,7 @@ export const explainFailure = (error: unknown, exchange: Exchange): Problem => {
   const chain = [...causesOf(error)]
   const problem = chain.find((cause) => isProblem(cause))
   if (isNetwork(problem)) {
-    if (problem.title === 'Answer too large') return overflowing(problem)
+    if (problem instanceof AnswerTooLarge) return overflowing(problem)
     return new Problem('llm_failed', problem.title, problem.detail, problem.extras)
   }
   if (isProblem(problem)) return problem

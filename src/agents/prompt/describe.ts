@@ -5,6 +5,7 @@ import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
 import { quoteName } from '../../dialect/strings.js'
 import type { Found } from '../../log/contract/log.js'
+import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
 
@@ -110,6 +111,7 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
 export class TableDescriptions {
   readonly #kept = new LRUCache<string, DescribedTable>({ max: limits.agentDescriptionsKept, ttl: limits.agentDescriptionMaxAgeMs })
   readonly #coming = new Map<string, Promise<DescribedTable>>()
+  readonly links = new TableLinks()
 
   constructor(private readonly readComments: ReadComments) {}
 

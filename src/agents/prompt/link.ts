@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { foldName } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 
 /** The words of a text, folded, each with its beginning alone, so that `orders` meets `order`. */
@@ -14,20 +16,41 @@ const share = (of: ReadonlySet<string>, asked: ReadonlySet<string>): number => {
   return found
 }
 
-/**
- * Tables in the order in which they fit what is asked: by the words of their names, then of their columns. Those that fit equally keep
- * their order.
- *
- * @example linked(tables, 'Which customers ordered most?')[0]?.path // ['shop', 'customer_orders']
- */
-export const linked = (tables: readonly ScopeTable[], asked: string): ScopeTable[] => {
-  const words = wordsOf(asked)
-  const scored = tables.map((table, place) => ({
-    table,
-    place,
-    score:
-      3 * share(wordsOf(table.path.slice(1).join(' ')), words) +
-      share(wordsOf((table.columns ?? []).map(({ name }) => name).join(' ')), words),
-  }))
-  return scored.sort((a, b) => b.score - a.score || a.place - b.place).map(({ table }) => table)
+type Words = { name: ReadonlySet<string>; columns: ReadonlySet<string> }
+
+/** The words of tables and of their columns, read once for each state of a table. */
+class TableWords {
+  readonly #kept = new LRUCache<string, Words>({
+    maxSize: limits.agentTableWordsKept,
+    sizeCalculation: ({ name, columns }) => 1 + name.size + columns.size,
+  })
+
+  of({ path, state, columns = [] }: Pick<ScopeTable, 'path' | 'state' | 'columns'>): Words {
+    const key = JSON.stringify([path, state])
+    const known = this.#kept.get(key)
+    if (known) return known
+    const words = { name: wordsOf(path.slice(1).join(' ')), columns: wordsOf(columns.map(({ name }) => name).join(' ')) }
+    this.#kept.set(key, words)
+    return words
+  }
+}
+
+/** Finds the tables that a question is about. */
+export class TableLinks {
+  readonly #words = new TableWords()
+
+  /**
+   * Tables in the order in which they fit what is asked: by the words of their names, then of their columns. Those that fit equally keep
+   * their order.
+   *
+   * @example links.linked(tables, 'Which customers ordered most?')[0]?.path // ['shop', 'customer_orders']
+   */
+  linked(tables: readonly ScopeTable[], asked: string): ScopeTable[] {
+    const words = wordsOf(asked)
+    const scored = tables.map((table, place) => {
+      const { name, columns } = this.#words.of(table)
+      return { table, place, score: 3 * share(name, words) + share(columns, words) }
+    })
+    return scored.sort((a, b) => b.score - a.score || a.place - b.place).map(({ table }) => table)
+  }
 }

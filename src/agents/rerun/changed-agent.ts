@@ -2,7 +2,7 @@ import type { Agent } from '../../../events/agent.js'
 import { isObject, type JsonObject } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import { llmProviders } from '../../catalogue/llm-providers.js'
-import { statedModel } from '../../catalogue/stated-model.js'
+import { isOfModel, statedModel } from '../../catalogue/stated-model.js'
 import type { Found, Log, Resources } from '../../log/contract/log.js'
 
 /** What is to be different when an agent is asked again. */
@@ -23,9 +23,6 @@ const partsOf = (written: string): { provider: string | null; name: string } => 
     ? { provider, name: written.slice(slash + 1) }
     : { provider: null, name: written }
 }
-
-const isOfModel = (name: string): boolean =>
-  name === 'model' || name === 'provider' || name === 'model_name' || /(?:^|_)(?:api_key|base_url|api_base|endpoint)$/.test(name)
 
 /** The params without what they say of the language model, so that the service says where another provider is, and has its key. */
 const withoutModel = (params: JsonObject): JsonObject => Object.fromEntries(Object.entries(params).filter(([name]) => !isOfModel(name)))

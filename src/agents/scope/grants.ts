@@ -1,11 +1,15 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
 import { namesIn } from './names.js'
 
 /** Names as they were written, what not to take of them, and where they are looked up; undefined: in the agent’s own project. */
 export type NamesGranted = { in: string | undefined; names: readonly string[]; except: readonly string[] }
 
-/** What skills and data let an agent use, in the names of whoever wrote them. `about` are their descriptions. */
-export type Grants = { tables: NamesGranted[]; models: NamesGranted[]; knowledgeBases: NamesGranted[]; about: string[] }
+/** What one skill, or the data, lets an agent use, in the names of whoever wrote it. `about` are descriptions. */
+type Granted = { tables: NamesGranted[]; models: NamesGranted[]; knowledgeBases: NamesGranted[]; about: string[] }
+
+/** What skills and data let an agent use. `missing` tells what was left out of lists that are too long. */
+export type Grants = Granted & { missing: string[] }
 
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
@@ -45,9 +49,9 @@ const typeOf = (written: string): string =>
     .replaceAll(/[\s-]+/g, '_')
 
 /** What one skill lets an agent use. Types that nobody knows give nothing. */
-const ofSkill = (type: string, params: JsonObject): Grants => {
+const ofSkill = (type: string, params: JsonObject): Granted => {
   const about = textOf(params['description'])
-  const none: Grants = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
+  const none: Granted = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
   switch (typeOf(type)) {
     case 'sql':
     case 'text2sql':
@@ -65,7 +69,7 @@ const ofSkill = (type: string, params: JsonObject): Grants => {
 }
 
 /** What the `data` of an agent lets it use: full names, or names in its own project; `db.*` is all of a database. */
-const ofData = (data: Json | undefined): Grants => {
+const ofData = (data: Json | undefined): Granted => {
   if (!isObject(data)) return { tables: [], models: [], knowledgeBases: [], about: [] }
   return {
     tables: named(undefined, firstOf(data, 'tables'), namesIn(data['ignore_tables'])),
@@ -76,6 +80,24 @@ const ofData = (data: Json | undefined): Grants => {
 }
 
 /**
+ * As many names as an agent may list. A list of what to leave out is never cut, as more would be granted then: what it stands with is left
+ * out altogether.
+ */
+const bounded = (granted: readonly NamesGranted[], what: string): { granted: NamesGranted[]; missing: string[] } => {
+  const most = limits.agentNamesMax
+  const fitting = granted.filter(({ except }) => except.length <= most)
+  const missing = fitting.length < granted.length ? [`${what} of a list that leaves out more than ${most} names (agentNamesMax)`] : []
+  let left: number = most
+  const kept = fitting.map((one) => {
+    const names = one.names.slice(0, left)
+    left -= names.length
+    if (names.length < one.names.length) missing.push(`${what} after the first ${most} names (agentNamesMax)`)
+    return { ...one, names }
+  })
+  return { granted: kept, missing: [...new Set(missing)] }
+}
+
+/**
  * What an agent may use by its skills and its data: nothing that they do not name. The agent's own params of a skill count before those of
  * the skill.
  *
@@ -83,12 +105,23 @@ const ofData = (data: Json | undefined): Grants => {
  * grantsOf([{ type: 'sql', params: { database: 'files', tables: ['cars'] } }], {}).tables // [{ in: 'files', names: ['cars'], except: [] }]
  */
 export const grantsOf = (skills: readonly { type: string; params: JsonObject }[], agentParams: JsonObject): Grants => {
-  const own: Grants = { tables: [], models: named(undefined, firstOf(agentParams, 'models')), knowledgeBases: [], about: [] }
+  const own: Granted = { tables: [], models: named(undefined, firstOf(agentParams, 'models')), knowledgeBases: [], about: [] }
   const all = [...skills.map(({ type, params }) => ofSkill(type, params)), ofData(agentParams['data']), own]
+  const tables = bounded(
+    all.flatMap((one) => one.tables),
+    'all tables',
+  )
+  const models = bounded(
+    all.flatMap((one) => one.models),
+    'all models',
+  )
+  const bases = bounded(
+    all.flatMap((one) => one.knowledgeBases),
+    'all knowledge bases',
+  )
   return {
-    tables: all.flatMap(({ tables }) => tables),
-    models: all.flatMap(({ models }) => models),
-    knowledgeBases: all.flatMap(({ knowledgeBases }) => knowledgeBases),
+    ...{ tables: tables.granted, models: models.granted, knowledgeBases: bases.granted },
     about: all.flatMap(({ about }) => about),
+    missing: [...tables.missing, ...models.missing, ...bases.missing],
   }
 }

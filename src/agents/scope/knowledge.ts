@@ -6,7 +6,7 @@ export type NamedBase = { base: Pick<AnyFound, 'stream' | 'version'>; name: stri
 
 /** Knowledge bases as agents use them. */
 export type Knowledge = {
-  /** Those of a project at a position of the log. */
-  basesOf: (resources: Resources, project: Found<'project'>) => Promise<NamedBase[]>
+  /** Those of a project at a position of the log whose names fit a name or a pattern. */
+  basesOf: (resources: Resources, project: Found<'project'>, name: string) => Promise<NamedBase[]>
   search: SearchKnowledge
 }

@@ -6,6 +6,7 @@ import type { Found, Resources } from '../../log/contract/log.js'
 import { grantsOf, type NamesGranted } from './grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
 import { fits, isPattern, partsOfName } from './names.js'
+import { resourcesNamed } from './resources-named.js'
 import { quoteName } from '../../dialect/strings.js'
 import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
 
@@ -93,14 +94,8 @@ const inProject = async ({ resources, project }: Catalogue, where: string | unde
   return inside && { project: inside, name: parts.join('.') }
 }
 
-const modelsIn = async ({ resources }: Catalogue, project: Found<'project'>, name: string): Promise<Found<'model'>[]> => {
-  if (isPattern(name)) {
-    const page = await resources.page('model', project, 0, limits.agentModelsMax)
-    return page.filter(({ state }) => fits(name, state.name))
-  }
-  const found = await resources.one('model', name, project)
-  return found && fits(name, found.state.name) ? [found] : []
-}
+const modelsIn = ({ resources }: Catalogue, project: Found<'project'>, name: string): Promise<Found<'model'>[]> =>
+  resourcesNamed(resources, 'model', name, { project, most: limits.agentModelsMax })
 
 const modelsOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
   const models = new Collected<ScopeModel>()
@@ -125,8 +120,7 @@ const basesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
   for (const { in: where, names, except } of granted)
     for (const written of names) {
       const at = await inProject(place, where, written)
-      const there = at && place.knowledge ? await place.knowledge.basesOf(place.resources, at.project) : []
-      const found = there.filter(({ name }) => fits(at?.name ?? '', name))
+      const found = at && place.knowledge ? await place.knowledge.basesOf(place.resources, at.project, at.name) : []
       for (const one of found) {
         const label = `${at?.project.state.name ?? ''}.${one.name}`
         const isKept = !except.some((name) => fits(partsOfName(name).at(-1) ?? '', one.name))
@@ -157,6 +151,6 @@ export const scopeOf = async (place: ScopePlace, agent: Found<'agent'>): Promise
     skills: skills.map(({ skill }) => skill),
     ...{ tables, models, bases },
     about: grants.about,
-    missing: [...noTables, ...noModels, ...noBases],
+    missing: [...grants.missing, ...noTables, ...noModels, ...noBases],
   }
 }

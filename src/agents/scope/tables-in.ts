@@ -6,6 +6,7 @@ import { limits } from '../../basics/limits.js'
 import type { Found, Resources } from '../../log/contract/log.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { fits, isPattern, partsOfName } from './names.js'
+import { resourcesNamed } from './resources-named.js'
 
 /** A table that an agent may read. `state` says which state of it its description is of. */
 export type ScopeTable = {
@@ -56,31 +57,6 @@ const fileTable = ({ state: { name, content, columns } }: Found<'file'>): ScopeT
   columns,
 })
 
-const listedPage = 1_000
-
-/** The resources of a kind whose names fit a pattern; one look-up where the pattern is a name. */
-const matching = async <K extends 'view' | 'file'>(
-  { resources }: Catalogue,
-  kind: K,
-  pattern: string,
-  project?: Found<'project'>,
-): Promise<Found<K>[]> => {
-  if (!isPattern(pattern)) {
-    const found = await resources.one(kind, pattern, project)
-    // A reference in digits may be an id: only names count here.
-    return found && fits(pattern, found.state.name) ? [found] : []
-  }
-  const all: Found<K>[] = []
-  for (let after = 0; all.length < limits.agentTablesMax;) {
-    const page = await resources.page(kind, project, after, listedPage)
-    all.push(...page.filter(({ state }) => fits(pattern, state.name)))
-    const last = page.at(-1)
-    if (!last || page.length < listedPage) break
-    after = last.id
-  }
-  return all
-}
-
 const connectedTable = (connection: Found<'database'>, path: readonly string[]): ScopeTable => ({
   path: [connection.state.name, ...path],
   kind: 'connected',
@@ -109,9 +85,13 @@ const inDatabase = async (catalogue: Catalogue, database: Database, parts: reado
   }
   const name = parts.join('.')
   if (database.kind === 'files')
-    return (await matching(catalogue, 'file', name)).filter(({ state }) => state.columns.length > 0).map(fileTable)
+    return (await resourcesNamed(catalogue.resources, 'file', name, { most: limits.agentTablesMax + 1 }))
+      .filter(({ state }) => state.columns.length > 0)
+      .map(fileTable)
   const { project } = database
-  return (await matching(catalogue, 'view', name, project)).map((view) => viewTable(project, view))
+  return (await resourcesNamed(catalogue.resources, 'view', name, { project, most: limits.agentTablesMax + 1 })).map((view) =>
+    viewTable(project, view),
+  )
 }
 
 /**

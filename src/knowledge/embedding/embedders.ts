@@ -19,8 +19,9 @@ const atOnceMax = 4
 export class Embedders {
   readonly #onnx = new LRUCache<string, Promise<OnnxEmbedder>>({
     max: atOnceMax,
-    dispose: (opening) => void opening.then((embedder) => embedder.end()).catch(() => undefined),
+    dispose: (opening) => void opening.then((embedder) => (this.#isStopped ? embedder.end() : embedder.retire())).catch(() => undefined),
   })
+  #isStopped = false
 
   constructor(private readonly options: Options) {}
 
@@ -51,6 +52,7 @@ export class Embedders {
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#onnx.clear()
   }
 

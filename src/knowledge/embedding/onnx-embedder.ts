@@ -71,6 +71,8 @@ const tokenInputs = ['input_ids', 'attention_mask', 'token_type_ids']
 export class OnnxEmbedder implements EmbeddingModel {
   readonly host = 'localhost'
   #signature: Promise<Signature> | undefined
+  #embedding = 0
+  #isRetired = false
 
   private constructor(
     readonly model: string,
@@ -91,16 +93,33 @@ export class OnnxEmbedder implements EmbeddingModel {
   async embed(texts: readonly string[], { signal }: { signal: AbortSignal }): Promise<Float32Array[]> {
     const vectors: Float32Array[] = []
     const work = new LongWork()
-    for (const text of texts) {
-      signal.throwIfAborted()
-      vectors.push(await this.#one(text))
-      await work.pause()
+    this.#embedding += 1
+    try {
+      for (const text of texts) {
+        signal.throwIfAborted()
+        vectors.push(await this.#one(text))
+        await work.pause()
+      }
+      return vectors
+    } finally {
+      this.#embedding -= 1
+      this.#endIfRetired()
     }
-    return vectors
   }
 
+  /** Ends the process at once. */
   end(): void {
     this.process.end()
+  }
+
+  /** Ends the process as soon as it has nothing to do: others have taken its place. */
+  retire(): void {
+    this.#isRetired = true
+    this.#endIfRetired()
+  }
+
+  #endIfRetired(): void {
+    if (this.#isRetired && this.#embedding === 0) this.end()
   }
 
   /** A long text is read in parts of about the same length, so that its end counts as its beginning does. */

@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
 import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
-import { notOpenTitle, type Done, type FromIndex, type ToIndex, type Work } from './messages.js'
+import type { Done, FromIndex, ToIndex, Work } from './messages.js'
 import { removeIndex } from './schema.js'
 
 /** The process that keeps the indexes of knowledge bases. It knows no keys: the server tells it what the log says. */
@@ -23,14 +23,14 @@ class Indexes {
     // A page is read here so that a large one does not keep the service from answering.
     if ('page' in work) return { page: pageText(work.page) }
     const index = this.#open.get(base)
-    if (!index) throw notOpen('it was closed')
+    if (!index) throw new NotOpen('it was closed')
     try {
       return answer(index, work)
     } catch (error) {
       // A file that SQLite finds damaged is removed: it is built anew when it is opened again.
       if (!isDamage(error)) throw error
       this.#remove(base)
-      throw notOpen('its file was damaged')
+      throw new NotOpen('its file was damaged')
     }
   }
 
@@ -52,7 +52,8 @@ class Indexes {
   }
 }
 
-const notOpen = (why: string): Problem => new Problem('busy', notOpenTitle, `the index has to be opened: ${why}`)
+/** What was asked of an index that has to be opened first. */
+class NotOpen extends Error {}
 
 const isDamage = (error: unknown): boolean =>
   error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
@@ -90,6 +91,6 @@ process.on('message', (message: ToIndex) => {
     if (!indexes) throw new TypeError('the index has no directory')
     say({ answer: ask, done: indexes.do(base, work) })
   } catch (error) {
-    say({ answer: ask, problem: fieldsOf(problemIn(error)) })
+    say({ answer: ask, ...(error instanceof NotOpen ? { notOpen: error.message } : { problem: fieldsOf(problemIn(error)) }) })
   }
 })

@@ -70,7 +70,5 @@ export type Done =
   | { page: PageText }
 
 export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }
-export type FromIndex = { answer: number; done: Done } | { answer: number; problem: ProblemFields }
-
-/** The title of the refusal of an index that has to be opened first. */
-export const notOpenTitle = 'Not open'
+/** `notOpen`: the index has to be opened first; it says why. */
+export type FromIndex = { answer: number } & ({ done: Done } | { problem: ProblemFields } | { notOpen: string })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { Blobs } from '../../../src/files/blobs.js'
 import { Embedders } from '../../../src/knowledge/embedding/embedders.js'
@@ -78,6 +79,25 @@ test('an uploaded model that two ask for at once is opened once: a second one wo
   const embedders = new Embedders({ log: { resources: { one } as never }, blobs, overHttp: () => Promise.resolve(undefined) })
   const [first, second] = await Promise.all([1, 2].map(() => embedders.of({ provider: 'onnx', file: 'tiny' })))
   expect(first).toBe(second)
+  embedders.stop()
+  remove()
+})
+
+test('an uploaded model that is at work is not ended by others that are opened meanwhile', async () => {
+  const { path, remove } = temporaryDirectory()
+  const hashOf = (name: string) => createHash('sha256').update(name).digest('hex')
+  const blobs = new Blobs(path)
+  const one = (_: string, name: string) => Promise.resolve({ state: { columns: [], content: hashOf(name) } })
+  for (const name of ['m1', 'm2', 'm3', 'm4', 'm5']) writeFileSync(blobs.path(hashOf(name)), tinyEmbeddingModel())
+  writeFileSync(blobs.path(hashOf('tokenizer')), tinyTokenizer)
+  const embedders = new Embedders({ log: { resources: { one } as never }, blobs, overHttp: () => Promise.resolve(undefined) })
+  const of = (name: string) => embedders.of({ provider: 'onnx', file: name, tokenizer: 'tokenizer' })
+  const { signal } = new AbortController()
+  const texts = Array.from({ length: 2_000 }, () => 'a kitten and a puppy')
+  const first = await of('m1')
+  const long = first.embed(texts, { signal })
+  for (const name of ['m2', 'm3', 'm4', 'm5']) await of(name)
+  expect(await long).toHaveLength(texts.length)
   embedders.stop()
   remove()
 })

@@ -1,0 +1,36 @@
+import type { Found, Resources } from '../../log/contract/log.js'
+import { fits, isPattern } from './names.js'
+
+/** Kinds that agents name. */
+type NamedKind = 'view' | 'file' | 'model' | 'knowledge_base'
+
+type Where = { project?: Found<'project'> | undefined; most: number }
+
+const listedPage = 1_000
+
+/**
+ * The resources of a kind whose names fit a pattern, the first ones; one look-up where the pattern is a name.
+ *
+ * @example await resourcesNamed(resources, 'view', 'sales_*', { project, most: 100 })
+ */
+export const resourcesNamed = async <K extends NamedKind>(
+  resources: Pick<Resources, 'one' | 'page'>,
+  kind: K,
+  pattern: string,
+  { project, most }: Where,
+): Promise<Found<K>[]> => {
+  if (!isPattern(pattern)) {
+    const found = await resources.one(kind, pattern, project)
+    // A reference in digits may be an id: only names count here.
+    return found && fits(pattern, found.state.name) ? [found] : []
+  }
+  const all: Found<K>[] = []
+  for (let after = 0; all.length < most;) {
+    const page = await resources.page(kind, project, after, listedPage)
+    all.push(...page.filter(({ state }) => fits(pattern, state.name)))
+    const last = page.at(-1)
+    if (!last || page.length < listedPage) break
+    after = last.id
+  }
+  return all.slice(0, most)
+}

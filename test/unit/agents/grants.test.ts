@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
+import { TableLinks } from '../../../src/agents/prompt/link.js'
+import { grantsOf } from '../../../src/agents/scope/grants.js'
+import { resourcesNamed } from '../../../src/agents/scope/resources-named.js'
+
+const names = (n: number, prefix = 't') => Array.from({ length: n }, (_, i) => `${prefix}${i}`)
+const most = limits.agentNamesMax
+
+describe('what skills and data name', () => {
+  test('is bounded for all of them together, and the agent is told', () => {
+    const skill = { type: 'sql', params: { database: 'files', tables: names(most - 1) } }
+    const { tables, missing } = grantsOf([skill, { ...skill, params: { tables: names(5, 'u') } }], { data: { models: names(most) } })
+    expect(tables.flatMap((one) => one.names)).toHaveLength(most)
+    expect(missing).toEqual([`all tables after the first ${most} names (agentNamesMax)`])
+  })
+
+  test('is nothing where too many names are left out: a shorter list would grant more', () => {
+    const { tables, missing } = grantsOf([], { data: { tables: ['files.*'], ignore_tables: names(most + 1) } })
+    expect([tables, missing]).toEqual([[], [`all tables of a list that leaves out more than ${most} names (agentNamesMax)`]])
+    expect(grantsOf([], { data: { tables: ['files.*'], ignore_tables: names(most) } }).tables[0]?.except).toHaveLength(most)
+  })
+})
+
+describe('resources that are named', () => {
+  const all = names(2_500, 'm').map((name, i) => ({ id: i + 1, state: { name } }))
+  const asked: string[] = []
+  const resources = {
+    one: (_: string, name: string) => {
+      asked.push(`one ${name}`)
+      return Promise.resolve(all.find(({ state }) => state.name === name))
+    },
+    page: (_: string, __: unknown, after: number, limit: number) => {
+      asked.push(`after ${after}`)
+      return Promise.resolve(all.filter(({ id }) => id > after).slice(0, limit))
+    },
+  } as never
+  const found = async (pattern: string, limit: number) =>
+    (await resourcesNamed(resources, 'model', pattern, { most: limit })).map(({ state }) => state.name)
+
+  test('are looked up by a name, and no others are read', async () => {
+    asked.length = 0
+    expect(await found('m7', 50)).toEqual(['m7'])
+    expect(asked).toEqual(['one m7'])
+  })
+
+  test('fit a pattern wherever they stand, up to a number', async () => {
+    expect(await found('m249*', 50)).toEqual(['m249', ...names(10, 'm249')])
+    expect(await found('*', 50)).toHaveLength(50)
+  })
+})
+
+test('tables that a question is about come first, and changed columns count', () => {
+  const links = new TableLinks()
+  const table = (name: string, state: string, columns: string[]) => ({
+    ...{ path: ['files', name], kind: 'file' as const, state },
+    columns: columns.map((column) => ({ name: column, type: 'VARCHAR' })),
+  })
+  const first = (...tables: ReturnType<typeof table>[]) => links.linked(tables, 'Which customers ordered most?')[0]?.path[1]
+  const plain = table('aa', '1', ['x'])
+  expect(first(plain, table('bb', '1', ['orderedAt']))).toBe('bb')
+  expect(first(plain, table('bb', '2', ['y']))).toBe('aa')
+  expect(first(plain, table('bb', '2', ['y']), table('customer', '1', []))).toBe('customer')
+})
