@@ -46,7 +46,7 @@ export const openKnowledge = ({ config, logger, storage, languageModels }: Optio
         throw new TypeError('the process answered something else than a text')
       },
     })
-    const knowledge = new Knowledge({ ledger, indexes, embedders, pages })
+    const knowledge = new Knowledge({ ledger, indexes, embedders, pages, reranker: (params) => languageModels.reranker(params) })
     /** Takes what was erased out of every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
     /** Finishes erasures that were cut off before the indexes had followed. */

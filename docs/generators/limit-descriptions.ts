@@ -263,6 +263,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeSearchMaxChunks: 'Chunks that a search gives. Beyond: 400 `wrong_arguments`; without LIMIT it gives ten.',
   knowledgeListMaxChunks:
     'Chunks that SQL reads of a knowledge base without a search, if it reads their texts or all of their metadata. Beyond: 400 `query_limit`.',
+  knowledgeRerankMaxChunks:
+    'Chunks that a reranking model is asked about at once, and the least that are found for it. Beyond: it is asked once more.',
+  knowledgeRerankChunkMaxChars: 'What a reranking model reads of a chunk. Beyond: the first characters.',
+  knowledgeRerankOutputMaxTokens: 'What a reranking model may write for one request. Beyond: 502 `llm_failed`, as a score is missing.',
   knowledgeFilterMaxValues: 'Values of one condition on metadata. Beyond: 400 `wrong_arguments`.',
   knowledgeCallTimeoutMs:
     'One step of the process that keeps the index: a search, or a batch of documents. Beyond: 503 `busy`; the process is ended, and the next call starts another one.',

@@ -67,6 +67,13 @@ const changedEmbedding = (before: JsonObject | null, patch: JsonObject): JsonObj
   return after
 }
 
+/** A key of the model stays with the address that it was given for. Without any setting there is none. */
+const changedReranking = (before: JsonObject | null, patch: JsonObject): JsonObject | null => {
+  const after = mergeParams(before ?? {}, patch)
+  refuseMovedKeys({ params: before ?? {} }, { params: after })
+  return Object.keys(after).length === 0 ? null : after
+}
+
 /** The model of a new knowledge base: the one that was sent, where `{}` is none, or the default. Its key stays with the default. */
 const firstEmbedding = ({ embedding_model: sent }: SentSettings, usual: Facts['usual']): JsonObject | null => {
   if (sent) return Object.keys(sent).length === 0 ? null : checkEmbedding(newParams(sent))
@@ -79,7 +86,7 @@ const created = (project: Facts['project'] & object, name: string, sent: SentSet
   project: project.stream,
   name,
   embedding_model: firstEmbedding(sent, usual),
-  reranking_model: sent.reranking_model ? newParams(sent.reranking_model) : null,
+  reranking_model: sent.reranking_model ? changedReranking(null, sent.reranking_model) : null,
   storage: sent.storage ?? null,
   content_columns: sent.content_columns ?? [],
   metadata_columns: sent.metadata_columns ?? [],
@@ -90,7 +97,7 @@ const created = (project: Facts['project'] & object, name: string, sent: SentSet
 
 const changes = (base: KnowledgeBase, sent: SentSettings) => ({
   ...(sent.embedding_model && { embedding_model: changedEmbedding(base.embedding_model, sent.embedding_model) }),
-  ...(sent.reranking_model && { reranking_model: mergeParams(base.reranking_model ?? {}, sent.reranking_model) }),
+  ...(sent.reranking_model && { reranking_model: changedReranking(base.reranking_model, sent.reranking_model) }),
   ...(sent.storage && { storage: sent.storage }),
   ...(sent.content_columns && { content_columns: sent.content_columns }),
   ...(sent.metadata_columns && { metadata_columns: sent.metadata_columns }),

@@ -7,6 +7,7 @@ import { LongWork } from '../basics/long-work.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Found } from '../log/contract/log.js'
+import type { LanguageModel } from '../llm/contract/language-model.js'
 import { lastKnown } from '../log/read/last-known.js'
 import type {
   Inserted,
@@ -26,9 +27,17 @@ import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import type { Done } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
+import { rerank } from './rerank.js'
 import { DocumentWriter, placesOf, type Writing } from './write-documents.js'
 
-type Parts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; pages: PageReader }
+type Parts = {
+  ledger: Ledger
+  indexes: FollowedIndexes
+  embedders: Embedders
+  pages: PageReader
+  /** The language model that settings name, whose secrets are sealed. @throws Problem llm_failed that says what to set; erased */
+  reranker: (settings: JsonObject) => Promise<LanguageModel>
+}
 
 const neverAborted = new AbortController().signal
 const removedAtOnce = 10_000
@@ -114,11 +123,20 @@ export class Knowledge implements KnowledgeStore {
     signal.throwIfAborted()
     const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
     const { content, limit, minRelevance = 0, filters = [] } = query
-    const done = await indexes.ask(base.stream, {
-      search: { content, vector, alpha, limit, minRelevance, filters, asOf: query.asOf ?? null },
-    })
+    const reranker = limit === 0 ? undefined : await this.#rerankerOf(base, query)
+    // Its score is the relevance then, and it is asked about more than are wanted: what it puts first may have been found late.
+    const wanted = reranker ? { limit: Math.max(limit, limits.knowledgeRerankMaxChunks), minRelevance: 0 } : { limit, minRelevance }
+    const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: query.asOf ?? null } })
     if (!('chunks' in done)) throw unexpected(done)
-    return { chunks: [...done.chunks], position }
+    if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
+    const { chunks, reranked } = await rerank(reranker, content, done.chunks, signal)
+    return { chunks: chunks.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
+  }
+
+  async #rerankerOf({ state }: Found<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {
+    const settings = state.reranking_model ?? {}
+    const isWanted = reranking ?? Object.keys(settings).length > 0
+    return isWanted ? this.parts.reranker(settings) : undefined
   }
 
   async list(

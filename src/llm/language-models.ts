@@ -121,6 +121,14 @@ export class LanguageModels {
     return this.embedderOf(await this.#opened(resolved))
   }
 
+  /** The language model that a knowledge base's `reranking_model` names, or its default. @throws Problem llm_failed; erased */
+  async reranker(params: JsonObject): Promise<LanguageModel> {
+    const defaultName = 'default_reranking_model'
+    const defaults = await this.parts.defaults(defaultName)
+    const resolved = resolveModel({ what: 'knowledge base', own: { params }, defaults, defaultName, environment: this.parts.environment })
+    return this.of(await this.#opened(resolved))
+  }
+
   /** The embedder at an address. */
   embedderOf(settings: ModelSettings): EmbeddingModel {
     const exchange = exchangeOf(settings)

@@ -30,7 +30,7 @@ export type ModelSources = {
   /** The default that was set with PUT /api/config; undefined if none was. */
   defaults: JsonObject | undefined
   /** The name of that default. */
-  defaultName: 'default_llm' | 'default_embedding_model'
+  defaultName: 'default_llm' | 'default_embedding_model' | 'default_reranking_model'
   environment: ModelAccess
 }
 

@@ -92,6 +92,7 @@ beforeEach(async () => {
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
       embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
       pages: noPages,
+      reranker: () => Promise.reject(new Error('there is none')),
     }),
     defaultProject: 'mindsdb',
     version: '1.2.3',

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../events/common.js'
-import type { ChatEnd, ChatMessage, ChatRequest, ToolCall } from '../../llm/contract/language-model.js'
+import type { ChatEnd, ChatMessage, ChatRequest, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
 
 /** What a language model answered in one exchange, or how it failed. */
 export type ChatResponse = { text: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
@@ -17,6 +17,8 @@ export type ToolUse = {
   rows?: readonly (readonly Json[])[]
   /** Whether `rows` are only the first ones. */
   cut?: boolean
+  /** Tokens that the tool used itself, as a search does whose finds a model orders. */
+  usage?: TokenUsage
 }
 
 /**

@@ -27,6 +27,7 @@ const toolUse = z.looseObject({
   columns: z.array(z.string()).exactOptional(),
   rows: z.array(z.array(json)).exactOptional(),
   cut: z.boolean().exactOptional(),
+  usage: z.looseObject({ input: tokens, output: tokens }).exactOptional(),
 })
 
 /** What the payload of `AgentAnswered` must be for an answer to be given again from it. Members that it has beyond these are kept. */

@@ -151,6 +151,17 @@ export class AnswerRun {
     return used
   }
 
+  /** Counts tokens that a tool has used already. A day that is over with them ends the answer when the language model is asked next. */
+  async #charge(usage: TokenUsage): Promise<void> {
+    const used = (usage.input ?? 0) + (usage.output ?? 0)
+    this.#usage = addUsage(this.#usage, usage)
+    this.#counted += used
+    const settle = await this.parts.reserve(0).catch((error: unknown) => {
+      if (!isProblem(error)) throw error
+    })
+    settle?.(used)
+  }
+
   #stepOf({ response, durationMs, failure }: Exchanged): AnswerStep {
     const usage = usageOf(response)
     return {
@@ -167,10 +178,11 @@ export class AnswerRun {
   async #use(call: Parameters<ToolBook['use']>[0]): Promise<ChatMessage> {
     const { book, emit, signal } = this.parts
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const { use, step, text, query } = await book.use(call, signal)
+    const { use, step, text, query, usage } = await book.use(call, signal)
     this.#tools.push(use)
     this.#steps.push(step)
     if (query) this.#queries.push(query)
+    if (usage) await this.#charge(usage)
     emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })
     return { role: 'tool', toolCallId: call.id, tool: call.tool, content: use.output }
   }

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
+import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
@@ -10,7 +10,7 @@ import { ToldFailure } from '../tools/replayed-tool.js'
 import type { Tool, ToolResult } from '../tools/tool.js'
 
 /** One use of a tool: for the record, the steps, and who watches. */
-export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows }
+export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage }
 
 const readInput = (text: string): JsonObject => {
   let input: Json
@@ -70,14 +70,21 @@ export class ToolBook {
     const time = () => Math.round(performance.now() - began)
     if (tool?.givesData === true) this.data.tried += 1
     try {
-      const { output, rows, query } = await this.#result(tool, call, signal)
+      const { output, rows, query, usage } = await this.#result(tool, call, signal)
       if (tool?.givesData === true) this.data.given += 1
       if (tool) this.#failures.delete(call.tool)
       return {
-        use: { call, output: this.#told(call.tool, output), failed: false, ...query },
-        step: { ...step, outcome: 'complete', duration_ms: time(), rows },
+        use: { call, output: this.#told(call.tool, output), failed: false, ...query, ...(usage && { usage }) },
+        step: {
+          ...step,
+          ...(usage && { input_tokens: usage.input, output_tokens: usage.output }),
+          outcome: 'complete',
+          duration_ms: time(),
+          rows,
+        },
         text: output,
         ...(query && { query }),
+        ...(usage && { usage }),
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason
@@ -108,8 +115,8 @@ export class ToolBook {
     const key = `${name} ${JSON.stringify(input)}`
     const known = this.#known.get(key)
     if (known) {
-      // Its rows are on record already.
-      const { query: _, ...again } = known
+      // Its rows and tokens are on record already.
+      const { query: _, usage: __, ...again } = known
       return { ...again, output: `You have asked this before; it gave:\n${known.output}` }
     }
     const failures = this.#failures.get(name) ?? 0

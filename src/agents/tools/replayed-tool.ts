@@ -60,7 +60,7 @@ export const givenBy = (use: ToolUse): ToolResult => {
   const text = textIn(use.output)
   if (use.failed) throw new ToldFailure(text)
   const query = rowsOf(use)
-  return { output: text, rows: query ? query.rows.length : null, ...(query && { query }) }
+  return { output: text, rows: query ? query.rows.length : null, ...(query && { query }), ...(use.usage && { usage: use.usage }) }
 }
 
 const notRecorded =

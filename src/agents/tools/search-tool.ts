@@ -54,7 +54,9 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       const texts = result.chunks.map(({ id, relevance, metadata, content }) =>
         cutText(`${JSON.stringify({ id, relevance: Math.round(relevance * 1_000) / 1_000, metadata })}\n${content}`, each),
       )
-      return { output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
+      const { reranked } = result
+      const usage = reranked && { input: reranked.input_tokens, output: reranked.output_tokens }
+      return { ...(usage && { usage }), output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
     },
   }
 }

@@ -34,7 +34,7 @@ export const sqlTraits = {
   givesData: true,
 } as const
 
-type SqlTool = Omit<Tool, 'use'> & { use: (input: JsonObject) => Promise<Required<ToolResult>> }
+type SqlTool = Omit<Tool, 'use'> & { use: (input: JsonObject) => Promise<ToolResult & Required<Pick<ToolResult, 'query'>>> }
 
 /** The tool that runs one SELECT over the tables of an agent. */
 export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): SqlTool => ({

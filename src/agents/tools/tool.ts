@@ -1,10 +1,13 @@
 import type { JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
-import type { ToolDescription } from '../../llm/contract/language-model.js'
+import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { AnswerRows } from '../contract/answering.js'
 
-/** What a use of a tool gave: the text that the language model is told, how many rows it rests on, and the rows of a query. */
-export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
+/**
+ * What a use of a tool gave: the text that the language model is told, how many rows it rests on, the rows of a query, and the tokens of a
+ * model that the tool asked itself.
+ */
+export type ToolResult = { output: string; rows: number | null; query?: AnswerRows; usage?: TokenUsage }
 
 /** A tool of an agent. */
 export type Tool = {

@@ -20,6 +20,8 @@ export type KnowledgeQuery = {
   filters?: readonly MetadataFilter[]
   /** The log position of a past to search; now unless it is said. */
   asOf?: number
+  /** Whether the reranking model orders what is found; it does where there is one, unless this is false. */
+  reranking?: boolean
 }
 
 /** A chunk that was found. `relevance` is from 0 to 1, the best first. */
@@ -32,8 +34,11 @@ export type KnowledgeChunk = {
   distance: number | null
 }
 
+/** The model that ordered what was found, and the tokens that it used; null where its provider does not say. */
+export type Reranked = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
+
 /** What a search found, and up to which log position it looked. */
-export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number }
+export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: Reranked }
 
 /** @throws Problem when the knowledge base cannot be searched */
 export type SearchKnowledge = (

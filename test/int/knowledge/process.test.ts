@@ -35,6 +35,7 @@ const open = (bounds = {}, overHttp: EmbeddingOverHttp = () => Promise.resolve(u
     indexes: new FollowedIndexes(log, process),
     embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp }),
     pages: noPages,
+    reranker: () => Promise.reject(new Error('there is none')),
   })
   return ledger
 }

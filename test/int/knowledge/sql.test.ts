@@ -105,7 +105,7 @@ describe('a search in SQL', () => {
     ["SELECT id FROM docs WHERE content = ''", /nothing to search for/],
     ["SELECT id FROM docs WHERE content = 'a' AND hybrid_search_alpha = 3", /from 0 \(words\) to 1 \(vectors\)/],
     ["SELECT id FROM docs WHERE content = 'a' AND hybrid_search = 'perhaps'", /true or false/],
-    ["SELECT id FROM docs WHERE content = 'a' AND reranking = true", /reranking is not possible/],
+    ["SELECT id FROM docs WHERE content = 'a' AND reranking = true", /names no language model.*default_reranking_model/s],
     ["SELECT nonsense FROM docs WHERE content = 'a'", /nonsense/],
     ['SELECT * FROM doks', /Did you mean mindsdb.docs\?/],
   ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))

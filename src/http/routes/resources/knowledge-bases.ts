@@ -55,6 +55,7 @@ const question = z.object({
   limit: z.int().min(0).max(limits.knowledgeSearchMaxChunks).nullish(),
   alpha: z.number().min(0).max(1).nullish().describe('1: by meaning alone, 0: by words alone'),
   relevance: z.number().nullish().describe('The least relevance'),
+  reranking: z.boolean().nullish().describe('false: the reranking model is not asked'),
 })
 const chunk = z.object({
   id: z.string(),
@@ -64,7 +65,17 @@ const chunk = z.object({
   relevance: z.number(),
   distance: z.number().nullable(),
 })
-const found = z.object({ documents: z.array(chunk), position: z.int() }).meta({ id: 'KnowledgeFound' })
+const reranked = z.object({
+  ...{ model: z.string(), host: z.string() },
+  ...{ input_tokens: z.int().nullable(), output_tokens: z.int().nullable() },
+})
+const found = z
+  .object({
+    documents: z.array(chunk),
+    position: z.int(),
+    reranked: reranked.optional().describe('The model whose scores are the relevance, and the tokens that it used'),
+  })
+  .meta({ id: 'KnowledgeFound' })
 
 /** Runs a SELECT for a client, and gives its rows. */
 export type SelectRows = (query: string, project: string, call: Call) => AsyncIterable<JsonObject>
@@ -187,7 +198,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       summary: 'Search a knowledge base: the chunks that a question is about',
       body: object(question, 'body'),
       answers: { 200: found },
-      async handle({ segments, body: { query, type, keywords, metadata, limit, alpha, relevance }, call }) {
+      async handle({ segments, body: { query, type, keywords, metadata, limit, alpha, relevance, reranking }, call }) {
         if ((type ?? 'chat') === 'chat')
           throw new Problem('not_built', 'Not available', 'a knowledge base finds chunks, and writes no answers', {
             hint: 'Send "type": "context" for the chunks; an agent with this knowledge base answers: POST …/agents/<name>/completions.',
@@ -196,16 +207,17 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
         const words = typeof keywords === 'string' ? [keywords] : (keywords ?? [])
         const weight = alpha ?? (words.length > 0 ? 0.5 : undefined)
         const filters = Object.entries(metadata ?? {}).map(([column, value]): MetadataFilter => ({ column, op: '=', value }))
-        const { chunks, position } = await knowledge.search(
+        const { chunks, ...searched } = await knowledge.search(
           base,
           {
             ...{ content: [query, ...words].join(' '), limit: limit ?? 10, filters },
             ...(weight !== undefined && { alpha: weight }),
             ...(typeof relevance === 'number' && { minRelevance: relevance }),
+            ...(typeof reranking === 'boolean' && { reranking }),
           },
           { signal: call.gone },
         )
-        return json({ documents: chunks, position })
+        return json({ documents: chunks, ...searched })
       },
     }),
   ]

@@ -97,6 +97,7 @@ const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSea
     ...{ content, limit: wanted, filters },
     ...(minRelevance !== undefined && { minRelevance }),
     ...weightOf(terms),
+    ...(terms.reranking !== undefined && { reranking: terms.reranking }),
     ...(asOf !== undefined && { asOf }),
   }))
   return merged(await answers.found(base.stream, searches), wanted)

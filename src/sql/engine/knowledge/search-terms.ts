@@ -15,6 +15,8 @@ export type SearchTerms = {
   minRelevance: number | undefined
   alpha: number | undefined
   isHybrid: boolean
+  /** Whether the reranking model orders what is found; undefined: as the knowledge base says. */
+  reranking: boolean | undefined
   /** Whether all that WHERE says is among these. */
   isAll: boolean
 }
@@ -129,7 +131,7 @@ const takeSetting = ({ column, op, values }: Comparison, terms: SearchTerms): bo
   if (op !== '=') throw wrong(`${name} is compared with = only`)
   if (name === 'hybrid_search') terms.isHybrid = switchIn(name, values[0])
   else if (name === 'hybrid_search_alpha') terms.alpha = numberIn(name, values[0])
-  else if (switchIn(name, values[0])) throw wrong('reranking is not possible: this service orders chunks by their relevance alone')
+  else terms.reranking = switchIn(name, values[0])
   return true
 }
 
@@ -263,7 +265,15 @@ export const takeSearchTerms = (
   ref: AstNode,
   { columns, quoted }: { columns: readonly string[]; quoted: ReadonlySet<string> },
 ): SearchTerms => {
-  const terms: SearchTerms = { contents: [], filters: [], minRelevance: undefined, alpha: undefined, isHybrid: false, isAll: true }
+  const terms: SearchTerms = {
+    contents: [],
+    filters: [],
+    minRelevance: undefined,
+    alpha: undefined,
+    isHybrid: false,
+    reranking: undefined,
+    isAll: true,
+  }
   if (!select) return { ...terms, isAll: false }
   const isAlone = nodeOf(select, 'from_table') === ref
   const place: Place = { alias: aliasOf(ref), isAlone, quoted, columns: new Set(columns.map(foldName)) }
