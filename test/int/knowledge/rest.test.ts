@@ -51,6 +51,15 @@ describe('a knowledge base over REST', () => {
   })
 })
 
+test('a knowledge base writes no answers: a question for one is refused, and says who answers', async () => {
+  await create('silent')
+  for (const more of [{}, { type: 'chat' }])
+    expect(await call('POST', '/silent/completions', { query: 'Who are you?', ...more })).toMatchObject({
+      status: 501,
+      body: { code: 'not_built', hint: expect.stringContaining('an agent with this knowledge base answers') },
+    })
+})
+
 describe('uploaded texts', () => {
   const upload = (name: string, content: string, original: string) => {
     const form = new FormData()
