@@ -161,12 +161,7 @@ export const isDiskFull = (error: unknown): boolean =>
 
 /** The disk has no room for a file: 507. */
 export const diskFull = (cause: unknown): Problem =>
-  new Problem(
-    'disk_full',
-    'No room on the disk',
-    'the disk of the data directory has no room for this; nothing of it was recorded',
-    {
-      hint: 'Free disk space, then try it again. GET /api/log/storage says what takes room.',
-      cause: cause instanceof Error ? cause.message : String(cause),
-    },
-  )
+  new Problem('disk_full', 'No room on the disk', 'the disk of the data directory has no room for this; nothing of it was recorded', {
+    hint: 'Free disk space, then try it again. GET /api/log/storage says what takes room.',
+    cause: cause instanceof Error ? cause.message : String(cause),
+  })
