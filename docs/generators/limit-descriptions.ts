@@ -229,6 +229,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
   connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',
+  connectionFileProcessMaxBytes: 'Memory of the process of one request to a file. Beyond, the process ends and the request with it.',
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',
   agentQuestionsMax: 'Questions that one SQL statement may put to an agent. Beyond: 400 `query_limit`.',

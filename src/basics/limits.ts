@@ -201,6 +201,7 @@ export const limits = {
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,
   connectionFileProcessesMax: 4,
+  connectionFileProcessMaxBytes: 1536 * 1024 * 1024,
   // Answers of agents
   answerListedMaxChars: 2_000,
   answerCommentMaxChars: 10_000,

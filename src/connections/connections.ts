@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { residentBytes } from '../basics/resident-memory.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 import { driverOf, isOfFiles } from '../catalogue/connection-engines.js'
 import {
@@ -40,6 +41,20 @@ const notTalkedTo = (engine: string): Problem =>
 
 const busy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way`, { retryAfterSeconds: 1 })
+
+const lookEveryMs = 100
+
+/** Ends the process of a file that takes too much memory: a value in a file may be as long as its database likes. */
+const endBeyondMemory = (driver: Driver): void => {
+  const look = setInterval(() => {
+    const { pid, isOver } = driver
+    if (isOver || pid === undefined) clearInterval(look)
+    else
+      void residentBytes(pid).then((bytes) => {
+        if (bytes > limits.connectionFileProcessMaxBytes) driver.end()
+      })
+  }, lookEveryMs).unref()
+}
 
 /** A problem in one sentence, with its hint behind it. */
 const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === undefined ? detail : `${detail}. ${hint}`)
@@ -202,8 +217,10 @@ export class Connections {
     if (forFile && this.#ofFiles.size >= limits.connectionFileProcessesMax) throw busy()
     this.#directory ??= makeSocketDirectory()
     const driver = new Driver(this.#directory, this.settings)
-    if (forFile) this.#ofFiles.add(driver)
-    else this.#network = driver
+    if (forFile) {
+      this.#ofFiles.add(driver)
+      endBeyondMemory(driver)
+    } else this.#network = driver
     return driver
   }
 

@@ -146,6 +146,15 @@ describe.each([
   })
 })
 
+test('a statement over a file that takes too much memory is ended with its process, long before its time is over', async () => {
+  const from = performance.now()
+  const native = "SELECT repeat('x', 20000000) AS z FROM range(2000)"
+  const problem = await problemOf(readAll(db, connections, connection('duckdb', 'lake.duckdb'), { native }, { timeMs: 120_000 }))
+  expect(problem.code).toBe('connection_failed')
+  expect(performance.now() - from).toBeLessThan(60_000)
+  expect((await readAll(db, connections, connection('duckdb', 'lake.duckdb'), 'SELECT 1 AS a')).rows).toEqual([[1]])
+}, 120_000)
+
 describe('the folder of CONNECTION_FILES', () => {
   test.each([
     '/etc/passwd',
