@@ -18,6 +18,12 @@ export const sharedLimits = {
   writePatienceMs: 3_000,
   /** How long a read waits for what other nodes acknowledged before it. */
   readPatienceMs: 1_000,
+  /** How often a node tells the others that it lives. */
+  nodeBeatMs: 1_000,
+  /** A node that was not heard of for so long is dead. */
+  nodeDeadAfterMs: 10_000,
+  /** A node that was not heard of for so long is no longer listed. */
+  nodeForgottenAfterMs: 7 * 24 * 3_600_000,
   /** A batch ends after the command with which it has so many bytes. */
   batchMaxBytes: 8 * 1024 * 1024,
   /** Batches that are fetched at once. */

@@ -1,4 +1,5 @@
 import type { Session } from './session.js'
+import { nodesTable } from './nodes.js'
 import { genesis } from '../../../events/stored/chain.js'
 import { ConfigError } from '../../setup/config.js'
 
@@ -59,6 +60,7 @@ const tables = `
     $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;
   CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON mindledger.events
     FOR EACH STATEMENT EXECUTE FUNCTION mindledger.refuse();
+  ${nodesTable}
 `
 
 /** Any number of nodes may start at once: one creates the tables. */

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../../setup/config.js'
+import { sharedLimits } from './limits.js'
+import type { Link } from './session.js'
+
+/** A node as the others know it. `lag` is how many batches it had not followed at its last beat, or now if it writes nothing more. */
+export type KnownNode = {
+  /** Stays the same for a data directory. */
+  id: string
+  /** Another one each time that the node starts. */
+  run: string
+  version: string
+  /** Where it serves; null before it does. */
+  address: string | null
+  startedAt: Date
+  seenAt: Date
+  state: 'alive' | 'stopped' | 'dead'
+  position: number
+  lag: number
+}
+
+type Options = {
+  link: Pick<Link, 'session'>
+  id: string
+  run: string
+  version: string
+  /** What this node has. */
+  place: () => { seq: number; position: number }
+}
+
+/** The table of nodes, which belongs to those of the shared log. It says nothing that the log needs: each beat writes all of a row. */
+export const nodesTable = `
+  CREATE TABLE mindledger.nodes (
+    id         text PRIMARY KEY,
+    run        text NOT NULL,
+    version    text NOT NULL,
+    address    text,
+    started_at timestamptz NOT NULL,
+    seen_at    timestamptz NOT NULL,
+    stopped    boolean NOT NULL,
+    seq        bigint NOT NULL,
+    position   bigint NOT NULL
+  ) WITH (fillfactor = 10);
+`
+
+/** A beat need not be on the disk when it is answered. */
+const quick = `quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
+
+/** The first beat of a run takes the row of the run before; who lost the row does not get it back. */
+const beat = `
+  WITH ${quick}
+  INSERT INTO mindledger.nodes AS known (id, run, version, address, started_at, seen_at, stopped, seq, position)
+  SELECT $1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7 FROM quick
+  ON CONFLICT (id) DO UPDATE SET
+    run = excluded.run, version = excluded.version, address = excluded.address, seen_at = excluded.seen_at,
+    started_at = CASE WHEN known.run = excluded.run THEN known.started_at ELSE excluded.started_at END,
+    stopped = excluded.stopped, seq = excluded.seq, position = excluded.position
+  WHERE known.run = excluded.run OR $8
+  RETURNING id`
+
+const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`
+
+const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
+
+/** Whoever beats is heard within this time. */
+const quietMs = 2.5 * sharedLimits.nodeBeatMs
+
+/** Another run with an id that was heard not long ago, and how long it must be silent to be over. */
+const twin = `
+  SELECT seen_at::text AS seen, address,
+    (extract(epoch FROM seen_at + make_interval(secs => $3) - clock_timestamp()) * 1000)::float8 AS "waitMs"
+  FROM mindledger.nodes
+  WHERE id = $1 AND run <> $2 AND NOT stopped AND seen_at >= clock_timestamp() - make_interval(secs => $3)`
+
+const list = `
+  SELECT id, run, version, address, started_at AS "startedAt", seen_at AS "seenAt",
+    CASE WHEN stopped THEN 'stopped' WHEN ${isSilent} THEN 'dead' ELSE 'alive' END AS state,
+    nodes.position::float8 AS position, greatest(head.seq - nodes.seq, 0)::float8 AS lag
+  FROM mindledger.nodes, mindledger.head ORDER BY started_at, id`
+
+/** All nodes that beat not long ago, the oldest first. @throws Unreachable */
+export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
+  const session = await link.session()
+  return (await session.query<KnownNode>(list, [sharedLimits.nodeDeadAfterMs / 1_000])).rows
+}
+
+/**
+ * The nodes of a shared log, as each tells of itself by beating. Times are PostgreSQL's, so that no clock of a node matters.
+ *
+ * @example const nodes = new Nodes({ link, id, run: randomUUID(), version, place }); await nodes.begin(); await nodes.alive() // Set { id }
+ */
+export class Nodes {
+  /** Where this node serves, once it does. */
+  address: string | null = null
+  /** Called once, when another process took this node's id. */
+  onReplaced: () => void = () => undefined
+  #hasBegun = false
+  /** Since when this node has beaten without a gap, in milliseconds of performance.now(). */
+  #unbroken: { since: number; last: number } | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #isReplaced = false
+
+  constructor(private readonly options: Options) {}
+
+  /** Which node this is; it stays the same for a data directory. */
+  get id(): string {
+    return this.options.id
+  }
+
+  /** Which run of it. What an earlier run left unfinished has no owner any more. */
+  get run(): string {
+    return this.options.run
+  }
+
+  /** Beats once, and from then on by itself. @throws Unreachable; ConfigError when another process serves with this id */
+  async begin(): Promise<void> {
+    await this.#refuseTwin()
+    await this.beat()
+    const session = await this.options.link.session()
+    await session.query(forget, [sharedLimits.nodeForgottenAfterMs / 1_000])
+    this.#wait()
+  }
+
+  /** A copy of a data directory has the id of the first. A run of this directory itself ended before, and does not beat any more. */
+  async #refuseTwin(): Promise<void> {
+    const { link, id, run } = this.options
+    let heard: string | undefined
+    for (;;) {
+      const session = await link.session()
+      const [other] = (await session.query<{ seen: string; waitMs: number; address: string | null }>(twin, [id, run, quietMs / 1_000])).rows
+      if (!other) return
+      if (heard !== undefined && other.seen !== heard)
+        throw new ConfigError(
+          `another node serves${other.address === null ? '' : ` at ${other.address}`} with the id ${id} of this data directory. If it is a copy, delete its file node.id and start again.`,
+        )
+      heard = other.seen
+      await sleep(Math.max(1, other.waitMs))
+    }
+  }
+
+  #wait(): void {
+    if (this.#isStopped) return
+    this.#timer = setTimeout(() => {
+      // While PostgreSQL is away nobody is told; the log says so.
+      void this.beat()
+        .catch(() => undefined)
+        .finally(() => this.#wait())
+    }, sharedLimits.nodeBeatMs)
+    this.#timer.unref()
+  }
+
+  /** Tells the others that this node lives, and what it has. @throws Unreachable */
+  async beat(): Promise<void> {
+    if (this.#isReplaced) return
+    if (!(await this.#write(false))) {
+      this.#isReplaced = true
+      this.onReplaced()
+      return
+    }
+    const now = performance.now()
+    const since = this.#unbroken && now - this.#unbroken.last < sharedLimits.nodeDeadAfterMs / 2 ? this.#unbroken.since : now
+    this.#unbroken = { since, last: now }
+  }
+
+  async #write(stopped: boolean): Promise<boolean> {
+    const { link, id, run, version, place } = this.options
+    const session = await link.session()
+    const { seq, position } = place()
+    const values = [id, run, version, this.address, stopped, seq, position, !this.#hasBegun]
+    const written = await session.query(beat, values, 'beat')
+    this.#hasBegun = true
+    return written.rows.length > 0
+  }
+
+  /** @throws Unreachable */
+  list(): Promise<KnownNode[]> {
+    return listNodes(this.options.link)
+  }
+
+  /**
+   * The ids of the nodes that live. A node is dead when PostgreSQL has not heard of it for `nodeDeadAfterMs`. Who has not beaten itself
+   * for so long, since it began or PostgreSQL was away, says of nobody that it is dead.
+   * @throws Unreachable
+   */
+  async alive(): Promise<Set<string>> {
+    const known = await this.list()
+    const watchedMs = this.#unbroken ? performance.now() - this.#unbroken.since : 0
+    const maySay = watchedMs >= sharedLimits.nodeDeadAfterMs
+    return new Set(known.filter(({ state }) => state === 'alive' || (state === 'dead' && !maySay)).map(({ id }) => id))
+  }
+
+  /** Tells the others that this node stops, unless PostgreSQL is away. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    if (!this.#isReplaced) await this.#write(true).catch(() => undefined)
+  }
+}

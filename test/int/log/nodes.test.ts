@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { undoAll } from '../../../src/basics/undo.js'
+import { Nodes } from '../../../src/log/shared/nodes.js'
+import { Link, Session } from '../../../src/log/shared/session.js'
+import { openTables } from '../../../src/log/shared/tables.js'
+import { logServer } from '../../support/log/each-log.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+
+type Opened = { node: (id: string, at?: { seq: number; position: number }) => Nodes; run: (sql: string) => Promise<unknown> }
+
+/** Runs a test on the table of nodes of a new log. */
+const withTable = async (test: (opened: Opened) => Promise<void>): Promise<void> => {
+  const url = await server().newUrl()
+  const undo: (() => unknown)[] = []
+  try {
+    const session = await Session.open(url)
+    undo.push(() => session.close())
+    await openTables(session, randomUUID)
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => undefined)
+    await client.connect()
+    undo.push(() => client.end())
+    const node = (id: string, at = { seq: 0, position: 0 }) => {
+      const link = new Link(url)
+      undo.push(() => link.close())
+      const nodes = new Nodes({ link, id, run: randomUUID(), version: '1.2.3', place: () => at })
+      undo.push(() => nodes.stop())
+      return nodes
+    }
+    await test({ node, run: (sql) => client.query(sql) })
+  } finally {
+    await undoAll(undo)
+  }
+}
+
+/** As if nothing had been heard of a node for so long. */
+const silent = (id: string, seconds: number) =>
+  `UPDATE mindledger.nodes SET seen_at = clock_timestamp() - interval '${seconds} seconds' WHERE id = '${id}'`
+
+describe('nodes of a log', () => {
+  test('know each other, where each serves, and how far it is', () =>
+    withTable(async ({ node, run }) => {
+      const [a, b] = [node('a'), node('b', { seq: 3, position: 7 })]
+      a.address = 'http://a:1'
+      await a.begin()
+      await b.begin()
+      await run('UPDATE mindledger.head SET seq = 5')
+      const about = { version: '1.2.3', state: 'alive' }
+      expect(await b.list()).toEqual([
+        {
+          ...about,
+          id: 'a',
+          run: a.run,
+          address: 'http://a:1',
+          position: 0,
+          lag: 5,
+          seenAt: expect.any(Date),
+          startedAt: expect.any(Date),
+        },
+        { ...about, id: 'b', run: b.run, address: null, position: 7, lag: 2, seenAt: expect.any(Date), startedAt: expect.any(Date) },
+      ])
+      expect(await a.alive()).toEqual(new Set(['a', 'b']))
+    }))
+
+  test('beat by themselves, and say when they stop', () =>
+    withTable(async ({ node, run }) => {
+      const [a, b] = [node('a'), node('b')]
+      await a.begin()
+      await b.begin()
+      await run(silent('a', 3_600))
+      await until(async () => (await b.list())[0]?.state === 'alive')
+      await a.stop()
+      expect((await b.list()).map(({ state }) => state)).toEqual(['stopped', 'alive'])
+      expect(await b.alive()).toEqual(new Set(['b']))
+    }))
+
+  test('are dead after a time of silence, for who has watched that long', () =>
+    withTable(async ({ node, run }) => {
+      const [a, b] = [node('a'), node('b')]
+      await a.beat()
+      await b.begin()
+      await run(silent('a', 11))
+      expect((await b.list()).map(({ state }) => state)).toEqual(['dead', 'alive'])
+      expect(await b.alive()).toEqual(new Set(['a', 'b']))
+      await until(async () => !(await b.alive()).has('a'))
+      expect(await b.alive()).toEqual(new Set(['b']))
+    }))
+
+  test('that were silent for days are not listed any more', () =>
+    withTable(async ({ node, run }) => {
+      await node('old').beat()
+      await run(silent('old', 8 * 24 * 3_600))
+      const a = node('a')
+      await a.begin()
+      expect((await a.list()).map(({ id }) => id)).toEqual(['a'])
+    }))
+
+  test('go on when PostgreSQL was away', () =>
+    withTable(async ({ node }) => {
+      const a = node('a')
+      await a.begin()
+      await server().postgres.crash()
+      await until(async () => (await a.list().catch(() => []))[0]?.state === 'alive')
+    }))
+})
+
+describe('an id of a node', () => {
+  test('is that of one process: a copy of its data directory does not start beside it', () =>
+    withTable(async ({ node }) => {
+      await node('a').begin()
+      await expect(node('a').begin()).rejects.toThrow('delete its file node.id')
+    }))
+
+  test('goes to the next run at once when the last one stopped, and soon when it was killed', () =>
+    withTable(async ({ node }) => {
+      const [first, second, third] = [node('a'), node('a'), node('a')]
+      await first.begin()
+      await first.stop()
+      await second.beat()
+      await third.begin()
+      expect((await third.list()).map(({ run }) => run)).toEqual([third.run])
+    }))
+
+  test('that a later run took is not taken back: the earlier one hears of it', () =>
+    withTable(async ({ node }) => {
+      const first = node('a')
+      let heard = 0
+      first.onReplaced = () => heard++
+      await first.beat()
+      const later = node('a')
+      await later.beat()
+      await first.beat()
+      await first.beat()
+      expect(heard).toBe(1)
+      expect((await later.list()).map(({ run }) => run)).toEqual([later.run])
+    }))
+})
