@@ -3,7 +3,7 @@ import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
 import { isTrustedProxy } from './http/protocol/client.js'
 import { EventStreams } from './http/reads/event-stream.js'
-import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server/server.js'
+import { addressOf, createHttpServer, listen, localAddressOf, networkAddressOf, stopListening } from './http/server/server.js'
 import { EventFeed } from './log/feed/event-feed.js'
 import { appOf, type Parts } from './routes.js'
 import { noteServerAddress } from './setup/server-address.js'
@@ -19,6 +19,7 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const app = appOf({ ...parts, instance, feed, streams })
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
     const address = await listen(server, config, logger)
+    if (storage.nodes) storage.nodes.address = networkAddressOf(address)
     undo(() => {
       // Streams must be stopped first, because the server waits for all its answers.
       streams.stop()

@@ -8,12 +8,14 @@ import { Blobs } from './files/blobs.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { systemOrigin } from './log/contract/origins.js'
-import type { Log } from './log/contract/log.js'
+import type { Batch, Log, ServedLog } from './log/contract/log.js'
+import type { Nodes } from './log/shared/nodes.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import type { Metrics } from './observe/metrics.js'
 import { ObservedLedger } from './observe/observed.js'
 import type { Config } from './setup/config.js'
-import { lockDataDirectory, prepareDataDirectory } from './setup/data-directory.js'
+import { lockDataDirectory, nodeIdOf, prepareDataDirectory, type DataPaths } from './setup/data-directory.js'
+import { readVersion } from './setup/version.js'
 import { masterKeys } from './vault/key-files.js'
 import { Vault } from './vault/vault.js'
 
@@ -22,13 +24,25 @@ export type Storage = Awaited<ReturnType<typeof openStorage>>
 
 type Options = { config: Config; logger: Logger; metrics: Metrics }
 
+type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
+
+/** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */
+const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<{ log: ServedLog; nodes?: Nodes }> => {
+  const options = { file: paths.log, vault, onBatch: (batch: Batch) => metrics.batch(batch) }
+  if (logUrl === undefined) return { log: new SqliteLog(options) }
+  // A log of one node needs neither the driver nor the memory that it takes.
+  const { SharedLog } = await import('./log/shared/shared-log.js')
+  const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
+  return { log, nodes: log.nodes }
+}
+
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
 export const openStorage = ({ config, logger, metrics }: Options) =>
   opened(async (undo) => {
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
-    const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
+    const { log, nodes } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
@@ -52,7 +66,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await headFile?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, ledger, heads, headFile, clock, blobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, ledger, heads, headFile, clock, blobs, missingBlobs, begin }
   })
 
 /** Removes in the background the blobs that no event names, left by interrupted writes. Returns a function that ends it. */

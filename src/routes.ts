@@ -196,15 +196,21 @@ export const appOf = (parts: Parts): Express => {
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
-    ...observeRoutes({ version, instance, readiness: () => readiness({ log, warnings, analytics }), metrics, disk }),
+    ...observeRoutes({
+      version,
+      instance,
+      readiness: () => readiness({ log, warnings, analytics, readsLocally: config.readsLocally }),
+      metrics,
+      disk,
+    }),
     ...mcpRoutes({ tools, version, logger }),
     ...authRoutes(sessions),
   ]
   // Without a login only the loopback address protects the service, so host names are checked.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  const { openMetrics, trustedProxies } = config
+  const { openMetrics, readsLocally, trustedProxies } = config
   return createApp({
-    ...{ ledger, routes, about, sessions, openMetrics, hosts, trustedProxies, logger },
+    ...{ ledger, routes, about, sessions, openMetrics, readsLocally, hosts, trustedProxies, logger },
     onRequest: (request) => metrics.request(request),
   })
 }

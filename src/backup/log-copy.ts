@@ -3,11 +3,11 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
-import type { Connection } from '../log/storage/schema.js'
+import { sharedSeqNote, type Connection } from '../log/storage/schema.js'
 
 /**
  * Copies the log as it is at one moment, without making writers wait: SQLite reads a snapshot. The copy is made anew from the rows,
- * so that free pages and their contents are left behind.
+ * so that free pages and their contents are left behind. The copy of a node's part of a shared log is a log of its own.
  */
 export const copyLog = (from: string, to: string): void => {
   rmSync(to, { force: true })
@@ -18,6 +18,12 @@ export const copyLog = (from: string, to: string): void => {
     db.close()
   }
   chmodSync(to, 0o600)
+  const copy = new Database(to)
+  try {
+    copy.prepare('DELETE FROM meta WHERE key = ?').run(sharedSeqNote)
+  } finally {
+    copy.close()
+  }
 }
 
 /** The blobs that a log needs: those that its events name, except those erased since. */

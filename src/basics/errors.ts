@@ -49,6 +49,10 @@ export const problemCatalogue = {
   version_mismatch: { status: 412, about: 'The resource changed since the version the request expects.' },
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
+  behind: {
+    status: 503,
+    about: 'This node does not have yet what the request has to see, or cannot find out; try again after Retry-After seconds.',
+  },
   storage_failed: { status: 503, about: 'The log could not be written (a full disk, a failed commit). Nothing was recorded.' },
   outcome_unknown: {
     status: 503,

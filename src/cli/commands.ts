@@ -123,6 +123,12 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     options: { url },
     run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
   },
+  nodes: {
+    about: 'list the nodes that share the log of LOG_URL: where each serves, when it was seen, how far it is',
+    more: 'The exit status is 0 only if no node is dead.',
+    options: { json: 'print one JSON text for each node' },
+    run: async ({ config, values, out }) => (await import('./commands/nodes.js')).nodes(config, { json: values.json ?? false }, out),
+  },
   replay: {
     about: 'build the DuckDB tables anew from the log, in a file of their own',
     options: { into: 'the DuckDB file to write', until: 'end at this position', quiet },

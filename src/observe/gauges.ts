@@ -16,12 +16,14 @@ export type Sources = {
   streams: () => number
 }
 
+const sharedStates = ['following', 'unreachable', 'other_log'] as const
 const states = ['following', 'building', 'stopped'] as const
 
 /** The metrics that are looked up at each scrape. A value that cannot be looked up keeps its last value. */
 export class Gauges {
   readonly #info
   readonly #log
+  readonly #shared
   readonly #sql
   readonly #analytics
   readonly #projections
@@ -35,6 +37,14 @@ export class Gauges {
       position: make.gauge('log_position', 'Newest position of the log.'),
       queued: make.gauge('log_queued_commands', 'Commands that wait for the next transaction of the log.'),
       writable: make.gauge('log_writable', '1 when the log could be written at the last attempt, otherwise 0.'),
+    }
+    this.#shared = {
+      state: make.gauge(
+        'log_shared_state',
+        'With LOG_URL, 1 for how the node stands to the shared log: following, unreachable, other_log.',
+        ['state'],
+      ),
+      lag: make.gauge('log_shared_lag', 'With LOG_URL, what the node heard of and does not have yet, in units: batches, events.', ['unit']),
     }
     this.#sql = {
       ready: make.gauge('sql_ready', '1 when SQL is answered, otherwise 0.'),
@@ -85,7 +95,11 @@ export class Gauges {
     this.#disk.free.set(disk.free)
   }
 
-  #readLog({ position, queued, unwritable }: LogHealth): void {
+  #readLog({ position, queued, unwritable, shared }: LogHealth): void {
+    if (shared) {
+      for (const one of sharedStates) this.#shared.state.set({ state: one }, one === shared.state ? 1 : 0)
+      for (const unit of ['batches', 'events'] as const) this.#shared.lag.set({ unit }, shared.lag[unit])
+    }
     this.#log.position.set(position)
     this.#log.queued.set(queued)
     this.#log.writable.set(unwritable === undefined ? 1 : 0)

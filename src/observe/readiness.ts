@@ -1,6 +1,6 @@
 import { isProblem } from '../basics/errors.js'
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
-import type { Log } from '../log/contract/log.js'
+import type { Log, SharedHealth } from '../log/contract/log.js'
 
 /** Whether each part of the service is ready; the reason says why not, without names of resources or paths. */
 export type Readiness = {
@@ -11,24 +11,34 @@ export type Readiness = {
    * did not show rows that had been added to them; each time they were opened again.
    */
   sql: { ready: boolean; reason?: string; position: number; lag: number; other_rows: number }
-  log: { position: number | null; writable: boolean; reason?: string }
+  /** Reads over REST: on a node that shares its log they may need PostgreSQL, or go on without it. */
+  reads: { ready: boolean; reason?: string }
+  /** `shared` is there on a node that shares its log: whether PostgreSQL answers, and what the node has not followed yet. */
+  log: { position: number | null; writable: boolean; reason?: string; shared?: SharedHealth }
   /** Things that an operator must know although every part works. Absent if there are none. */
   warnings?: string[]
 }
 
-type Parts = { warnings: () => string[]; log: Pick<Log, 'health'>; analytics: { status: () => AnalyticsStatus } }
+type Parts = {
+  warnings: () => string[]
+  log: Pick<Log, 'health'>
+  analytics: { status: () => AnalyticsStatus }
+  readsLocally: boolean
+}
 
 const unreadable = (error: unknown): string => (isProblem(error) ? error.detail : 'the log cannot be read')
 
 /**
  * Checks every part. The log retries now and then after a failed write, so that this state ends by itself.
  *
- * @example (await readiness({ log, analytics, warnings: () => [] })).sql // { ready: true, position: 120, lag: 0, other_rows: 0 }
+ * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, position: 120, lag: 0, other_rows: 0 }
  */
-export const readiness = async ({ log, analytics, warnings }: Parts): Promise<Readiness> => {
+export const readiness = async ({ log, analytics, warnings, readsLocally }: Parts): Promise<Readiness> => {
   const { stopped, position, losses } = analytics.status()
-  const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error) }))
-  const { unwritable } = health
+  const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error), shared: undefined }))
+  const { unwritable, shared } = health
+  const mustWait = shared !== undefined && shared.state !== 'following' && !readsLocally
+  const readable = health.position !== null && !mustWait
   const head = health.position ?? position
   const warned = warnings()
   const reason = unwritable !== undefined && { reason: unwritable }
@@ -38,7 +48,8 @@ export const readiness = async ({ log, analytics, warnings }: Parts): Promise<Re
       ...{ ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }) },
       ...{ position, lag: Math.max(0, head - position), other_rows: losses.other_rows },
     },
-    log: { position: health.position, writable: unwritable === undefined, ...reason },
+    reads: { ready: readable, ...(!readable && reason) },
+    log: { position: health.position, writable: unwritable === undefined, ...reason, ...(shared && { shared }) },
     ...(warned.length > 0 && { warnings: warned }),
   }
 }

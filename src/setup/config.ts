@@ -49,6 +49,14 @@ const retention = z
   .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
   .optional()
 
+const logUrlRule = 'must be postgres://user:password@host:port/database; what is special in the password is written %40, %3A, %2F'
+
+const isPostgresUrl = (text: string): boolean => {
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
+  const { hostname, searchParams, pathname } = new URL(text)
+  return (hostname !== '' || searchParams.has('host')) && pathname.length > 1
+}
+
 const settings = z.object({
   PORT: z.coerce
     .number(portRule)
@@ -59,6 +67,19 @@ const settings = z.object({
     .describe('TCP port; 0 lets the system choose'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
   DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept'),
+  LOG_URL: z
+    .string()
+    .refine(isPostgresUrl, logUrlRule)
+    .optional()
+    .describe(
+      'PostgreSQL that orders the log of several nodes: postgres://user:password@host/database; VAULT_KEY and HEAD_KEY must be given, too. Without it the log is a file of this node alone',
+    ),
+  READS: z
+    .enum(['newest', 'local'])
+    .default('newest')
+    .describe(
+      'with LOG_URL, newest: a request waits until its node has all that any node acknowledged before it; local: it sees what its node has',
+    ),
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
@@ -139,6 +160,10 @@ export type Config = {
   port: number
   host: string
   dataDirectory: string
+  /** The address of the PostgreSQL that orders the log, with its password. */
+  logUrl: string | undefined
+  /** Whether requests see what this node has, instead of waiting for what other nodes acknowledged. */
+  readsLocally: boolean
   auth: { username: string; password: string } | undefined
   /** The master keys that were given; empty when a file in the data directory holds the key. */
   masterKeys: readonly Buffer[]
@@ -192,10 +217,15 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
   const s = parsed.data
   if (s.AUTH === 'session' && s.AUTH_PASSWORD === undefined) throw new ConfigError('AUTH_PASSWORD: must be set when AUTH=session')
+  for (const key of ['VAULT_KEY', 'HEAD_KEY'] as const)
+    if (s.LOG_URL !== undefined && s[key] === undefined)
+      throw new ConfigError(`${key}: must be set when LOG_URL is, the same for all nodes (openssl rand -hex 32)`)
   return {
     port: s.PORT,
     host: s.HOST,
     dataDirectory: resolve(s.DATA_DIR),
+    logUrl: s.LOG_URL,
+    readsLocally: s.READS === 'local',
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
     newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),

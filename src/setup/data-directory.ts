@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -15,6 +16,8 @@ export type DataPaths = {
   /** The address of the running server. */
   server: string
   log: string
+  /** The id of this node, where several share a log. */
+  node: string
   vaultKey: string
   /** The key that becomes `vaultKey` once every payload's key is wrapped under it. */
   nextVaultKey: string
@@ -43,6 +46,7 @@ export const dataPaths = (root: string): DataPaths => ({
   lock: join(root, 'lock.sqlite'),
   server: join(root, 'server.json'),
   log: join(root, 'log.sqlite'),
+  node: join(root, 'node.id'),
   vaultKey: join(root, 'vault.key'),
   nextVaultKey: join(root, 'vault.key.next'),
   headKey: join(root, 'head.key'),
@@ -191,4 +195,12 @@ export const removeTables = ({ analytics }: DataPaths): void => {
 export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
   for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
   renameSync(copy, analytics)
+}
+
+/** The id of the node that this directory belongs to; makes one at first. @throws ConfigError when the file has something else */
+export const nodeIdOf = ({ node }: Pick<DataPaths, 'node'>): string => {
+  if (!existsSync(node)) writeFileSync(node, `${randomUUID()}\n`, { mode: 0o600, flush: true })
+  const id = readFileSync(node, 'utf8').trim()
+  if (/^[0-9a-f-]{36}$/.test(id)) return id
+  throw new ConfigError(`${node} does not hold the id of a node. Delete it, and the next start makes another one.`)
 }

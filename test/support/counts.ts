@@ -27,6 +27,8 @@ const usual = {
   CHATBOT_KILLS: 3,
   /** Of a log that nodes share: reads after writes elsewhere, writes beside sessions that end, and disturbances of nodes in processes. */
   SHARED_READS: 200,
+  /** Reads over REST and SQL on one server right after a write on another. */
+  NODE_READS: 60,
   SHARED_WRITES: 60,
   SHARED_BLOWS: 8,
   /** Rotations of the master key that are killed. */

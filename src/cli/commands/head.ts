@@ -5,7 +5,7 @@ import { newHeadSigner } from '../../audit/head-key.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { checkDataDirectory } from '../../setup/data-directory.js'
 import type { Head } from '../../log/contract/log.js'
-import { noteHeadKey, openForReading, readLogId } from '../../log/storage/schema.js'
+import { noteHeadKey, openForReading, readLogId, refuseCopyOfShared } from '../../log/storage/schema.js'
 import { withLogAtRest } from '../access/log-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
@@ -59,6 +59,7 @@ const olderHead = (config: Config): Head => {
 /** The server must be stopped, because a running one would continue with its old key. */
 const beginKey = (config: Config): Promise<string> =>
   withLogAtRest(config, async (db, paths) => {
+    refuseCopyOfShared(db)
     const log = { id: readLogId(db), noteHeadKey: (vkey: string) => noteHeadKey(db, vkey) }
     return (await newHeadSigner(paths, config.headKey, log)).vkey
   })

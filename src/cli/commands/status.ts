@@ -17,7 +17,10 @@ const part = z.looseObject({ ready: z.boolean(), reason: z.string().optional() }
 const readySchema = z.looseObject({
   rest: part,
   sql: part.extend({ position: z.number(), lag: z.number() }),
-  log: z.looseObject({ position: z.number().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  log: z.looseObject({
+    ...{ position: z.number().nullable(), writable: z.boolean(), reason: z.string().optional() },
+    shared: z.looseObject({ state: z.string(), lag: z.looseObject({ batches: z.number(), events: z.number() }) }).optional(),
+  }),
   warnings: z.array(z.string()).default([]),
 })
 const storageSchema = z.looseObject({ bytes: z.record(z.string(), z.number()), free: z.number() })
@@ -48,6 +51,11 @@ const tablesLine = async (server: Server): Promise<Lines> => {
   return [['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`]]
 }
 
+const sharedLine = ({ state, lag }: { state: string; lag: { events: number } }): Lines[number] => [
+  'shared log',
+  `${state.replace('_', ' ')}, ${behind(lag.events)}`,
+]
+
 /** The status of a running server. */
 const ask = async (server: Server): Promise<Found> => {
   const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
@@ -55,6 +63,7 @@ const ask = async (server: Server): Promise<Found> => {
   const lines: Lines = [
     ['server', `running at ${server.address}`],
     ['log', `position ${log.position ?? 'unknown'}, ${unless(log.writable, log.reason, 'writable')}`],
+    ...(log.shared ? [sharedLine(log.shared)] : []),
     ['REST', unless(rest.ready, rest.reason)],
     ['SQL', `position ${sql.position}, ${behind(sql.lag)}, ${unless(sql.ready, sql.reason)}`],
     ...(sql.ready ? await tablesLine(server) : []),

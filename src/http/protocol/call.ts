@@ -7,7 +7,7 @@ import type { Execution } from '../../commands/ledger.js'
 import type { Expects } from '../../log/contract/expects.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { type Caller, clientAddress, networkOf, nobody } from './client.js'
-import { expectsOf, prefersDryRun, readTraceparent } from './command-headers.js'
+import { expectsOf, positionHeader, prefersDryRun, readTraceparent } from './command-headers.js'
 import type { QueryString } from './parameters.js'
 import { entityTag, type Headers, type Reply } from './reply.js'
 
@@ -45,10 +45,9 @@ export class Call {
   json: unknown
   /** The media type of its answer, once it is known. */
   answerType: string | undefined
-  /** The positions of the events that it produced. */
-  positions: readonly number[] | undefined
   /** The outcome that its command would have, in a dry run. */
   planned: Outcome | undefined
+  #positions: readonly number[] | undefined
   readonly #traceparent: string | undefined
   #resource: Outcome['resource'] = null
   #idempotency: Execution | undefined
@@ -169,8 +168,19 @@ export class Call {
       return outcome
     }
     if (outcome.resource) this.#resource = outcome.resource
-    this.positions = [...(this.positions ?? []), ...outcome.positions]
+    this.positions = [...(this.#positions ?? []), ...outcome.positions]
     return outcome
+  }
+
+  /** The positions of the events that it produced: the log line has them all, and a header of the answer the newest. */
+  get positions(): readonly number[] | undefined {
+    return this.#positions
+  }
+
+  set positions(positions: readonly number[] | undefined) {
+    this.#positions = positions
+    const newest = positions?.at(-1)
+    if (newest !== undefined) this.answerHeaders[positionHeader] = String(newest)
   }
 
   /** The `ETag` of the resource that it wrote. */

@@ -79,6 +79,9 @@ export const prefersDryRun = (value: string | undefined): boolean => {
   return false
 }
 
+/** The header that names a position: in an answer that of the newest event it tells of, in a request the least that it has to see. */
+export const positionHeader = 'Mindledger-Position'
+
 /** The header of an answer to a dry run. */
 export const dryRunApplied = { 'Preference-Applied': 'dry-run' } as const
 

@@ -5,6 +5,7 @@ import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 import type { Call } from './call.js'
 import { dryRunApplied } from './command-headers.js'
+import { seesNewest } from './newest.js'
 import { json, wholeText, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
 
@@ -105,11 +106,13 @@ const refuseAsOf = ({ method, query }: Route, call: Call): void => {
 /**
  * Answers a call by its route. The headers of a command mean the same on every route: `Idempotency-Key` gives one effect and one
  * answer, `Prefer: dry-run` shows what would happen, and a header that a route does not support is refused if ignoring it could
- * do harm.
+ * do harm. Before that the node gets what other nodes acknowledged, unless reads are local.
  *
  * @example await answer(route, ledger, call, { project: 'shop' })
  */
-export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
+export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments, readsLocally = false): Promise<Reply> => {
   refuseAsOf(route, call)
+  const seen = route.ofNode ? undefined : seesNewest(call, ledger.log, readsLocally)
+  if (seen) await seen
   return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, ledger, call, segments)
 }

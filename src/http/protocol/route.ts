@@ -52,6 +52,8 @@ type Described = {
   answers: Record<number, z.ZodType | null>
   /** The command headers that it supports. An unsupported header that would prevent a write is refused. */
   commandHeaders?: readonly CommandHeader[]
+  /** Whether it tells of this node alone, and so waits for no other. */
+  ofNode?: true
   /** How a refusal is told where clients do not read `application/problem+json`. */
   refusal?: Refusal
 }

@@ -10,6 +10,7 @@ import { readInstant } from '../../basics/times.js'
 import type { ReadTables } from './find-database.js'
 import { Records } from './records.js'
 import { value, whenText, type Parameters, type ValuesOf } from '../protocol/parameters.js'
+import { headFor } from '../protocol/newest.js'
 import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
@@ -43,7 +44,7 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]
 const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
 const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
 
-type Positions = Pick<Log, 'head' | 'readAll'>
+type Positions = Pick<Log, 'head' | 'newest' | 'readAll'>
 
 const instantOf = (when: string): string => {
   try {
@@ -66,15 +67,15 @@ const positionAtTime = async (when: string, log: Positions, head: number): Promi
 /** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 if there is none */
 const positionOf = async (when: string, log: Positions): Promise<number> => {
   if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
-  const { position: head } = await log.head()
   if (/^\d+$/.test(when)) {
     const position = Number(when)
+    const head = await headFor(log, position)
     if (position >= 1 && position <= head) return position
     const where = position < 1 ? 'before the start' : 'beyond the head'
     throw none(`as_of ${when} is ${where} of the log`, `The log has the positions 1 to ${head}.`)
   }
   if (!timeForm.test(when)) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
-  return positionAtTime(when, log, head)
+  return positionAtTime(when, log, (await log.head()).position)
 }
 
 /** Reads of the past need the tables; reads of the present work without them, which the hint says. */

@@ -46,6 +46,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     method: 'post',
     path: '/login',
     summary: 'Log in: sets the cookie `session` and answers a token for `Authorization: Bearer`',
+    ofNode: true,
     body: objectOrNone(credentials, 'login'),
     bodySize: 'small',
     answers: { 200: z.object({ token: z.string() }) },
@@ -62,6 +63,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     method: 'post',
     path: '/logout',
     summary: 'End the session',
+    ofNode: true,
     answers: { 200: z.string() },
     async handle({ call }) {
       sessions?.logout(tokenOf(call))

@@ -46,7 +46,6 @@ const returnsContext = ({ agent }: Asked): boolean => agent.state.params['return
 
 const replyOf = (asked: Asked, answered: Answered, retrieved: readonly string[], call: Call): Reply => {
   call.positions = [answered.position]
-  call.answerHeaders['Mindledger-Position'] = String(answered.position)
   const refusal = refusalOf(answered)
   if (refusal) throw refusal
   const message = {

@@ -5,12 +5,13 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { cloudEvent } from '../../log/feed/cloud-events.js'
 import type { EventFeed } from '../../log/feed/event-feed.js'
-import type { Log } from '../../log/contract/log.js'
+import type { Log, StoredEvent } from '../../log/contract/log.js'
 import { readEvent } from '../../log/read/slices.js'
 import { batchType, Downloads, lineTypes, pageOf, writer } from '../reads/event-answers.js'
 import { boundsOf, filterParameters, followedFilterOf, pageParameters, pageQueryOf } from '../reads/event-query.js'
 import type { EventStreams } from '../reads/event-stream.js'
 import type { Call } from '../protocol/call.js'
+import { headFor } from '../protocol/newest.js'
 import { headOnly, jsonText, noContent, stream, text } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 
@@ -34,6 +35,16 @@ const resumedAt = (call: Call): number | undefined => {
   if (said === undefined || said === '') return undefined
   if (/^\d{1,15}$/.test(said)) return Number(said)
   throw wrong(`Last-Event-ID must be a position, not ${said}`)
+}
+
+/** The event at a position; another node may have written it just now. */
+const eventAt = async (log: Log, position: number): Promise<StoredEvent | undefined> => {
+  if (position === 0) return undefined
+  const read = async () => (await log.readAll(position - 1, 1)).find((event) => event.position === position)
+  const stored = await read()
+  if (stored) return stored
+  await log.newest()
+  return read()
 }
 
 /** Refuses a page that is too large. */
@@ -82,9 +93,12 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
       async handle({ query, call }) {
         const { format } = query
         const filter = await followedFilterOf(query, log)
+        // A client may come from another node, which was further.
+        const resumed = resumedAt(call)
+        await headFor(log, resumed ?? 0)
         const { head } = feed
         const bounds = await boundsOf(query, log, head)
-        const after = resumedAt(call) ?? bounds.after ?? head
+        const after = resumed ?? bounds.after ?? head
         if (after > head)
           throw wrong(
             `the log ends at position ${head}, before ${after}`,
@@ -110,8 +124,8 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
       answers: { 200: event },
       async handle({ segments: { position: said }, query, call }) {
         if (!/^\d{1,15}$/.test(said)) throw wrong(`a position is a whole number, not ${said}`)
-        const [stored] = said === '0' ? [] : await log.readAll(Number(said) - 1, 1)
-        if (stored?.position !== Number(said))
+        const stored = await eventAt(log, Number(said))
+        if (!stored)
           throw new Problem('not_found', 'Event not found', `there is no event at position ${said}: the log ends at ${feed.head}`)
         const leaf = leafHash(stored.text).toString('hex')
         const headers = { ...varies, 'Mindledger-Leaf-Hash': leaf, 'Cache-Control': 'private, max-age=31536000, immutable' }

@@ -18,10 +18,17 @@ const part = z.object({ ready: z.boolean(), reason: z.string().optional() })
 const readinessSchema = z.object({
   rest: part,
   sql: part.extend({ position: z.int(), lag: z.int(), other_rows: z.int() }),
-  log: z.object({ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  reads: part.describe('of resources and the log over REST: on a node that shares its log, READS=local does not need PostgreSQL for them'),
+  log: z.object({
+    ...{ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() },
+    shared: z
+      .object({ state: z.enum(['following', 'unreachable', 'other_log']), lag: z.object({ batches: z.int(), events: z.int() }) })
+      .optional()
+      .describe('with LOG_URL: how the node stands to PostgreSQL, and how much it heard of that it does not have yet'),
+  }),
   warnings: z.array(z.string()).optional().describe('what keeps nothing from being answered, but an operator has to know'),
 })
-const parts = ['rest', 'sql'] as const
+const parts = ['rest', 'sql', 'reads'] as const
 const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string(), instance: z.string() })
 const storageSchema = z.object({
   bytes: z.object(Object.fromEntries(Object.keys(diskKinds).map((kind) => [kind, z.int()])) as Record<DiskKind, z.ZodInt>),
@@ -29,8 +36,8 @@ const storageSchema = z.object({
   free: z.int(),
 })
 
-const isReady = ({ rest, sql }: Readiness, wanted: (typeof parts)[number] | undefined): boolean =>
-  (wanted === 'sql' || rest.ready) && (wanted === 'rest' || sql.ready)
+const isReady = (found: Readiness, wanted: (typeof parts)[number] | undefined): boolean =>
+  wanted === undefined ? found.rest.ready && found.sql.ready : found[wanted].ready
 
 /** The routes for operators and monitoring: health, readiness, metrics and disk use. */
 export const observeRoutes = ({ version, instance, readiness, metrics, disk }: Services): Route[] => [
@@ -38,6 +45,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
     method: 'get',
     path: '/health',
     summary: 'That the process answers: 200 as long as it does',
+    ofNode: true,
     answers: { 200: healthSchema },
     async handle() {
       return json({ status: 'ok', service: 'mindledger', version, instance })
@@ -47,6 +55,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
     method: 'get',
     path: '/ready',
     summary: 'What the service is ready for: 200 when it is for all, or for the part that is asked about; otherwise 503',
+    ofNode: true,
     query: { for: oneOf(parts, `for is ${parts.join(' or ')}`, z.enum(parts).optional().describe('only this part decides the status')) },
     answers: { 200: readinessSchema, 503: readinessSchema },
     async handle({ query }) {
@@ -58,6 +67,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
     method: 'get',
     path: '/metrics',
     summary: 'Metrics in the text format of Prometheus',
+    ofNode: true,
     gives: ['text/plain'],
     answers: { 200: null },
     async handle() {
@@ -68,6 +78,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
     method: 'get',
     path: '/log/storage',
     summary: 'Bytes in the data directory by kind, and those that are free on its disk',
+    ofNode: true,
     answers: { 200: storageSchema },
     async handle() {
       const { bytes, free } = await disk()

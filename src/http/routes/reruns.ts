@@ -98,7 +98,6 @@ const shownCase = (one: Comparison | Unanswered, most: number) =>
 const replyOf = ({ cases, ...rerun }: Rerun, call: Call, most: number) => {
   if (rerun.evaluation !== null) {
     call.positions = [rerun.evaluation]
-    call.answerHeaders['Mindledger-Position'] = String(rerun.evaluation)
   }
   // What was only made again from its record is made again the next time.
   return json({ ...rerun, cases: cases.map((one) => shownCase(one, most)) }, { keep: rerun.evaluation === null ? 'never' : 'rows' })

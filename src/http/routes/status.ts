@@ -21,6 +21,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
     method: 'get',
     path: '/status',
     summary: 'Version and way of authentication',
+    ofNode: true,
     answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string() }) },
     async handle({ call }) {
       const stopped = sqlStopped()
@@ -43,6 +44,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
     method: 'get',
     path: '/util/ping',
     summary: 'Whether the service answers',
+    ofNode: true,
     answers: { 200: z.object({ status: z.string() }) },
     async handle() {
       return json({ status: 'ok' })
@@ -52,6 +54,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
     method: 'get',
     path: '/util/ping_native',
     summary: 'What is under way in processes of its own: training is; predictions are made in the service itself',
+    ofNode: true,
     answers: { 200: z.object({ learn: z.boolean(), predict: z.boolean(), analyse: z.boolean() }) },
     async handle() {
       return json({ learn: isTraining(), predict: false, analyse: false })
@@ -61,6 +64,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
     method: 'get',
     path: '/util/readiness',
     summary: 'Whether the service is ready for SQL too: 200, or 503',
+    ofNode: true,
     answers: { 200: z.string(), 503: z.string() },
     async handle() {
       const stopped = sqlStopped()

@@ -29,6 +29,8 @@ export type AppOptions = {
   sessions: Sessions | undefined
   /** Whether metrics need no login. */
   openMetrics?: boolean
+  /** Whether requests see what this node has, without waiting for what others acknowledged. */
+  readsLocally?: boolean
   hosts: Hosts
   /** The proxies whose forwarded headers are trusted; none by default. */
   trustedProxies?: TrustedProxies
@@ -103,7 +105,7 @@ const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
 }
 
 /** The endpoints of routes. A body is read only after authentication, when the route and its limits are known. */
-const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
+const endpointsOf = ({ routes, ledger, readsLocally }: AppOptions): Endpoint[] => {
   const bodies = new HeldBodies()
   return routes.map((route) => ({
     method: route.method,
@@ -111,15 +113,15 @@ const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
     ...(route.refusal && { refusal: route.refusal }),
     answer: async (call, res, segments) => {
       if (!route.takes) call.json = await readJsonBody(call, res, bodySizeOf(route), bodies)
-      return answer(route, ledger, call, segments)
+      return answer(route, ledger, call, segments, readsLocally)
     },
   }))
 }
 
 /** The HTTP interface of the service: the routes with logging, authentication and error handling. */
 export const createApp = (options: AppOptions): Express => {
-  const { ledger, routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger } = options
-  const table = new RouteTable([...ownEndpoints(routes, about), ...endpointsOf(routes, ledger)])
+  const { routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger } = options
+  const table = new RouteTable([...ownEndpoints(routes, about), ...endpointsOf(options)])
   const refuseForeign = refuseForeignHosts(hosts)
 
   const replyTo = async (call: Call, res: Response): Promise<Reply> => {

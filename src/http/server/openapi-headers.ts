@@ -1,3 +1,4 @@
+import { positionHeader } from '../protocol/command-headers.js'
 import type { CommandHeader, Route } from '../protocol/route.js'
 
 /** The same pattern as in `call.ts`. */
@@ -38,13 +39,20 @@ const originHeaderTexts = [
   headerText('traceparent', 'W3C Trace Context; kept with the events of the request and told back, when it is valid.'),
 ]
 
+const positionHeaderText = headerText(
+  positionHeader,
+  'The least position that the answer has to see: waits for a node that does not have it yet, or answers 503.',
+  '^\\d{1,15}$',
+)
+
 /** The parameters that operations refer to, by their names. */
 export const headerParameters = Object.fromEntries(
-  [...Object.values(commandHeaderTexts), ...originHeaderTexts].map((header) => [header.name, header]),
+  [...Object.values(commandHeaderTexts), ...originHeaderTexts, positionHeaderText].map((header) => [header.name, header]),
 )
 
 /** References to the headers that a route takes. */
-export const headersOf = ({ commandHeaders = [] }: Route) =>
-  (commandHeaders.length > 0 ? [...commandHeaders, ...originHeaderTexts.map(({ name }) => name)] : []).map((name) => ({
-    $ref: `#/components/parameters/${name}`,
-  }))
+export const headersOf = ({ commandHeaders = [], ofNode }: Route) =>
+  [
+    ...(commandHeaders.length > 0 ? [...commandHeaders, ...originHeaderTexts.map(({ name }) => name)] : []),
+    ...(ofNode ? [] : [positionHeader]),
+  ].map((name) => ({ $ref: `#/components/parameters/${name}` }))

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
@@ -71,6 +72,10 @@ export const addressOf = ({ address, port, family }: AddressInfo): string =>
 /** The URL for clients on this machine: a server that listens on all addresses is reached over the loopback. */
 export const localAddressOf = ({ address, ...rest }: AddressInfo): string =>
   addressOf({ ...rest, address: address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address })
+
+/** The URL for other machines: one that listens on all addresses is known by its name. */
+export const networkAddressOf = ({ address, ...rest }: AddressInfo): string =>
+  address === '0.0.0.0' || address === '::' ? `http://${hostname()}:${rest.port}` : addressOf({ ...rest, address })
 
 /** Accepts no more requests, and waits for those in progress, at most as long as a shutdown may take. */
 export const stopListening = async (server: Server): Promise<void> => {

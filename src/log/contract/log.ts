@@ -68,8 +68,14 @@ export type Outcome = {
   planned?: string[]
 }
 
-/** The state of the log: its newest position, the number of waiting commands, and why the last write failed, if it did. */
-export type LogHealth = { position: number; queued: number; unwritable: string | undefined }
+/** How this node stands to a log that nodes share: whether it follows, and how much it heard of that it does not have yet. */
+export type SharedHealth = { state: 'following' | 'unreachable' | 'other_log'; lag: { batches: number; events: number } }
+
+/**
+ * The state of the log: its newest position, the number of waiting commands, and why the last write failed, if it did. `shared` is
+ * there when other nodes write the log, too.
+ */
+export type LogHealth = { position: number; queued: number; unwritable: string | undefined; shared?: SharedHealth }
 
 /** A finished transaction: how many commands shared it, how long it took, and the events that it wrote; none when it failed. */
 export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }
@@ -163,6 +169,12 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /** Takes a place in the queue for a submission that is made when its turn comes, so that it can include what arrives until then. */
   submitLater(make: () => Submission): Promise<Outcome>
   head(): Promise<Head>
+  /**
+   * Resolves when reads see all that any node acknowledged before the call; undefined where no other node writes, so that there is
+   * nothing to wait for.
+   * @throws Problem 503 when that takes too long, or nobody can say
+   */
+  newest(): Promise<void> | undefined
   /** After a failed write another one is tried now and then, so that the failure is reported no longer than it lasts. */
   health(): Promise<LogHealth>
   /** A resource as it was at one of its versions; undefined when it has no such version. */

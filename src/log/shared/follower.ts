@@ -1,4 +1,4 @@
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 import type { SharedTurns } from './shared-turns.js'
 
 /** Looks now and then how far the shared log is. What PostgreSQL notifies is quicker, but gets lost with a connection. */
@@ -18,7 +18,7 @@ export class Follower {
         .poll()
         .catch(() => undefined)
         .finally(() => this.#wait())
-    }, sharedLimits.pollIntervalMs)
+    }, limits.sharedPollIntervalMs)
     this.#timer.unref()
   }
 

@@ -1,9 +1,10 @@
 import { unlessAborted } from '../../basics/concurrency/in-time.js'
-import { isProblem, Problem } from '../../basics/errors.js'
-import { sharedLimits } from './limits.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
 import type { Delta } from './rows.js'
 import type { Sequencer } from './sequencer.js'
+import { Unreachable } from './session.js'
 
 type Options = {
   replica: Replica
@@ -13,11 +14,14 @@ type Options = {
   onTaken: (committed: Committed, delta: Delta) => void
 }
 
-const behind = () =>
-  new Problem('busy', 'Behind', 'this node could not catch up in time with what others wrote', {
-    hint: 'Send the request again.',
+const unsure = (detail: string) =>
+  new Problem('behind', 'Behind', detail, {
+    hint: 'Send the request again, or to another node. READS=local reads what a node has.',
     retryAfterSeconds: 1,
   })
+
+const behind = () => unsure('this node could not catch up in time with what others wrote')
+const unheard = () => unsure('the shared log cannot be reached, so that this node cannot know whether it has the newest')
 
 /** Who waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
@@ -26,6 +30,8 @@ type Waiter = { seq: number; resolve: () => void }
 export class Following {
   /** The newest batch that this node heard of. */
   #heard = 0
+  /** The newest event that this node heard of. */
+  #heardPosition = 0
   /** Catching up failed: it is tried again when there is news, or at the next poll. */
   #hasFailed = false
   readonly #waiters = new Set<Waiter>()
@@ -38,9 +44,10 @@ export class Following {
     return this.options.replica.place.seq
   }
 
-  /** How many batches this node is behind the newest it heard of. */
-  get lag(): number {
-    return Math.max(0, this.#heard - this.#seq)
+  /** How many batches this node is behind the newest it heard of, and how many events. */
+  get lag(): { batches: number; events: number } {
+    const { seq, position } = this.options.replica.place
+    return { batches: Math.max(0, this.#heard - seq), events: Math.max(0, this.#heardPosition - position) }
   }
 
   /** Whether there is something to add, as far as is known. */
@@ -75,7 +82,8 @@ export class Following {
    */
   async #target(): Promise<number> {
     const before = this.#seq
-    const { seq, chain } = await this.options.sequencer.look()
+    const { seq, position, chain } = await this.options.sequencer.look()
+    this.#heardPosition = position
     const { place } = this.options.replica
     const isOther = seq < before || (seq === place.seq && !chain.equals(place.chain))
     return isOther ? place.seq + 1 : seq
@@ -86,12 +94,12 @@ export class Following {
    * @throws Problem 503 when that takes too long, or nobody can say
    */
   async newest(): Promise<void> {
-    const late = AbortSignal.timeout(sharedLimits.readPatienceMs)
+    const late = AbortSignal.timeout(limits.sharedReadPatienceMs)
     try {
       const seq = await unlessAborted(this.#lookOnce(), late)
       if (this.#seq < seq) await unlessAborted(this.#arrival(seq, late), late)
     } catch (error) {
-      throw isProblem(error) ? error : behind()
+      throw error instanceof Unreachable ? unheard() : behind()
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 import type { Link } from './session.js'
 
 /** A node as the others know it. `lag` is how many batches it had not followed at its last beat, or now if it writes nothing more. */
@@ -63,7 +63,7 @@ const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() -
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 
 /** Whoever beats is heard within this time. */
-const quietMs = 2.5 * sharedLimits.nodeBeatMs
+const quietMs = 2.5 * limits.nodeBeatMs
 
 /** Another run with an id that was heard not long ago, and how long it must be silent to be over. */
 const twin = `
@@ -81,7 +81,7 @@ const list = `
 /** All nodes that beat not long ago, the oldest first. @throws Unreachable */
 export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
   const session = await link.session()
-  return (await session.query<KnownNode>(list, [sharedLimits.nodeDeadAfterMs / 1_000])).rows
+  return (await session.query<KnownNode>(list, [limits.nodeDeadAfterMs / 1_000])).rows
 }
 
 /**
@@ -118,7 +118,7 @@ export class Nodes {
     await this.#refuseTwin()
     await this.beat()
     const session = await this.options.link.session()
-    await session.query(forget, [sharedLimits.nodeForgottenAfterMs / 1_000])
+    await session.query(forget, [limits.nodeForgottenAfterMs / 1_000])
     this.#wait()
   }
 
@@ -146,7 +146,7 @@ export class Nodes {
       void this.beat()
         .catch(() => undefined)
         .finally(() => this.#wait())
-    }, sharedLimits.nodeBeatMs)
+    }, limits.nodeBeatMs)
     this.#timer.unref()
   }
 
@@ -159,7 +159,7 @@ export class Nodes {
       return
     }
     const now = performance.now()
-    const since = this.#unbroken && now - this.#unbroken.last < sharedLimits.nodeDeadAfterMs / 2 ? this.#unbroken.since : now
+    const since = this.#unbroken && now - this.#unbroken.last < limits.nodeDeadAfterMs / 2 ? this.#unbroken.since : now
     this.#unbroken = { since, last: now }
   }
 
@@ -179,15 +179,21 @@ export class Nodes {
   }
 
   /**
-   * The ids of the nodes that live. A node is dead when PostgreSQL has not heard of it for `nodeDeadAfterMs`. Who has not beaten itself
-   * for so long, since it began or PostgreSQL was away, says of nobody that it is dead.
+   * The ids of the nodes that live, the one that began first at first. A node is dead when PostgreSQL has not heard of it for
+   * `nodeDeadAfterMs`. Who has not beaten itself for so long, since it began or PostgreSQL was away, says of nobody that it is dead.
    * @throws Unreachable
    */
   async alive(): Promise<Set<string>> {
     const known = await this.list()
     const watchedMs = this.#unbroken ? performance.now() - this.#unbroken.since : 0
-    const maySay = watchedMs >= sharedLimits.nodeDeadAfterMs
+    const maySay = watchedMs >= limits.nodeDeadAfterMs
     return new Set(known.filter(({ state }) => state === 'alive' || (state === 'dead' && !maySay)).map(({ id }) => id))
+  }
+
+  /** Whether no node that lives began before this one. @throws Unreachable */
+  async isOldest(): Promise<boolean> {
+    const [first] = await this.alive()
+    return first === this.id
   }
 
   /** Tells the others that this node stops, unless PostgreSQL is away. */

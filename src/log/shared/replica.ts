@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { writesRefused } from '../../basics/storage-error.js'
 import { ConfigError } from '../../setup/config.js'
@@ -6,10 +7,19 @@ import type { Changed, Written } from '../contract/log.js'
 import { LogWriter } from '../sqlite/log-writer.js'
 import { ensureResources } from '../sqlite/rebuild.js'
 import type { Reads, Writing } from '../sqlite/turns.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, writeMeta } from '../storage/schema.js'
+import {
+  lastPosition,
+  openForReading,
+  openForWriting,
+  prepareErasedAt,
+  readLogId,
+  readMeta,
+  sharedSeqNote,
+  writeMeta,
+} from '../storage/schema.js'
 import { CommittedReads } from './committed-reads.js'
 import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
-import { seqNote, WrittenRows } from './written-rows.js'
+import { WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {
   file: string
@@ -21,6 +31,18 @@ export type ReplicaOptions = {
 }
 
 type Open = Writing & { reads: CommittedReads; rows: WrittenRows; seq: number }
+
+/** @throws ConfigError when a file is no copy of a shared log, and has events. Nothing is begun in PostgreSQL then */
+export const refuseOwnLog = (file: string): void => {
+  if (!existsSync(file)) return
+  const db = openForReading(file)
+  try {
+    if (readMeta(db, sharedSeqNote) === undefined && lastPosition(db) > 0)
+      throw new ConfigError('the data directory has a log of its own, which no other node has: set DATA_DIR to an empty directory')
+  } finally {
+    db.close()
+  }
+}
 
 /** What a commit changed, for those who listen. */
 export type Committed = { position: number; changed: Changed; written: readonly Written[] }
@@ -56,9 +78,7 @@ export class Replica {
       if (found !== logId) throw new ConfigError(`the data directory has the log ${found}, and the shared log is ${logId}`)
       ensureResources(db)
       const writer = new LogWriter(db, vault, now)
-      const seq = readMeta(db, seqNote)
-      if (seq === undefined && writer.tail.position > 0)
-        throw new ConfigError('the data directory has a log of its own, which is not the shared log: name an empty directory')
+      const seq = readMeta(db, sharedSeqNote)
       const writing = { db, writer, erasedAt: prepareErasedAt(db), rows: new WrittenRows(db), seq: Number(seq ?? 0) }
       this.#file.note()
       return (this.#open = { ...writing, reads: new CommittedReads(file, vault, writer.tail) })
@@ -109,7 +129,7 @@ export class Replica {
   commit({ seq }: Place): Committed {
     const open = this.open()
     const { db, writer, reads } = open
-    writeMeta(db, seqNote, String(seq))
+    writeMeta(db, sharedSeqNote, String(seq))
     writer.commit()
     open.seq = seq
     reads.advance(writer.tail, writer.changed.keys())

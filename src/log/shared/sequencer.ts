@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 import type { Delta, Place, Rows } from './rows.js'
 import type { ServerClock } from './server-clock.js'
 import { Link, Unreachable, Unreplicated, type Session } from './session.js'
@@ -150,7 +150,7 @@ export class Sequencer {
   }
 
   async #resolve(sent: Sent, lost: Unreachable): Promise<Appended> {
-    const until = performance.now() + sharedLimits.writePatienceMs
+    const until = performance.now() + limits.sharedWritePatienceMs
     for (;;) {
       let session: Session | undefined
       try {

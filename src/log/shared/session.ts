@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 
 /** PostgreSQL cannot be reached, or the connection was lost: what a statement did is not known. */
 export class Unreachable extends Error {}
@@ -13,14 +13,14 @@ const standbyRoutine = 'SyncRepWaitForLSN'
 
 /** What a node relies on in each of its sessions. What a server does not know, it is not asked for. */
 const settings = (version: number): string[] => [
-  `SET statement_timeout = ${sharedLimits.statementTimeoutMs}`,
-  `SET idle_in_transaction_session_timeout = ${sharedLimits.lockIdleTimeoutMs}`,
+  `SET statement_timeout = ${limits.sharedStatementTimeoutMs}`,
+  `SET idle_in_transaction_session_timeout = ${limits.sharedLockIdleTimeoutMs}`,
   // A batch that was acknowledged is on the disk.
   `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   `SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3`,
-  ...(version >= 120_000 ? [`SET tcp_user_timeout = ${sharedLimits.answerTimeoutMs}`] : []),
+  ...(version >= 120_000 ? [`SET tcp_user_timeout = ${limits.sharedAnswerTimeoutMs}`] : []),
   // A node that is cut off between a statement and its end would hold the head.
-  ...(version >= 170_000 ? [`SET transaction_timeout = ${2 * sharedLimits.statementTimeoutMs}`] : []),
+  ...(version >= 170_000 ? [`SET transaction_timeout = ${2 * limits.sharedStatementTimeoutMs}`] : []),
 ]
 
 /** What a server says that is a standby now, or is about to stop: another session may find another server. */
@@ -28,6 +28,31 @@ const isAway: ReadonlySet<string | undefined> = new Set(['25006', '57P01', '57P0
 
 const isRefusal = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && error.severity === 'ERROR' && !isAway.has(error.code)
+
+/** Errors of several addresses of one name come together, without a message. No message of them all has a password. */
+const said = (error: unknown): string => {
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
+  const text = first === undefined ? (error instanceof Error ? error.message : String(error)) : said(first)
+  return text.replaceAll(/\s+/g, ' ')
+}
+
+const unreachable = (error: unknown): Unreachable => new Unreachable(said(error), { cause: error })
+
+/** @throws Unreachable when a file that the address names cannot be read */
+const clientFor = (url: string): pg.Client => {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      application_name: 'mindledger',
+      connectionTimeoutMillis: limits.sharedConnectTimeoutMs,
+      query_timeout: limits.sharedAnswerTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    })
+  } catch (error) {
+    throw unreachable(error)
+  }
+}
 
 /** A connection to PostgreSQL. It is used until it fails once. */
 export class Session {
@@ -50,14 +75,7 @@ export class Session {
 
   /** @throws Unreachable */
   static async open(url: string, onNotified?: (said: string) => void): Promise<Session> {
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'mindledger',
-      connectionTimeoutMillis: sharedLimits.connectTimeoutMs,
-      query_timeout: sharedLimits.answerTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 5_000,
-    })
+    const client = clientFor(url)
     const session = new Session(client, onNotified)
     try {
       await client.connect()
@@ -66,7 +84,7 @@ export class Session {
       return session
     } catch (error) {
       session.destroy()
-      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+      throw unreachable(error)
     }
   }
 
@@ -85,7 +103,7 @@ export class Session {
     } catch (error) {
       if (isRefusal(error)) throw error
       this.destroy()
-      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+      throw unreachable(error)
     }
   }
 
@@ -109,7 +127,7 @@ export class Session {
     if (!this.#isOpen) return
     this.#isOpen = false
     const ended = this.#client.end().catch(() => undefined)
-    await Promise.race([ended, sleep(sharedLimits.goodbyeMs, undefined, { ref: false })])
+    await Promise.race([ended, sleep(limits.sharedGoodbyeMs, undefined, { ref: false })])
     this.destroy()
   }
 }
@@ -146,9 +164,8 @@ export class Link {
     } catch (error) {
       // PostgreSQL may refuse the first statement; each attempt would leave a connection.
       session?.destroy()
-      const { reconnectMaxMs } = sharedLimits
       const failure = error instanceof Error ? error : new Error(String(error))
-      this.#failed = { error: failure, until: performance.now() + (reconnectMaxMs * (1 + Math.random())) / 8 }
+      this.#failed = { error: failure, until: performance.now() + (limits.sharedReconnectMaxMs * (1 + Math.random())) / 2 }
       throw error
     }
   }

@@ -1,16 +1,18 @@
 import { v4 as uuidv4 } from 'uuid'
+import type { Refusal } from '../../basics/opened-file.js'
 import { undoAll } from '../../basics/undo.js'
-import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wipe.js'
 import { Follower } from './follower.js'
-import { Replica } from './replica.js'
-import { Forked, Sequencer } from './sequencer.js'
+import { Nodes } from './nodes.js'
+import { refuseOwnLog, Replica } from './replica.js'
+import { Sequencer } from './sequencer.js'
 import { ServerClock } from './server-clock.js'
-import { Session, Unreachable } from './session.js'
+import { refusalToOpen } from './refusal-to-open.js'
+import { Link, Session } from './session.js'
 import { SharedTurns } from './shared-turns.js'
 import { openTables } from './tables.js'
 
@@ -20,8 +22,17 @@ export type SharedLogOptions = {
   /** The file of this node. */
   file: string
   vault: Vault
+  /** Which node this is: an id that stays, and the release that it runs. */
+  node?: { id: string; version: string }
   pragmas?: readonly string[]
   onBatch?: (batch: Batch) => void
+}
+
+type Parts = { id: string; turns: SharedTurns; vault: Vault; clock: ServerClock; nodes: Nodes; link: Link; undo: (() => unknown)[] }
+
+const replaced: Refusal = {
+  cause: 'another process serves with the id of this node',
+  hint: 'Was its data directory copied? Delete node.id in the copy, and start both again.',
 }
 
 const openId = async (url: string): Promise<string> => {
@@ -42,22 +53,29 @@ const openId = async (url: string): Promise<string> => {
  * await log.newest() // from here on reads see all that any node acknowledged before
  */
 export class SharedLog extends FileLog {
+  /** All nodes of this log. */
+  readonly nodes: Nodes
+  /** A connection for what must wait neither for batches nor for what others wrote. */
+  readonly link: Link
   readonly #turns: SharedTurns
   readonly #undo: (() => unknown)[]
   readonly #clock: ServerClock
   #closing: Promise<void> | undefined
 
-  private constructor(id: string, turns: SharedTurns, vault: Vault, clock: ServerClock, undo: (() => unknown)[]) {
+  private constructor({ id, turns, vault, clock, nodes, link, undo }: Parts) {
     super(id, turns, vault)
+    this.nodes = nodes
+    this.link = link
     this.#turns = turns
     this.#clock = clock
     this.#undo = undo
   }
 
   /** @throws ConfigError when PostgreSQL cannot be reached or has another log, or the file is not a replica of it */
-  static async open({ url, file, vault, pragmas, onBatch }: SharedLogOptions): Promise<SharedLog> {
+  static async open({ url, file, vault, node = { id: uuidv4(), version: '' }, pragmas, onBatch }: SharedLogOptions): Promise<SharedLog> {
     const undo: (() => unknown)[] = []
     try {
+      refuseOwnLog(file)
       const id = await openId(url)
       const clock = new ServerClock()
       const sequencer = new Sequencer(url, clock)
@@ -67,6 +85,12 @@ export class SharedLog extends FileLog {
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
       const turns = new SharedTurns({ replica, sequencer, onBatch })
       undo.push(() => turns.close())
+      const link = new Link(url)
+      undo.push(() => link.close())
+      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => turns.place })
+      nodes.onReplaced = () => turns.refuseWrites(replaced)
+      undo.push(() => nodes.stop())
+      await nodes.begin()
       sequencer.onNotified = (seq) => turns.hear(seq)
       await turns.start()
       await turns.inTurn(({ db }) => openKeys(db, vault))
@@ -74,13 +98,10 @@ export class SharedLog extends FileLog {
       await turns.between(truncateWal)
       const follower = new Follower(turns)
       undo.push(() => follower.stop())
-      return new SharedLog(id, turns, vault, clock, undo)
+      return new SharedLog({ id, turns, vault, clock, nodes, link, undo })
     } catch (error) {
       await undoAll(undo)
-      if (error instanceof Unreachable) throw new ConfigError(`the shared log cannot be reached: ${error.message}`)
-      if (error instanceof Forked || error instanceof RangeError)
-        throw new ConfigError(`${error.message}: the data directory has events that it lacks. Keep it, and name an empty one to follow.`)
-      throw error
+      throw refusalToOpen(error, url)
     }
   }
 
@@ -88,13 +109,8 @@ export class SharedLog extends FileLog {
    * Resolves when reads here see all that any node acknowledged before the call.
    * @throws Problem 503 when that takes too long
    */
-  newest(): Promise<void> {
+  override newest(): Promise<void> {
     return this.#turns.newest()
-  }
-
-  /** How many batches this node is behind the newest it heard of. */
-  get lag(): number {
-    return this.#turns.lag
   }
 
   /** PostgreSQL's time, in milliseconds since 1970. */

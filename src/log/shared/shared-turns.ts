@@ -9,8 +9,8 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
-import { sharedLimits } from './limits.js'
 import type { Committed, Replica } from './replica.js'
+import type { Place } from './rows.js'
 import { Forked, Unknown, type Sequencer } from './sequencer.js'
 import { Unreachable } from './session.js'
 import { Tries } from './tries.js'
@@ -44,6 +44,9 @@ export class SharedTurns implements Turns {
   #looping: Promise<void> | undefined
   #isClosing = false
   #isClosed = false
+  /** Whether PostgreSQL answered the last look. */
+  #isReachable = true
+  #isForked = false
   #refusal: Refusal | undefined
   #failure: { cause: string; at: number } | undefined
   readonly #stopping = new AbortController()
@@ -106,8 +109,10 @@ export class SharedTurns implements Turns {
     const refusal = this.#refusal ?? this.#replica.displaced()
     const failed = this.#failure
     if (failed && failed.cause !== awayCause && performance.now() - failed.at >= limits.logProbeIntervalMs) this.#probe()
-    const unwritable = refusal?.cause ?? (failed && `the log could not be written: ${failed.cause}`)
-    return { queued: this.#waiting.length, unwritable }
+    const cause = failed?.cause ?? (this.#isReachable ? undefined : awayCause)
+    const unwritable = refusal?.cause ?? (cause && `the log could not be written: ${cause}`)
+    const state = this.#isForked ? 'other_log' : this.#isReachable ? 'following' : 'unreachable'
+    return { queued: this.#waiting.length, unwritable, shared: { state, lag: this.#following.lag } }
   }
 
   /** Tries whether the disk accepts writes again. */
@@ -127,8 +132,9 @@ export class SharedTurns implements Turns {
     return this.#listeners.add(listener)
   }
 
-  get lag(): number {
-    return this.#following.lag
+  /** What this node has of the shared log. */
+  get place(): Place {
+    return this.#replica.place
   }
 
   /** Another node may have written: this one follows. */
@@ -138,7 +144,13 @@ export class SharedTurns implements Turns {
 
   /** Looks how far the shared log is, and follows. @throws Unreachable */
   async poll(): Promise<void> {
-    await this.#following.look()
+    try {
+      await this.#following.look()
+      this.#isReachable = true
+    } catch (error) {
+      this.#isReachable = false
+      throw error
+    }
     if (this.#failure?.cause === awayCause) this.#failure = undefined
   }
 
@@ -148,6 +160,7 @@ export class SharedTurns implements Turns {
    */
   async newest(): Promise<void> {
     if (this.#isClosed) throw stopping()
+    if (this.#isForked && this.#refusal) throw otherLog(this.#refusal)
     await this.#following.newest()
   }
 
@@ -184,7 +197,7 @@ export class SharedTurns implements Turns {
     } catch (error) {
       this.#following.failed()
       if (error instanceof Forked) await this.#fork()
-      else if (error instanceof RangeError) this.refuseWrites(differs(error.message))
+      else if (error instanceof RangeError) this.#leave(error.message)
       else if (isStorageError(error)) this.#giveUpFile(error)
       else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
@@ -209,7 +222,7 @@ export class SharedTurns implements Turns {
       const refusal = this.#refusal ?? this.#replica.displaced()
       if (refusal) throw writesRefused(refusal)
       // Once it is known that PostgreSQL is away, nobody waits for it.
-      const patienceMs = this.#failure?.cause === awayCause ? 0 : sharedLimits.writePatienceMs
+      const patienceMs = this.#failure?.cause === awayCause ? 0 : limits.sharedWritePatienceMs
       const putBack = (rest: Waiting[]) => void this.#waiting.unshift(...rest)
       const { answers, committed, missed } = await this.#tries.append(batch, began + patienceMs, putBack)
       if (missed) {
@@ -256,7 +269,7 @@ export class SharedTurns implements Turns {
       return writesRefused(this.#refusal ?? differs('it lacks events of this node'))
     }
     if (error instanceof RangeError) {
-      this.refuseWrites(differs(error.message))
+      this.#leave(error.message)
       return writesRefused(this.#refusal ?? differs(error.message))
     }
     if (isStorageError(error)) this.#giveUpFile(error)
@@ -271,10 +284,16 @@ export class SharedTurns implements Turns {
     try {
       const first = await this.#sequencer.firstOther(position, (at) => chain.get(at))
       const lost = first > position ? 'it lacks notes that this node has' : `it lacks the positions ${first} to ${position} of this node`
-      this.refuseWrites(differs(lost))
+      this.#leave(lost)
     } catch {
       // It is found again by the next look.
     }
+  }
+
+  /** This node does not follow the shared log any more, and writes nothing. */
+  #leave(how: string): void {
+    this.#isForked = true
+    this.refuseWrites(differs(how))
   }
 
   /** Takes no more work, and follows no longer. */
@@ -292,6 +311,9 @@ export class SharedTurns implements Turns {
 }
 
 const awayCause = 'the shared log cannot be reached'
+
+const otherLog = ({ cause }: Refusal) =>
+  new Problem('behind', 'Another log', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
 
 const differs = (how: string): Refusal => ({
   cause: `the shared log is not the one that this node follows: ${how}`,

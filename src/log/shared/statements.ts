@@ -1,15 +1,15 @@
 import type { Session } from './session.js'
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
 
-/** The newest batch, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
-export type Look = { seq: number; chain: Buffer; now: number }
+/** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
+export type Look = { seq: number; position: number; chain: Buffer; now: number }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
 export const lookAt = async (session: Session): Promise<Look> => {
-  const select = `SELECT seq, chain, ${nowMs} AS now FROM mindledger.head`
+  const select = `SELECT seq, position::float8 AS position, chain, ${nowMs} AS now FROM mindledger.head`
   const { rows } = await session.query<Omit<Look, 'seq'> & { seq: string }>(select, [], 'look')
   const [head] = rows
   if (!head) throw new Error('the shared log has no head')
@@ -143,8 +143,8 @@ const rowsOf = (rows: readonly Row[]): Rows => {
  * another one.
  */
 export const deltaAfter = async (session: Session, { seq, position, chain }: Place): Promise<Delta | undefined> => {
-  const { deltaMaxBatches, deltaMaxBytes } = sharedLimits
-  const { rows } = await session.query<Row>(delta, [seq, position, deltaMaxBatches + 1, deltaMaxBytes], 'delta')
+  const { sharedDeltaMaxBatches, sharedDeltaMaxBytes } = limits
+  const { rows } = await session.query<Row>(delta, [seq, position, sharedDeltaMaxBatches + 1, sharedDeltaMaxBytes], 'delta')
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
   if (!here?.x?.equals(chain) || Number(here.n) !== position || !last?.x) return undefined

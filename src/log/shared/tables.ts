@@ -67,7 +67,7 @@ const tables = `
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
 
 /** Asked of the rows of the catalogue: names are looked up in a cache, which may lag behind who created them. */
-const areThere = async (session: Session): Promise<boolean> => {
+export const areThere = async (session: Session): Promise<boolean> => {
   const { rows } = await session.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'head') AS found`,
   )

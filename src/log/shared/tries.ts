@@ -1,7 +1,7 @@
 import { isStorageError } from '../../basics/storage-error.js'
 import type { Waiting } from '../sqlite/turns.js'
 import type { Following } from './following.js'
-import { sharedLimits } from './limits.js'
+import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
 import { isEmpty, type Place } from './rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
@@ -72,7 +72,7 @@ export class Tries {
         if (isStorageError(error) || open.writer.isHalfDone) throw error
         answers.push(() => reject(error))
       }
-      if (open.writer.bytes >= sharedLimits.batchMaxBytes) putBack(batch.splice(i + 1))
+      if (open.writer.bytes >= limits.sharedBatchMaxBytes) putBack(batch.splice(i + 1))
     }
     return answers
   }

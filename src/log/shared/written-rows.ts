@@ -7,9 +7,6 @@ const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as co
 /** The note of the newest answer that was forgotten; all that are not newer were, too. */
 export const forgottenNote = 'answers_forgotten'
 
-/** Which batch the file has; in `meta`, so that it is written with the batch. */
-export const seqNote = 'shared_seq'
-
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 
 /** Triggers of this connection alone note which rows a transaction wrote, whatever statement did it. */

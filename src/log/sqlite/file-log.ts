@@ -79,6 +79,10 @@ export class FileLog implements ServedLog {
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
+  newest(): Promise<void> | undefined {
+    return undefined
+  }
+
   async health(): Promise<LogHealth> {
     const health = this.#turns.health()
     const { position } = await this.head()

@@ -1,5 +1,5 @@
 import { openKeys } from '../storage/keys.js'
-import { readLogId } from '../storage/schema.js'
+import { readLogId, refuseCopyOfShared } from '../storage/schema.js'
 import { truncateWal } from '../storage/wipe.js'
 import { FileLog } from './file-log.js'
 import { Queue, type QueueOptions } from './queue.js'
@@ -9,6 +9,7 @@ const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
   const queue = new Queue(options)
   const { db } = queue.connect()
   try {
+    refuseCopyOfShared(db)
     const id = readLogId(db)
     openKeys(db, options.vault)
     // Wipes what a crash kept from being wiped. It does not wait for a reader that is in the way.
@@ -28,7 +29,7 @@ const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
  * await log.submit({ origin, lookups: {}, decide: () => [{ stream, event }], payloads: [] })
  */
 export class SqliteLog extends FileLog {
-  /** @throws Error when the file is not a log, or its end is broken */
+  /** @throws Error when the file is not a log, or its end is broken; ConfigError when it is a copy of a log that nodes share */
   constructor(options: QueueOptions) {
     const { id, queue } = openQueue(options)
     super(id, queue, options.vault)

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
+import { ConfigError } from '../../setup/config.js'
 
 export type Connection = Database.Database
 
@@ -115,6 +116,17 @@ export const readMeta = (db: Connection, key: string): string | undefined =>
 
 export const writeMeta = (db: Connection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
+
+/** The note of the newest batch of a shared log that a file has: only a node's copy of such a log has it. */
+export const sharedSeqNote = 'shared_seq'
+
+/** @throws ConfigError when the file is a node's copy of a shared log: what one node alone wrote to it no other would have */
+export const refuseCopyOfShared = (db: Connection): void => {
+  if (readMeta(db, sharedSeqNote) === undefined) return
+  throw new ConfigError(
+    'the data directory holds a copy of a log that nodes share: set LOG_URL to its PostgreSQL, and ask the running node for changes. To go on with the copy alone, back it up and restore the backup (docs/scale.md).',
+  )
+}
 
 /** The public keys that signed this log's heads, as verifier keys, the newest first. Earlier keys stay, to check older heads. */
 export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []

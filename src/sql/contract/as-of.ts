@@ -9,6 +9,9 @@ import type { Parameters, Statement } from '../statements/statement.js'
 /** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
 export type AsOf = number | string
 
+/** How a refusal says that the log has no such position. */
+export const beyondHead = 'is beyond the head of the log'
+
 /** Refuses a statement that writes: it would write now, whatever `as_of` says. */
 export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
   if (effectOf(statement) !== 'writes') return

@@ -1,6 +1,6 @@
 import { isProblem } from '../../basics/errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answer.js'
-import { refuseWriteAsOf } from '../contract/as-of.js'
+import { beyondHead, refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
 import { answerOf, type EvaluateAgent } from './answers.js'
@@ -32,8 +32,21 @@ export class SqlEngine {
     this.evaluateAgent = options.evaluateAgent ?? noAgents
   }
 
-  /** Every refusal is an answer of type error; only faults of this service throw. */
+  /**
+   * Every refusal is an answer of type error; only faults of this service throw.
+   * @throws Problem 503 when the statement asks for a position that this node does not have, and cannot find out about
+   */
   async execute(request: SqlRequest): Promise<SqlAnswer> {
+    const answer = await this.#execute(request)
+    if (answer.type !== 'error' || !answer.problem.detail.includes(beyondHead)) return answer
+    // Another node may have written the position that it asks for.
+    const newest = this.options.ledger.log.newest()
+    if (!newest) return answer
+    await newest
+    return this.#execute(request)
+  }
+
+  async #execute(request: SqlRequest): Promise<SqlAnswer> {
     const { query, db = this.options.defaultProject, asOf, params } = request
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {

@@ -60,13 +60,8 @@ const withNodes = async (
   }
 }
 
-/** Runs statements in the log's database, around the log. */
-const tamperInPostgres = async (url: string, statements: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(`SET session_replication_role = replica; ${statements}`)
-  await client.end()
-}
+const tamperInPostgres = (url: string, statements: string): Promise<void> =>
+  server().inDatabase(url, `SET session_replication_role = replica; ${statements}`)
 
 /** Whether a transaction that writes to a file is open. */
 const isWritten = (file: string): boolean => {

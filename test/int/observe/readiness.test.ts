@@ -39,7 +39,12 @@ test('a service that is well is alive and ready for all, and says so without a l
   await said(url, '"lag":0')
   expect(await ready(url)).toEqual({
     statuses: [200, 200, 200],
-    body: { rest: { ready: true }, sql: { ready: true, position, lag: 0, other_rows: 0 }, log: { position, writable: true } },
+    body: {
+      rest: { ready: true },
+      sql: { ready: true, position, lag: 0, other_rows: 0 },
+      reads: { ready: true },
+      log: { position, writable: true },
+    },
   })
   expect((await send(url, 'GET', '/ready?for=tea')).status).toBe(400)
   expect((await send(url, 'HEAD', '/ready')).status).toBe(200)
@@ -68,6 +73,7 @@ test('a stopped projection is not ready for SQL, and says where; REST is', async
     body: {
       rest: { ready: true },
       sql: { ready: false, reason, position: position - 1, lag: 2, other_rows: 0 },
+      reads: { ready: true },
       log: { position: position + 1, writable: true },
       // The event was written for a time that is far ahead.
       warnings: [expect.stringContaining('ahead of the clock')],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals'
+import pg from 'pg'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { password, startPostgres, type Postgres } from '../connections/postgres.js'
 import { openSqlite, withLogOf, type OpenAt, type WithLog } from './log.js'
@@ -11,6 +12,8 @@ export type LogServer = {
   postgres: Postgres
   /** The address of a new database. */
   newUrl: () => Promise<string>
+  /** Runs statements in a log's database, around the log. */
+  inDatabase: (url: string, statements: string) => Promise<void>
 }
 
 /** Starts PostgreSQL before the tests of a file, and stops it after them. */
@@ -24,7 +27,13 @@ export const logServer = (): { server: () => LogServer } => {
       await postgres.run(`CREATE DATABASE ${name}`)
       return `postgres://postgres:${password}@127.0.0.1:${postgres.port}/${name}`
     }
-    running = { postgres, newUrl }
+    const inDatabase = async (url: string, statements: string) => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query(statements)
+      await client.end()
+    }
+    running = { postgres, newUrl, inDatabase }
   })
   afterAll(() => running?.postgres.stop())
   return {

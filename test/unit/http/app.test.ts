@@ -17,7 +17,7 @@ test('a refusal that fails itself closes its connection, is logged, and ends not
   const fails = () => {
     throw new TypeError('no refusal either')
   }
-  const described = { method: 'get', summary: '', answers: {} } as const
+  const described = { method: 'get', summary: '', ofNode: true, answers: {} } as const
   const routes: Route[] = [
     { ...described, path: '/broken', handle: fails, refusal: fails },
     { ...described, path: '/whole', handle: async () => noContent },

@@ -4,6 +4,7 @@ import { parseSelect, printSelect, readChecked } from '../ast/duckdb.js'
 import { emptyRef, isColumnRef, nodeOf, nodesOf, selectNode, textOf, walk } from '../ast/nodes.js'
 import type { AstNode } from '../ast/json.js'
 import type { Directory } from './directory.js'
+import { beyondHead } from '../../contract/as-of.js'
 import { quoteText } from '../../../dialect/strings.js'
 
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
@@ -22,7 +23,7 @@ const positionIn = (shown: string, head: number, label: Label): number => {
   if (whole === undefined) throw refused(`${label(shown)} is no position: it must be a whole number`, hint)
   const value = BigInt(whole)
   if (value < 1n) throw refused(`${label(shown)} is before the start of the log`, hint)
-  if (value > BigInt(head)) throw refused(`${label(shown)} is beyond the head of the log`, hint)
+  if (value > BigInt(head)) throw refused(`${label(shown)} ${beyondHead}`, hint)
   return Number(value)
 }
 

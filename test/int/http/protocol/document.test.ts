@@ -69,14 +69,14 @@ test('the headers of commands stand in the document once, and where they are tak
   const { paths, components } = await document()
   const headers = ({ parameters }: Operation) =>
     parameters.flatMap((parameter) => ('$ref' in parameter ? [String(parameter.$ref).replace('#/components/parameters/', '')] : []))
-  const origin = ['X-Correlation-Id', 'X-Causation-Id', 'traceparent']
+  const origin = ['X-Correlation-Id', 'X-Causation-Id', 'traceparent', 'Mindledger-Position']
   expect(Object.keys(components.parameters)).toEqual(['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin])
   for (const [path, method, taken] of [
     ['/api/projects/{project}/skills', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
     ['/api/projects/{project}/skills/{skill}/rollback', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
     ['/api/files/{file}', 'put', ['Idempotency-Key', 'If-Match', 'If-None-Match', ...origin]],
     ['/api/projects/{project}/models/{model}/predict', 'post', ['Idempotency-Key', ...origin]],
-    ['/api/projects/{project}/skills', 'get', []],
+    ['/api/projects/{project}/skills', 'get', ['Mindledger-Position']],
     ['/api/login', 'post', []],
   ] as const)
     expect({ path, taken: headers(paths[path]?.[method] as Operation) }).toEqual({ path, taken })

@@ -1,0 +1,19 @@
+import pg from 'pg'
+import { ConfigError } from '../../setup/config.js'
+import { Forked } from './sequencer.js'
+import { Unreachable } from './session.js'
+
+/** Where PostgreSQL is, without the user and the password. */
+const placeOf = (url: string): string => {
+  const { host, pathname, searchParams } = new URL(url)
+  return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
+}
+
+/** What an operator is told when the log could not be opened. */
+export const refusalToOpen = (error: unknown, url: string): unknown => {
+  if (error instanceof Unreachable || error instanceof pg.DatabaseError)
+    return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
+  if (error instanceof Forked || error instanceof RangeError)
+    return new ConfigError(`${error.message}: the data directory has events that it lacks. Keep it, and name an empty one to follow.`)
+  return error
+}

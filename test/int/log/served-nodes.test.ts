@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { undoAll } from '../../../src/basics/undo.js'
+import { mindledger } from '../../support/cli.js'
+import { password } from '../../support/connections/postgres.js'
+import { countOf } from '../../support/counts.js'
+import { logServer } from '../../support/log/each-log.js'
+import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+
+type Node = { url: string; directory: string; lines: string[]; pid: number; stop: () => Promise<void> }
+
+const undo: (() => unknown)[] = []
+afterAll(() => undoAll(undo.splice(0)))
+
+const startNode = async (logUrl: string, settings: Record<string, string> = {}, directory?: string): Promise<Node> => {
+  const fresh = directory === undefined ? temporaryDirectory() : undefined
+  const path = directory ?? fresh?.path ?? ''
+  if (fresh) undo.push(fresh.remove)
+  const { child, url, lines } = await spawnService(path, { ...keys, LOG_URL: logUrl, ...settings })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  }
+  undo.push(stop)
+  return { url, directory: path, lines, pid: child.pid ?? 0, stop }
+}
+
+const skillsPath = '/api/projects/mindsdb/skills'
+const createSkill = (node: Node, name: string): Promise<Reply> =>
+  send(node.url, 'POST', skillsPath, { skill: { name, type: 'sql', params: { database: 'files', tables: [name] } } })
+const read = (node: Node, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+  send(node.url, 'GET', path, undefined, headers)
+const positionOf = ({ headers }: Reply): string => headers.get('mindledger-position') ?? ''
+const ready = async (node: Node, part = ''): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> => {
+  const { status, body } = await read(node, `/api/ready${part}`)
+  return { status, body: body as Record<string, Record<string, unknown>> }
+}
+
+describe('two nodes of one log', () => {
+  let [url, a, b, local]: [string, Node, Node, Node] = ['', ...([] as unknown as [Node, Node, Node])]
+  beforeAll(async () => {
+    url = await server().newUrl()
+    a = await startNode(url)
+    b = await startNode(url)
+    local = await startNode(url, { READS: 'local' })
+  })
+
+  test('read over REST and SQL what the other acknowledged, at once', async () => {
+    for (let i = 0; i < countOf('NODE_READS'); i++) {
+      const [writing, reading] = i % 2 === 0 ? [a, b] : [b, a]
+      expect((await createSkill(writing, `s${i}`)).status).toBe(201)
+      const [rest, rows] = await Promise.all([
+        read(reading, `${skillsPath}/s${i}`),
+        sql(reading.url, `SELECT name FROM skills WHERE name = 's${i}'`),
+      ])
+      expect([rest.status, rows.data]).toEqual([200, [[`s${i}`]]])
+    }
+  })
+
+  test('decide together: a name is taken once, and a key gives one answer on both', async () => {
+    const both = await Promise.all([createSkill(a, 'once'), createSkill(b, 'once')])
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
+    const body = { skill: { name: 'keyed', type: 'sql', params: {} } }
+    const keyed = (node: Node) => send(node.url, 'POST', skillsPath, body, { 'idempotency-key': 'k1' })
+    const [first, again] = [await keyed(a), await keyed(b)]
+    expect([first.status, again.status]).toEqual([201, 201])
+    expect(again.body).toEqual(first.body)
+  })
+
+  test('with READS=local see a position that the header names, or that as_of and AT name', async () => {
+    for (let i = 0; i < 10; i++) {
+      const written = await createSkill(a, `h${i}`)
+      const position = positionOf(written)
+      expect(Number(position)).toBeGreaterThan(0)
+      expect((await read(local, `${skillsPath}/h${i}`, { 'Mindledger-Position': position })).status).toBe(200)
+      const event = positionOf(await createSkill(b, `e${i}`))
+      expect((await read(local, `/api/events/${event}`)).status).toBe(200)
+      const followed = new AbortController()
+      const last = positionOf(await createSkill(b, `l${i}`))
+      const stream = await fetch(`${local.url}/api/events/stream`, { headers: { 'Last-Event-ID': last }, signal: followed.signal })
+      expect(stream.status).toBe(200)
+      followed.abort()
+      const then = positionOf(await createSkill(b, `t${i}`))
+      expect((await read(local, `${skillsPath}/t${i}?as_of=${then}`)).status).toBe(200)
+      const at = positionOf(await createSkill(a, `v${i}`))
+      expect((await sql(local.url, `SELECT name FROM skills AT (VERSION => ${at}) WHERE name = 'v${i}'`)).data).toEqual([[`v${i}`]])
+    }
+  })
+
+  test('refuse a position that nobody acknowledged, and a header that is none', async () => {
+    for (const node of [a, local]) {
+      const refused = await read(node, skillsPath, { 'Mindledger-Position': '999999' })
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(refused.body).toMatchObject({ code: 'behind', detail: expect.stringContaining('asks for 999999') })
+      expect((await read(node, skillsPath, { 'Mindledger-Position': 'x' })).status).toBe(400)
+      expect((await read(node, `${skillsPath}?as_of=999999`)).status).toBe(400)
+      expect((await sql(node.url, 'SELECT * FROM skills AT (VERSION => 999999)')).error_message).toContain('is beyond the head of the log')
+    }
+  })
+
+  test('are listed with what they have, and tell how they stand to PostgreSQL', async () => {
+    await until(async () => {
+      const { out } = await mindledger(['nodes', '--json'], { ...keys, LOG_URL: url })
+      const nodes = out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>) // prettier-ignore
+      return nodes.length === 3 && nodes.every(({ address, lag }) => address !== null && lag === 0)
+    })
+    const { code, out } = await mindledger(['nodes'], { ...keys, LOG_URL: url })
+    expect(code).toBe(0)
+    const [head, ...rows] = out.trim().split('\n')
+    expect(head).toMatch(/^state +id +version +address +seen +position +lag$/)
+    expect(rows).toHaveLength(3)
+    for (const node of [a, b]) {
+      const id = readFileSync(join(node.directory, 'node.id'), 'utf8').trim()
+      expect(rows.some((row) => row.startsWith('alive') && row.includes(id) && row.includes(node.url))).toBe(true)
+    }
+    const { status, body } = await ready(a)
+    expect([status, body['log']?.['shared']]).toEqual([200, { state: 'following', lag: { batches: 0, events: 0 } }])
+    const metrics = (await read(b, '/api/metrics')).body as string
+    expect(metrics).toContain('mindledger_log_shared_state{state="following"} 1')
+    expect(metrics).toContain('mindledger_log_shared_lag{unit="batches"} 0')
+    expect((await mindledger(['status'], { ...keys, DATA_DIR: a.directory })).out).toMatch(
+      /^shared log +following, at the head of the log$/m,
+    )
+  })
+
+  test('go on without PostgreSQL as far as they can, and by themselves when it is back', async () => {
+    await createSkill(a, 'before')
+    await until(async () => (await read(local, `${skillsPath}/before`)).status === 200)
+    const { postgres } = server()
+    await postgres.kill()
+    expect((await createSkill(a, 'away')).status).toBe(503)
+    const refused = await read(a, `${skillsPath}/before`)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(refused.body).toMatchObject({ code: 'behind', detail: expect.stringContaining('cannot be reached') })
+    expect((await send(a.url, 'POST', '/api/sql/query', { query: 'SELECT 1' })).status).toBe(503)
+    expect((await read(local, `${skillsPath}/before`)).status).toBe(200)
+    expect((await sql(local.url, `SELECT name FROM skills WHERE name = 'before'`)).data).toEqual([['before']])
+    await until(async () => (await ready(a)).status === 503 && (await ready(local)).status === 503)
+    expect((await ready(a)).body['log']).toMatchObject({ writable: false, shared: { state: 'unreachable' } })
+    expect((await ready(a, '?for=reads')).status).toBe(503)
+    expect((await ready(local, '?for=reads')).status).toBe(200)
+    expect((await read(a, '/api/health')).status).toBe(200)
+    await postgres.revive()
+    await until(async () => (await ready(a)).status === 200 && (await ready(local)).status === 200)
+    expect((await createSkill(b, 'after')).status).toBe(201)
+    expect((await read(a, `${skillsPath}/after`)).status).toBe(200)
+  })
+
+  test('name what PostgreSQL lost, and write no more', async () => {
+    const lonely = await server().newUrl()
+    const node = await startNode(lonely)
+    for (const name of ['x', 'y', 'z']) await createSkill(node, name)
+    const head = Number(positionOf(await createSkill(node, 'last')))
+    await server().inDatabase(
+      lonely,
+      `SET session_replication_role = replica;
+       DELETE FROM mindledger.events WHERE position = ${head};
+       UPDATE mindledger.head SET position = position - 1, seq = seq - 1,
+         chain = (SELECT chain FROM mindledger.events WHERE position = ${head - 1});
+       DELETE FROM mindledger.batches WHERE position = ${head}`,
+    )
+    await until(async () => (await ready(node)).body['log']?.['writable'] === false)
+    expect((await ready(node)).body['log']).toMatchObject({
+      reason: expect.stringContaining(`positions ${head} to ${head}`),
+      shared: { state: 'other_log' },
+    })
+    expect((await createSkill(node, 'more')).status).toBe(503)
+    expect((await read(node, skillsPath)).body).toMatchObject({ code: 'behind', detail: expect.stringContaining('lacks the positions') })
+  })
+
+  test('stop and start again with the same id, and one that was killed, too', async () => {
+    const { directory } = b
+    const id = readFileSync(join(directory, 'node.id'), 'utf8')
+    await b.stop()
+    b = await startNode(url, {}, directory)
+    process.kill(b.pid, 'SIGKILL')
+    await createSkill(a, 'meanwhile')
+    b = await startNode(url, {}, directory)
+    expect(readFileSync(join(directory, 'node.id'), 'utf8')).toBe(id)
+    expect((await read(b, `${skillsPath}/meanwhile`)).status).toBe(200)
+  })
+
+  test('no line and no answer has the password', async () => {
+    const said = [a, b, local].flatMap(({ lines }) => lines).join('\n')
+    expect(said).toContain('serving')
+    expect(said).not.toContain(password)
+    for (const path of ['/api/ready', '/api/status', '/api/metrics', '/api/config'])
+      expect(JSON.stringify((await read(a, path)).body)).not.toContain(password)
+  })
+})
+
+describe('a start with LOG_URL', () => {
+  const serve = async (settings: Record<string, string>, directory = temporaryDirectory()) => {
+    undo.push(directory.remove)
+    const ended = await mindledger(['serve'], { ...keys, PORT: '0', DATA_DIR: directory.path, ...settings })
+    expect(ended.err.trim().split('\n')).toHaveLength(1)
+    expect(ended.err + ended.out).not.toContain(password)
+    return ended
+  }
+
+  test('needs the keys that all nodes have', async () => {
+    const { code, err } = await serve({ LOG_URL: 'postgres://u@h/d', HEAD_KEY: '' })
+    expect([code, err]).toEqual([2, expect.stringContaining('HEAD_KEY: must be set when LOG_URL is')])
+  })
+
+  test.each([
+    ['mysql://u@h/d', 'LOG_URL: must be postgres://'],
+    [`postgres://u:${password}@h`, 'LOG_URL: must be postgres://'],
+    [`postgres://u:${password}%@h:x/d`, 'LOG_URL: must be postgres://'],
+    [`postgres://u:${password}@127.0.0.1:1/d`, 'the shared log at 127.0.0.1:1/d cannot be opened: connect ECONNREFUSED'],
+    [`postgres://u:${password}@localhost:1/d`, 'the shared log at localhost:1/d cannot be opened: connect ECONNREFUSED'],
+    [`postgres://u:${password}@nowhere.invalid/d`, 'the shared log at nowhere.invalid/d cannot be opened: getaddrinfo'],
+    [`postgres://u:${password}@127.0.0.1:1/d?sslmode=verify-full&sslrootcert=/absent.pem`, '/absent.pem'],
+  ])('says in one line what is wrong with %s', async (LOG_URL, says) => {
+    const { code, err } = await serve({ LOG_URL })
+    expect([code, err]).toEqual([2, expect.stringContaining(says)])
+  })
+
+  test('says in one line that the password is wrong, and that TLS was asked for where there is none', async () => {
+    const url = await server().newUrl()
+    const wrong = await serve({ LOG_URL: url.replace(password, 'wr0ng-one') })
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('password authentication failed for user "postgres"')])
+    expect(wrong.err).not.toContain('wr0ng-one')
+    const plain = await serve({ LOG_URL: `${url}?sslmode=verify-full` })
+    expect([plain.code, plain.err]).toEqual([2, expect.stringContaining('does not support SSL connections')])
+  })
+
+  test('refuses a data directory of another log, and one with a log of its own', async () => {
+    const [one, other] = [await server().newUrl(), await server().newUrl()]
+    const directory = temporaryDirectory()
+    undo.push(directory.remove)
+    await (await startNode(one, {}, directory.path)).stop()
+    expect((await serve({ LOG_URL: other }, directory)).err).toContain('and the shared log is')
+    const alone = await serve({ LOG_URL: '' }, directory)
+    expect(alone.err).toContain('a copy of a log that nodes share: set LOG_URL')
+
+    const own = temporaryDirectory()
+    undo.push(own.remove)
+    const { child } = await spawnService(own.path, keys)
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+    const unused = await server().newUrl()
+    expect((await serve({ LOG_URL: unused }, own)).err).toContain('a log of its own')
+    expect((await mindledger(['nodes'], { ...keys, LOG_URL: unused })).err).toContain('this database has no log yet')
+  })
+
+  test('refuses a copied data directory while the first one is served', async () => {
+    const url = await server().newUrl()
+    const first = await startNode(url)
+    const copy = temporaryDirectory()
+    undo.push(copy.remove)
+    writeFileSync(join(copy.path, 'node.id'), readFileSync(join(first.directory, 'node.id')))
+    const { code, err } = await serve({ LOG_URL: url }, copy)
+    expect([code, err]).toEqual([2, expect.stringContaining('delete its file node.id')])
+  })
+})
+
+test('a backup of a node is a log of its own, which goes on without PostgreSQL', async () => {
+  const url = await server().newUrl()
+  const node = await startNode(url)
+  await createSkill(node, 'kept')
+  const place = temporaryDirectory()
+  undo.push(place.remove)
+  const [backup, restored] = [join(place.path, 'backup'), join(place.path, 'restored')]
+  const env = { ...keys, DATA_DIR: node.directory }
+  expect((await mindledger(['backup', '--into', backup], env)).code).toBe(0)
+  await node.stop()
+  expect((await mindledger(['verify'], env)).code).toBe(0)
+  expect((await mindledger(['head', '--new-key'], { ...env, HEAD_KEY: 'ef'.repeat(32) })).err).toContain('set LOG_URL')
+  expect((await mindledger(['rotate-key'], { ...env, NEW_VAULT_KEY: 'ef'.repeat(32) })).err).toContain('set LOG_URL')
+  expect((await mindledger(['restore', backup, '--into', restored], keys)).code).toBe(0)
+  const { child, url: alone } = await spawnService(restored, keys)
+  undo.push(() => child.kill('SIGKILL'))
+  expect((await send(alone, 'GET', `${skillsPath}/kept`)).status).toBe(200)
+  expect((await send(alone, 'POST', skillsPath, { skill: { name: 'own', type: 'sql', params: {} } })).status).toBe(201)
+  expect(existsSync(join(restored, 'node.id'))).toBe(false)
+})
