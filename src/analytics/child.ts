@@ -4,7 +4,8 @@ import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
-import type { AnswerQuestion } from './contract/options.js'
+import type { AnswerQuestion, HoldBlob } from './contract/options.js'
+import { HeldByQueries } from './held-by-queries.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
 import type { SelectRequest } from '../sql/contract/select.js'
@@ -86,6 +87,8 @@ export class Child {
   readonly awaited = new Set<number>()
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, Copying>()
+  /** The blobs whose files its queries read. */
+  readonly #held: HeldByQueries | undefined
   readonly #process: ChildProcess
   /** Callers that wait until it knows the master keys that they sent, in the order in which they sent them. */
   readonly #learned: (() => void)[] = []
@@ -97,7 +100,9 @@ export class Child {
     private readonly settings: Settings,
     private readonly onChange: () => void,
     private readonly answerQuestion: AnswerQuestion,
+    holdBlob?: HoldBlob,
   ) {
+    this.#held = holdBlob && new HeldByQueries(holdBlob)
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     // Its threads inherit the priority: REST answers get the processor before SQL does.
@@ -106,6 +111,7 @@ export class Child {
       const over = () => {
         this.isOver = true
         this.runningAtLoss = this.running.size
+        this.#held?.releaseAll()
         for (const ended of this.#endings.values()) ended()
         for (const { reject } of this.#copies.values()) reject(new Error('the process that answers SQL ended'))
         resolve()
@@ -182,7 +188,11 @@ export class Child {
         this.running.delete(query)
         this.#end(query)
       },
-      onAsked: this.answerQuestion,
+      onAsked: (question, { query, request }) => {
+        if (!('blob' in question)) return this.answerQuestion(question, request)
+        if (!this.#held) throw new TypeError('the process asks for a blob that it has')
+        return this.#held.hold(query, question)
+      },
       onIdle: (line) => this.#idle.add(line),
       onClosed: (line, query) => {
         this.#idle.delete(line)
@@ -197,6 +207,7 @@ export class Child {
   }
 
   #end(query: number): void {
+    this.#held?.release(query)
     this.#endings.get(query)?.()
     this.#endings.delete(query)
   }

@@ -175,7 +175,7 @@ export class Keeper {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, masterKeys, answerQuestion = noConnections } = this.options
+    const { dataDirectory, masterKeys, answerQuestion = noConnections, holdBlob } = this.options
     const before = this.#child?.state
     const settings = {
       ...this.limits,
@@ -186,6 +186,7 @@ export class Keeper {
       rebuild: this.#unready >= 2,
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
+      asksForBlobs: holdBlob !== undefined,
     }
     const onChange = () => {
       this.#rebuilds.note(child.state.rebuilds)
@@ -193,7 +194,7 @@ export class Keeper {
       this.#noteConfinement(child.state.confinement)
       this.#tellChange()
     }
-    const child: Child = new Child(this.#entry, settings, onChange, answerQuestion)
+    const child: Child = new Child(this.#entry, settings, onChange, answerQuestion, holdBlob)
     if (before) {
       const { position, head, lastError, trouble } = before
       Object.assign(child.state, { position, head, lastError, trouble })

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { decodeFrame, encodeSaid, errorFields, FrameCutter, type Asked, type Received } from './contract/frames.js'
-import type { Question, Told } from '../sql/contract/connected.js'
+import type { BlobQuestion, Question, Told } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
 export type LineEvents = {
@@ -8,8 +8,8 @@ export type LineEvents = {
   onBegun: (query: number) => void
   /** A query has ended and holds nothing any more. */
   onEnded: (query: number) => void
-  /** A query asks about a connected database. */
-  onAsked: (question: Question, request: SelectRequest) => Promise<Told>
+  /** A query asks about a connected database, a knowledge base, or a blob. */
+  onAsked: (question: Question | BlobQuestion, asking: { query: number; request: SelectRequest }) => Promise<Told>
   /** The line can take the next query. */
   onIdle: (line: Line) => void
   /** The other end is gone. Nobody can tell whether the query that the line had has ended. */
@@ -128,7 +128,7 @@ export class Line {
   async #tell({ asks: to, question }: Asked): Promise<void> {
     const asking = this.#current
     if (!asking) return
-    const said = await this.events.onAsked(question, asking.request).then(
+    const said = await this.events.onAsked(question, asking).then(
       (told) => ({ to, told }),
       (error: unknown) => ({ to, refused: errorFields(error) }),
     )

@@ -2,7 +2,7 @@ import { catalogue } from '../../events/catalogue.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import { notFound, Problem } from '../basics/errors.js'
-import type { Blobs } from '../files/blobs.js'
+import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { isKind } from '../log/contract/lookups.js'
 import { baseVersionKey } from '../catalogue/engine-options.js'
@@ -22,7 +22,12 @@ const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promi
 }
 
 /** Plans to erase all these blobs, which events name, and lists what else names them. */
-const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: Envelope; hash: string }[], plan: Plan): Promise<Plan> => {
+const planBlobs = async (
+  log: Reading,
+  blobs: BlobStore,
+  chosen: readonly { event: Envelope; hash: string }[],
+  plan: Plan,
+): Promise<Plan> => {
   for (const hash of new Set(chosen.map((one) => one.hash)))
     if (await blobs.has(hash)) plan.blobs.push(hash)
     else plan.already++
@@ -38,7 +43,7 @@ const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: E
 type FileSubject = { name: string; version?: number; content?: string }
 
 /** Plans to erase the contents that a file ever had, or one of them. */
-export const planFile = async (log: Reading, blobs: Blobs, { name, version, content }: FileSubject): Promise<Plan> => {
+export const planFile = async (log: Reading, blobs: BlobStore, { name, version, content }: FileSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
   const contents = events
     .flatMap((event) => blobsOf(event.type, event.data).map((hash) => ({ event, hash })))
@@ -60,7 +65,7 @@ export const planFile = async (log: Reading, blobs: Blobs, { name, version, cont
 type MatrixSubject = { project: string; model: string; version: number }
 
 /** Plans to erase the kept rows of a training. */
-export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, version }: MatrixSubject): Promise<Plan> => {
+export const planMatrix = async (log: Reading, blobs: BlobStore, { project, model, version }: MatrixSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
   const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
   if (!trained) throw notFound('training', `${project}.${model}.${version}`)

@@ -2,7 +2,7 @@ import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
 import type { DataErased, ErasedPayload } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
-import type { Blobs } from '../files/blobs.js'
+import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/contract/log.js'
@@ -36,7 +36,7 @@ export type Erased = {
 
 type Options = {
   ledger: Ledger
-  blobs: Blobs
+  blobs: BlobStore
   /** Removes the bytes of what was erased up to a position from the tables' files. */
   purge: (upTo: number) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */

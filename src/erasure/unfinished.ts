@@ -1,6 +1,6 @@
 import { logStream } from '../../events/records/log.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
-import type { Blobs } from '../files/blobs.js'
+import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
@@ -9,7 +9,7 @@ import { eventsWith, streamEvents } from '../log/read/slices.js'
  *
  * @example await removeErasedBlobs(log, blobs) // 1
  */
-export const removeErasedBlobs = async (log: Pick<Log, 'readAll' | 'readStream'>, blobs: Blobs): Promise<number> => {
+export const removeErasedBlobs = async (log: Pick<Log, 'readAll' | 'readStream'>, blobs: BlobStore): Promise<number> => {
   const left = new Map<string, number>()
   for (const { type, data, position } of await streamEvents(log, logStream))
     for (const hash of erasedBlobsOf(type, data)) if (await blobs.has(hash)) left.set(hash, position)

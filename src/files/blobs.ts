@@ -4,24 +4,33 @@ import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } 
 import { join } from 'node:path'
 import { hashFile, sync } from '../basics/disk.js'
 import { Problem, wrong } from '../basics/errors.js'
+import type { BlobStore, HeldBlob } from './blob-store.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
 const unnamedSuffix = '.unnamed'
+
+export const isBlobName = (name: string): boolean => shaPattern.test(name)
+
+/** The path of a blob in a folder. Refuses anything but a hash, so that no other path can result. */
+export const blobPath = (directory: string, sha: string): string => {
+  if (!isBlobName(sha)) throw wrong('A blob is named by the 64 hexadecimal digits of its SHA-256, in lower case.')
+  return join(directory, sha)
+}
 
 const hasCode = (error: unknown, code: string) => typeof error === 'object' && error !== null && 'code' in error && error.code === code
 const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
 const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
 
+const missing = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)
+
 /**
- * Files named by the SHA-256 of their bytes. Each is whole and on the disk before its name is returned, so an event may name it. Equal
- * bytes are one blob, however often they are put.
+ * The blobs of one process, in a folder. Each is whole and on the disk before its name is returned.
  *
- * @example
- * const blobs = new Blobs('/data/blobs')
- * const sha = await blobs.putBytes(Buffer.from('abc')) // 'ba7816bf…'
- * await blobs.read(sha) // <Buffer 61 62 63>
+ * @example const blobs = new Blobs('/data/blobs')
  */
-export class Blobs {
+export class Blobs implements BlobStore {
+  readonly place = 'the data directory'
+  readonly isLocal = true
   /** What this process has put or is putting: an event that names it may be under way. */
   readonly #put = new Set<string>()
   /** Those of them that no known event names yet. */
@@ -29,10 +38,9 @@ export class Blobs {
 
   constructor(private readonly directory: string) {}
 
-  /** The path of a blob, whether it exists or not. Refuses anything but a hash, so that no other path can result. */
+  /** The path of a blob, whether it exists or not. */
   path(sha: string): string {
-    if (!shaPattern.test(sha)) throw wrong('A blob is named by the 64 hexadecimal digits of its SHA-256, in lower case.')
-    return join(this.directory, sha)
+    return blobPath(this.directory, sha)
   }
 
   /** Moves a file into the store and returns its hash. */
@@ -40,7 +48,7 @@ export class Blobs {
     const sha = await hashFile(file)
     this.#note(sha)
     if (await this.has(sha)) await Promise.all([unlink(file), sync(this.directory)])
-    else await this.place(file, sha)
+    else await this.move(file, sha)
     return sha
   }
 
@@ -60,7 +68,7 @@ export class Blobs {
       } finally {
         await handle.close()
       }
-      await this.place(file, sha)
+      await this.move(file, sha)
     } finally {
       await rm(file, { force: true })
     }
@@ -74,10 +82,15 @@ export class Blobs {
     )
   }
 
+  async hold(sha: string): Promise<HeldBlob> {
+    if (await this.has(sha)) return { file: this.path(sha), release: () => undefined }
+    throw missing(sha)
+  }
+
   /** A blob's bytes, checked against its name. Throws `not_found`, or `storage_failed` when the disk has spoiled it. */
   async read(sha: string): Promise<Buffer> {
     const bytes = await readFile(this.path(sha)).catch((error: unknown) => {
-      throw isMissing(error) ? new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`) : error
+      throw isMissing(error) ? missing(sha) : error
     })
     if (createHash('sha256').update(bytes).digest('hex') === sha) return bytes
     throw new Problem('storage_failed', 'Blob damaged', `The bytes of blob ${sha} are not those that were stored.`)
@@ -135,7 +148,7 @@ export class Blobs {
 
   /** The hashes of all blobs, sorted. */
   async list(): Promise<string[]> {
-    return (await this.#names()).filter((name) => shaPattern.test(name)).sort()
+    return (await this.#names()).filter(isBlobName).sort()
   }
 
   #names(): Promise<string[]> {
@@ -151,7 +164,7 @@ export class Blobs {
   }
 
   /** A name must never stand for bytes that a power cut could lose: the file is synced first, then its new name. */
-  private async place(file: string, sha: string): Promise<void> {
+  private async move(file: string, sha: string): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     await sync(file)
     writeFileSync(this.#mark(sha), '', { mode: 0o600 })
@@ -159,12 +172,12 @@ export class Blobs {
       await rename(file, this.path(sha))
     } catch (error) {
       if (!isOtherDevice(error)) throw error
-      await this.placeFromOtherDevice(file, sha)
+      await this.moveFromOtherDevice(file, sha)
     }
     await sync(this.directory)
   }
 
-  private async placeFromOtherDevice(file: string, sha: string): Promise<void> {
+  private async moveFromOtherDevice(file: string, sha: string): Promise<void> {
     const near = await this.temporary()
     try {
       await copyFile(file, near)

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
-import type { Blobs } from './blobs.js'
+import type { BlobStore } from './blob-store.js'
 import { inOwnDirectory } from '../basics/disk.js'
 import type { Ingester, IngestRequest } from './ingest/ingest.js'
 import type { Ingested } from './ingest/ingest-messages.js'
 
-type Services = { blobs: Blobs; ingester: Ingester; temporary: string }
+type Services = { blobs: BlobStore; ingester: Ingester; temporary: string }
 type Given = Omit<IngestRequest, 'workDirectory'>
 
 /**

@@ -4,10 +4,10 @@ import { erasedBlobsOf } from '../../events/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEvents } from '../log/read/slices.js'
-import type { Blobs } from './blobs.js'
+import type { BlobStore } from './blob-store.js'
 import { hashesOf } from './unnamed-blobs.js'
 
-type Options = { log: Log; blobs: Blobs; logger: Pick<Logger, 'error'> }
+type Options = { log: Log; blobs: BlobStore; logger: Pick<Logger, 'error'> }
 
 /**
  * Checks at intervals whether the contents that current files and models name exist. It only compares names, which is cheap; `mindledger
@@ -39,15 +39,15 @@ export class MissingBlobs {
   /** What is missing, in words; undefined when nothing is. */
   warning(): string | undefined {
     if (this.#missing === 0) return undefined
-    return `${this.#missing} contents of files or models are missing in the data directory; "mindledger verify" names them`
+    return `${this.#missing} contents of files or models are missing in ${this.#options.blobs.place}; "mindledger verify" names them`
   }
 
   #look(): void {
-    const { logger } = this.#options
+    const { blobs, logger } = this.#options
     this.#looking = this.#looking.then(() =>
       this.#count().then(
         (missing) => {
-          if (missing > this.#missing) logger.error({ missing }, 'contents of files or models are missing in the data directory')
+          if (missing > this.#missing) logger.error({ missing }, `contents of files or models are missing in ${blobs.place}`)
           this.#missing = missing
         },
         (err: unknown) => logger.error({ err }, 'it could not be looked whether all contents are there'),

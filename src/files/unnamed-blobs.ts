@@ -33,6 +33,13 @@ const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Pr
   }
 }
 
+/** Removes from a set the blobs that any event names, now or in the past. @throws the signal's reason */
+export const dropAllNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Promise<void> => {
+  await dropCurrent(hashes, log)
+  await dropNamed(hashes, log, signal)
+  signal.throwIfAborted()
+}
+
 /**
  * Removes the blobs of uploads and trainings that were interrupted before their event: those that are marked as unnamed, and that no event
  * names. Blobs that this process has put stay, as their events may be under way. A blob that an event once named has no mark, and so stays
@@ -43,9 +50,7 @@ const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Pr
 export const removeUnnamedBlobs = async (log: Log, blobs: Blobs, signal: AbortSignal): Promise<number> => {
   const marked = await blobs.unnamed()
   const hashes = new Set(marked)
-  await dropCurrent(hashes, log)
-  await dropNamed(hashes, log, signal)
-  signal.throwIfAborted()
+  await dropAllNamed(hashes, log, signal)
   for (const hash of marked) if (!hashes.has(hash)) blobs.named(hash)
   return [...hashes].filter((hash) => blobs.removeUnlessPut(hash)).length
 }

@@ -1,5 +1,5 @@
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
-import type { Question, Told } from '../../sql/contract/connected.js'
+import type { BlobQuestion, Question, Told } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
 /**
@@ -9,8 +9,8 @@ import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 export type Said =
   { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: Told } | { to: number; refused: ProblemFields }
 
-/** A question about a connected database, with its number. */
-export type Asked = { asks: number; question: Question }
+/** A question of the query, with its number. */
+export type Asked = { asks: number; question: Question | BlobQuestion }
 
 /**
  * What comes back: the execution has begun; questions; frames of the answer, or an error; the query has ended and holds nothing any

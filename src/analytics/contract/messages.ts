@@ -13,6 +13,8 @@ export type Settings = {
   rebuilds: Rebuilds | null
   /** Why an earlier process last failed to follow the log. */
   lastError: string | null
+  /** Whether a blob has its file here only while the parent holds it. */
+  asksForBlobs: boolean
   memoryMaxBytes: number
   threads: number
   walMaxBytes: number

@@ -1,9 +1,13 @@
 import { limits } from '../../basics/limits.js'
 import type { Question, Told } from '../../sql/contract/connected.js'
+import type { HeldBlob } from '../../files/blob-store.js'
 import type { SelectRequest } from '../../sql/contract/select.js'
 
 /** Answers what a query asks about a connected database. */
 export type AnswerQuestion = (question: Question, request: SelectRequest) => Promise<Told>
+
+/** Keeps the file of a blob in the data directory until it is released. */
+export type HoldBlob = (sha: string) => Promise<HeldBlob>
 
 /** The limits that analytics works with. They are parts of `limits`; tests take smaller ones. */
 export type AnalyticsLimits = {
@@ -64,6 +68,8 @@ export type AnalyticsOptions = {
   limits?: Partial<AnalyticsLimits>
   /** Answers what queries ask about connected databases; without it there are none. */
   answerQuestion?: AnswerQuestion
+  /** Brings the file of a blob here; without it all of them are. @throws Problem not_found */
+  holdBlob?: HoldBlob | undefined
   /** The program of the process; tests have one of their own. */
   entry?: string
 }

@@ -20,7 +20,7 @@ import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 import type { TablesStatus } from '../../sql/relations/projections.js'
 import { countRebuild } from '../contract/rebuilds.js'
 
-export type Services = RunServices & { blobsDirectory: string }
+export type Services = RunServices & { blobsDirectory: string; asksForBlobs: boolean }
 
 /** Answers one SELECT, on a connection of its own. Soon after its signal it has ended and holds nothing any more. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
@@ -78,7 +78,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
     // The status is that of the moment when the query came, before it brought the tables up to date.
     arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
-    run: (request, services) => run(store, request, { ...services, blobsDirectory: paths.blobs }),
+    run: (request, services) => run(store, request, { ...services, blobsDirectory: paths.blobs, asksForBlobs: settings.asksForBlobs }),
     onBegun: (query) => queries.add(query),
     onEnded: (query) => queries.delete(query),
   })

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Blobs } from '../../files/blobs.js'
+import type { BlobStore } from '../../files/blob-store.js'
 import type { EmbeddingModel } from '../../llm/contract/language-model.js'
 import type { Log } from '../../log/contract/log.js'
 import { normalised } from '../index/vectors.js'
@@ -11,7 +11,7 @@ import { OnnxEmbedder, readOnnxEmbedding } from './onnx-embedder.js'
 /** Makes the embedding model that settings name, of a provider that is called over HTTP; the secrets in them are sealed. */
 export type EmbeddingOverHttp = (settings: JsonObject) => Promise<EmbeddingModel | undefined>
 
-type Options = { log: Pick<Log, 'resources'>; blobs: Blobs; overHttp: EmbeddingOverHttp }
+type Options = { log: Pick<Log, 'resources'>; blobs: BlobStore; overHttp: EmbeddingOverHttp }
 
 const atOnceMax = 4
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { JsonObject } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
-import type { Blobs } from '../../files/blobs.js'
+import { holding, type BlobStore, type HeldBlob } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import type { EmbeddingModel } from '../../llm/contract/language-model.js'
 import type { Resources } from '../../log/contract/log.js'
@@ -32,10 +32,10 @@ export const readOnnxEmbedding = (settings: JsonObject): Settings => {
   return { file, tokenizer: textIn(settings, 'tokenizer') ?? `${file}_tokenizer`, maxTokens }
 }
 
-type Files = { resources: Pick<Resources, 'one'>; blobs: Blobs }
+type Files = { resources: Pick<Resources, 'one'>; blobs: BlobStore }
 
-/** An uploaded file that is kept as it came. */
-const keptFile = async ({ resources, blobs }: Files, name: string, what: string): Promise<{ path: string; content: string }> => {
+/** The hash of an uploaded file that is kept as it came. */
+const keptFile = async ({ resources, blobs }: Files, name: string, what: string): Promise<string> => {
   const found = await resources.one('file', name)
   if (!found) {
     const { code, title, detail } = notFound('file', name)
@@ -49,7 +49,7 @@ const keptFile = async ({ resources, blobs }: Files, name: string, what: string)
       hint: 'Upload it again under its own name, model.onnx or tokenizer.json: then it is kept as it is.',
     })
   if (!(await blobs.has(content))) throw new Problem('not_found', 'File not found', `The content of files.${name} is no longer kept`)
-  return { path: blobs.path(content), content }
+  return content
 }
 
 /** The mean of the vectors of all tokens; where the model gives one for the whole text, that one. */
@@ -79,6 +79,7 @@ export class OnnxEmbedder implements EmbeddingModel {
     private readonly maxTokens: number,
     private readonly tokenizer: Tokenizer,
     private readonly process: OnnxProcess,
+    private readonly held: HeldBlob,
   ) {}
 
   /** @throws Problem not_found, bad_file, too_large */
@@ -86,8 +87,15 @@ export class OnnxEmbedder implements EmbeddingModel {
     const { file, tokenizer: name, maxTokens } = readOnnxEmbedding(settings)
     const model = await keptFile(files, file, 'ONNX file')
     const tokenizer = await keptFile(files, name, 'tokenizer')
-    inspectOnnx(await readFile(model.path))
-    return new OnnxEmbedder(file, maxTokens, await readTokenizer(tokenizer.path, name), new OnnxProcess({ file: model.path, offset: 0 }))
+    const held = await files.blobs.hold(model)
+    try {
+      inspectOnnx(await readFile(held.file))
+      const read = await holding(files.blobs, async (fileOf) => readTokenizer(await fileOf(tokenizer), name))
+      return new OnnxEmbedder(file, maxTokens, read, new OnnxProcess({ file: held.file, offset: 0 }), held)
+    } catch (error) {
+      held.release()
+      throw error
+    }
   }
 
   async embed(texts: readonly string[], { signal }: { signal: AbortSignal }): Promise<Float32Array[]> {
@@ -110,6 +118,7 @@ export class OnnxEmbedder implements EmbeddingModel {
   /** Ends the process at once. */
   end(): void {
     this.process.end()
+    this.held.release()
   }
 
   /** Ends the process as soon as it has nothing to do: others have taken its place. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { isProblem, Problem, type ProblemCode } from '../../basics/errors.js'
-import type { Blobs } from '../../files/blobs.js'
+import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import type { Found, Log, Resources } from '../../log/contract/log.js'
@@ -27,7 +27,7 @@ export type DataCheck = {
 
 type Options = {
   log: Log
-  blobs: Blobs
+  blobs: BlobStore
   trainer: Trainer
   select: Select
   temporary: string
@@ -80,7 +80,9 @@ export class DataChecks {
     const { read_at } = asked.result
     try {
       if (wasImported(asked.result)) return await this.#imported(asked)
-      const made = inOwnDirectory(this.options.temporary, 'check-', (work) => this.#matrix(asked, signal, work))
+      const made = inOwnDirectory(this.options.temporary, 'check-', (work) =>
+        holding(this.options.blobs, (fileOf) => this.#matrix(asked, signal, { work, fileOf })),
+      )
       const { rows, sha256: matrix } = await made
       const isSame = matrix === asked.result.matrix
       const detail = isSame
@@ -105,11 +107,11 @@ export class DataChecks {
     return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
   }
 
-  async #matrix(asked: Asked, signal: AbortSignal, work: string) {
+  async #matrix(asked: Asked, signal: AbortSignal, { work, fileOf }: { work: string; fileOf: FileOf }) {
     const { select, trainer } = this.options
     const reading = new AbortController()
     try {
-      const base = await this.#baseOf(asked)
+      const base = await this.#baseOf(asked, fileOf)
       const query = await this.#queryOf(asked)
       const rows = await inReadTime(limits.trainingReadTimeoutMs, AbortSignal.any([signal, reading.signal]), (inTime) =>
         writeRows(select, query, join(work, 'rows'), inTime),
@@ -136,12 +138,12 @@ export class DataChecks {
   }
 
   /** The rows of a fine-tuned version's base version: the query gives only the new rows. */
-  async #baseOf({ model, version: { using } }: Asked): Promise<Base | undefined> {
+  async #baseOf({ model, version: { using } }: Asked, fileOf: FileOf): Promise<Base | undefined> {
     const number = using[baseVersionKey]
     if (typeof number !== 'number') return undefined
     const base = model.state.versions.find(({ version }) => version === number)
-    const { file, gone } = await keptRows(this.options, number, base?.result)
-    if (gone) throw new Unavailable(`${gone.detail}, and this version goes on from it.`)
-    return { version: number, matrixFile: file }
+    const kept = await keptRows(this.options, number, base?.result)
+    if (kept.gone) throw new Unavailable(`${kept.gone.detail}, and this version goes on from it.`)
+    return { version: number, matrixFile: await fileOf(kept.matrix) }
   }
 }

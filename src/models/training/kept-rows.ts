@@ -1,7 +1,7 @@
 import { keepsRows, type TrainingResult } from '../../../events/model.js'
 import { erased, Problem } from '../../basics/errors.js'
 import { erasureOfBlob } from '../../log/read/find-erasure.js'
-import type { Blobs } from '../../files/blobs.js'
+import type { BlobStore } from '../../files/blob-store.js'
 import type { Log } from '../../log/contract/log.js'
 
 /** Why the rows that a version learned from are gone, for a script and for a person. */
@@ -12,28 +12,27 @@ export type RowsGone = {
   what: string
 }
 
-type Where = { blobs: Pick<Blobs, 'has' | 'path'>; log: Pick<Log, 'readStream'> }
+type Where = { blobs: Pick<BlobStore, 'has'>; log: Pick<Log, 'readStream'> }
 
 /**
- * The file of the matrix that a version learned from, or why there is none; a version without a result was deleted.
+ * The hash of the matrix that a version learned from, or why there is none; a version without a result was deleted.
  *
- * @example const { file, gone } = await keptRows({ blobs, log }, 1, version.result)
+ * @example const { matrix, gone } = await keptRows({ blobs, log }, 1, version.result)
  */
 export const keptRows = async (
   { blobs, log }: Where,
   version: number,
   result: Pick<TrainingResult, 'matrix' | 'matrix_kept'> | null | undefined,
-): Promise<{ file: string; gone: RowsGone | undefined }> => {
+): Promise<{ matrix: string; gone?: undefined } | { gone: RowsGone }> => {
   const what = `The training matrix of version ${version}`
   const missing = { why: 'matrix_missing' as const, what, detail: `${what} is no longer kept` }
-  if (!result) return { file: '', gone: missing }
-  const file = blobs.path(result.matrix)
+  if (!result) return { gone: missing }
   if (!keepsRows(result))
-    return { file, gone: { why: 'matrix_not_kept', what, detail: `${what} was not kept: it was trained with keep_training_data = false` } }
-  if (await blobs.has(result.matrix)) return { file, gone: undefined }
+    return { gone: { why: 'matrix_not_kept', what, detail: `${what} was not kept: it was trained with keep_training_data = false` } }
+  if (await blobs.has(result.matrix)) return { matrix: result.matrix }
   const erasure = await erasureOfBlob(log, result.matrix)
-  if (!erasure) return { file, gone: missing }
-  return { file, gone: { why: 'matrix_erased', what, detail: erased(what, erasure, '').detail, erasure } }
+  if (!erasure) return { gone: missing }
+  return { gone: { why: 'matrix_erased', what, detail: erased(what, erasure, '').detail, erasure } }
 }
 
 /** The refusal to fine-tune from rows that are gone. */

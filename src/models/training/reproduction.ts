@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isObject, type JsonObject } from '../../../events/common.js'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { isProblem } from '../../basics/errors.js'
-import type { Blobs } from '../../files/blobs.js'
+import { holding, type BlobStore } from '../../files/blob-store.js'
 import { hashFile } from '../../basics/disk.js'
 import type { Log } from '../../log/contract/log.js'
 import { engineVersionOf } from '../engines/engines.js'
@@ -31,7 +31,7 @@ export type Reproduction = {
 }
 
 type Parts = {
-  blobs: Pick<Blobs, 'has' | 'path'>
+  blobs: Pick<BlobStore, 'has' | 'hold'>
   log: Pick<Log, 'readStream'>
   trainer: Trainer
   /** A directory only for this reproduction. */
@@ -67,10 +67,10 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
 }
 
 /** The job besides its files; an imported file is imported again. */
-const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'imported' | 'options'> => {
+const jobAgain = (trained: Trained, file: string): Pick<TrainJob, 'imported' | 'options'> => {
   const { version, result } = trained
   if (!wasImported(result)) return { options: optionsAgain(trained) }
-  return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
+  return { imported: { file, options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 
 /** Why training again would be useless, as far as this is known beforehand. */
@@ -81,9 +81,9 @@ const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ r
     const here = own === undefined ? 'there is none of that name here' : `here it is ${own}`
     return { reason: 'engine_version', detail: `It was trained by ${name} ${release}, and ${here}` }
   }
-  const { file, gone } = await keptRows(parts, version.version, result)
+  const { gone } = await keptRows(parts, version.version, result)
   if (gone) return { reason: gone.why, detail: gone.detail }
-  if ((await hashFile(file)) !== result.matrix)
+  if ((await holding(parts.blobs, async (fileOf) => hashFile(await fileOf(result.matrix)))) !== result.matrix)
     return { reason: 'matrix_damaged', detail: `The blob ${result.matrix} does not hold the bytes that it is named by` }
   return undefined
 }
@@ -117,9 +117,11 @@ export const reproduce = async (trained: Trained, parts: Parts): Promise<Reprodu
   const began = performance.now()
   const took = () => Math.round(performance.now() - began) / 1000
   const artefactFile = join(parts.work, `artefact-${version.version}`)
-  const job = { engine: name, matrixFile: parts.blobs.path(result.matrix), artefactFile, ...jobAgain(trained, parts.blobs) }
   try {
-    const { artefactSha256: retrained } = await parts.trainer.train(job, parts.onProgress).result
+    const { artefactSha256: retrained } = await holding(parts.blobs, async (fileOf) => {
+      const matrixFile = await fileOf(result.matrix)
+      return parts.trainer.train({ engine: name, matrixFile, artefactFile, ...jobAgain(trained, matrixFile) }, parts.onProgress).result
+    })
     return { ...about, ...judged(retrained, result), retrained, seconds: took() }
   } catch (error) {
     if (!isProblem(error)) throw error

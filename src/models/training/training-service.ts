@@ -5,7 +5,7 @@ import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/m
 import type { Ledger } from '../../commands/ledger.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import { isProblem } from '../../basics/errors.js'
-import type { Blobs } from '../../files/blobs.js'
+import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { hashFile, inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import { causedBy } from '../../log/contract/origins.js'
@@ -29,10 +29,12 @@ import type { Trainer, Training } from './trainer.js'
 import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
 
 type Wanted = { model: StreamId; version: number }
+/** Where a training has its own files, and how it comes by those of blobs. */
+type Place = { work: string; fileOf: FileOf }
 type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
 type Options = {
   ledger: Ledger
-  blobs: Blobs
+  blobs: BlobStore
   trainer: Trainer
   select: Select
   nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
@@ -183,7 +185,9 @@ export class TrainingService {
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
       // It may have been cancelled before this training was registered as running.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
-      await inOwnDirectory(this.options.temporary, 'training-', (work) => this.#train(running, request, work))
+      await inOwnDirectory(this.options.temporary, 'training-', (work) =>
+        holding(this.options.blobs, (fileOf) => this.#train(running, request, { work, fileOf })),
+      )
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
       const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
@@ -195,7 +199,7 @@ export class TrainingService {
     }
   }
 
-  async #train(running: Running, request: ModelVersion, work: string): Promise<void> {
+  async #train(running: Running, request: ModelVersion, { work, fileOf }: Place): Promise<void> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer } = this.options
     const began = performance.now()
@@ -203,8 +207,8 @@ export class TrainingService {
       const { position: readAt } = await ledger.log.head()
       // The name of an engine may have changed its meaning since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
-      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
-      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
+      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
       const source = uploaded ? { imported: uploaded } : learned?.source
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
@@ -238,14 +242,14 @@ export class TrainingService {
     running: Running,
     { version, query, database, using }: ModelVersion,
     readAt: number,
-    file: string,
+    { work, fileOf }: Place,
   ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; nondeterminism: readonly Nondeterminism[] }> {
     const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
-    const base = await this.#baseOf(running, using)
+    const base = await this.#baseOf(running, using, fileOf)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
     const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
     return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
-      source: { rows: await writeRows(select, asked, file, signal), ...(base && { base }) },
+      source: { rows: await writeRows(select, asked, join(work, 'rows'), signal), ...(base && { base }) },
       nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),
     }))
   }
@@ -277,14 +281,14 @@ export class TrainingService {
   }
 
   /** The base version of a training, if it has one. */
-  async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
+  async #baseOf({ model }: Wanted, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
     const { blobs, ledger } = this.options
     const found = await this.#wanted({ model, version })
-    const { file, gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
-    if (gone) throw goneProblem(gone)
-    return { version, matrixFile: file }
+    const kept = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    if (kept.gone) throw goneProblem(kept.gone)
+    return { version, matrixFile: await fileOf(kept.matrix) }
   }
 
   /** Records a step that follows from the version's request. */

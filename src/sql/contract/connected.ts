@@ -15,8 +15,11 @@ export type ConnectedTold = { tables: Tables } | { everyColumn: ListedColumns } 
 /** What the SQL process asks the server while it answers a query: about a connected database, or of a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion
 
+/** Asks for the file of a blob, for as long as the query runs. */
+export type BlobQuestion = { blob: string }
+
 /** What the server says. */
-export type Told = ConnectedTold | KnowledgeTold
+export type Told = ConnectedTold | KnowledgeTold | BlobQuestion
 
 /** Asks the server. @throws Problem of the database, or of the policy that keeps it from being called */
-export type AskServer = (question: Question) => Promise<Told>
+export type AskServer = (question: Question | BlobQuestion) => Promise<Told>

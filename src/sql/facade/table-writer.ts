@@ -7,7 +7,7 @@ import { isStaleBase } from '../../commands/file.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
-import type { Blobs } from '../../files/blobs.js'
+import type { BlobStore } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import { limits } from '../../basics/limits.js'
 import type { Found, Origin } from '../../log/contract/log.js'
@@ -66,7 +66,7 @@ export class TableWriter {
   /** Who adds rows to a file waits for those who came before; without it the later ones would do their work in vain. */
   readonly #turns = new KeyedTurns()
 
-  constructor(private readonly options: { ledger: Ledger; blobs: Blobs; directory: string }) {}
+  constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
 
   /** @throws Problem when there is such a table already, or its query fails */
   async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: Writing): Promise<Written> {

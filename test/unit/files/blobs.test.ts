@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readdir, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { holding } from '../../../src/files/blob-store.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { inDirectory, problemOf } from './tables.js'
 
@@ -39,6 +40,15 @@ describe('blobs', () => {
       expect([await blobs.remove(sha('abc')), await blobs.remove(sha('abc')), await blobs.has(sha('abc'))]).toEqual([true, false, false])
       expect(await blobs.list()).toEqual([])
       expect((await problemOf(blobs.read(sha('abc')))).code).toBe('not_found')
+    }))
+
+  test('a held blob has its file, and one that is not there cannot be held', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(directory)
+      const abc = await blobs.putBytes(Buffer.from('abc'))
+      const text = await holding(blobs, async (fileOf) => readFile(await fileOf(abc), 'utf8'))
+      expect(text).toBe('abc')
+      expect((await problemOf(holding(blobs, (fileOf) => fileOf(sha('abd'))))).code).toBe('not_found')
     }))
 
   test('a store that does not exist yet is empty', async () => {

@@ -4,7 +4,7 @@ import type { FileContent } from '../../../../events/file.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { erasureOfBlob } from '../../../log/read/find-erasure.js'
 import { notFound, Problem } from '../../../basics/errors.js'
-import type { Blobs } from '../../../files/blobs.js'
+import type { BlobStore } from '../../../files/blob-store.js'
 import type { Intake } from '../../../files/intake.js'
 import type { Ingested } from '../../../files/ingest/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../../../files/formats/formats.js'
@@ -70,7 +70,7 @@ export const fileName = (given: string): string => {
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
 
 type Services = {
-  blobs: Blobs
+  blobs: BlobStore
   intake: Intake
   /** Called with the number of bytes received. */
   onUploaded?: (bytes: number) => void

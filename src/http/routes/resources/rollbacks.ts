@@ -4,7 +4,7 @@ import type { Ledger } from '../../../commands/ledger.js'
 import type { RollbackKind } from '../../../commands/deciders.js'
 import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
 import { Problem } from '../../../basics/errors.js'
-import type { Blobs } from '../../../files/blobs.js'
+import type { BlobStore } from '../../../files/blob-store.js'
 import type { Found } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
@@ -21,7 +21,7 @@ const body = object(
   'body',
 )
 
-type Services = { ledger: Ledger; records: Records; blobs: Pick<Blobs, 'has'>; checkView: CheckView }
+type Services = { ledger: Ledger; records: Records; blobs: Pick<BlobStore, 'has'>; checkView: CheckView }
 
 type RecordOf<K extends RollbackKind> = (found: Found<K>, services: Services) => object | Promise<object>
 

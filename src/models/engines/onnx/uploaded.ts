@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../events/common.js'
 import { notFound, Problem } from '../../../basics/errors.js'
-import type { Blobs } from '../../../files/blobs.js'
+import type { BlobStore, FileOf } from '../../../files/blob-store.js'
 import { isTable } from '../../../files/formats/formats.js'
 import type { Resources } from '../../../log/contract/log.js'
 import { readOnnxOptions, type OnnxOptions } from '../../../catalogue/onnx-options.js'
@@ -12,9 +12,13 @@ export type UploadedModel = { file: string; content: string; options: OnnxOption
  * The file that an import's options name.
  *
  * @throws Problem not_found when there is no such file or its content is gone, bad_file when it is a table
- * @example (await uploadedModel(log.resources, blobs, { file: 'rent' })).file // '/data/blobs/c0ffee…'
+ * @example (await uploadedModel(log.resources, { blobs, fileOf }, { file: 'rent' })).file // '/data/blobs/c0ffee…'
  */
-export const uploadedModel = async (resources: Pick<Resources, 'one'>, blobs: Blobs, using: JsonObject): Promise<UploadedModel> => {
+export const uploadedModel = async (
+  resources: Pick<Resources, 'one'>,
+  { blobs, fileOf }: { blobs: Pick<BlobStore, 'has'>; fileOf: FileOf },
+  using: JsonObject,
+): Promise<UploadedModel> => {
   const options = readOnnxOptions(using)
   const found = await resources.one('file', options.file)
   if (!found) throw notFound('file', options.file)
@@ -25,5 +29,5 @@ export const uploadedModel = async (resources: Pick<Resources, 'one'>, blobs: Bl
     })
   if (!(await blobs.has(content)))
     throw new Problem('not_found', 'File not found', `The content of files.${name} is no longer kept`, { hint: 'Upload it again.' })
-  return { file: blobs.path(content), content, options }
+  return { file: await fileOf(content), content, options }
 }

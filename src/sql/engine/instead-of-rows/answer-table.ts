@@ -25,8 +25,8 @@ const nondeterminismAnswer = ({ session }: Ready): Answer => ({
 })
 
 const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
-  const { connection, blobsDirectory } = session
-  const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after }, blobsDirectory)
+  const { connection, blobFile } = session
+  const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after, blobFile })
   return {
     columns: [
       { name: 'bytes', type: 'BIGINT' },

@@ -21,6 +21,8 @@ type Job = {
   tree: AstNode | undefined
   path: string
   after: TableBefore | undefined
+  /** The path of a blob. */
+  blobFile: (sha: string) => Promise<string>
 }
 
 type NamedColumn = { name: string; type: string }
@@ -81,22 +83,22 @@ const targets = ({ columns, into }: TableBefore, given: number): readonly NamedC
   )
 }
 
-const longerTable = (text: string, given: number, before: TableBefore, blobs: string): string => {
+const longerTable = (text: string, given: number, before: TableBefore, path: string): string => {
   const chosen = targets(before, given)
   const items = before.columns.map((column) => {
     const name = sqlName(column.name)
     return `CAST(${chosen.includes(column) ? name : 'NULL'} AS ${column.type}) AS ${name}`
   })
   const names = chosen.map(({ name }) => sqlName(name)).join(', ')
-  return `SELECT * FROM read_parquet(${sqlString(`${blobs}/${before.content}`)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
+  return `SELECT * FROM read_parquet(${sqlString(path)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
 }
 
 /** Writes a query's rows to a Parquet file, complete and on the disk when this resolves. A failure leaves nothing behind. */
-export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
+export const writeTable = async ({ connection, prepared, text, tree, path, after, blobFile }: Job): Promise<ParquetFile> => {
   try {
     const columns = keptColumns(prepared)
     refuseLarge({ columns: columns.length })
-    const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
+    const select = after ? longerTable(text, columns.length, after, await blobFile(after.content)) : newTable(text, columns)
     const limited = `SELECT * FROM (${select}) AS all_rows LIMIT ${limits.tableMaxRows + 1}`
     const shape = { columnCount: after?.columns.length ?? columns.length }
     const before = Buffer.byteLength(`COPY (${limited.slice(0, limited.indexOf(text))}`)

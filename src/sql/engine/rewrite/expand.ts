@@ -56,12 +56,12 @@ const now = (session: Session): AstNode => {
   return textConstant(projectionRows(session.tables))
 }
 
-const expandFile = async ({ name, content, isTable }: FileEntry, { blobsDirectory, directory }: Session): Promise<AstNode> => {
+const expandFile = async ({ name, content, isTable }: FileEntry, { blobFile, directory }: Session): Promise<AstNode> => {
   if (!isTable)
     throw new Problem('bad_statement', 'Not a table', `files.${name} is a model, not a table`, {
       hint: `Import it: CREATE MODEL ${name} PREDICT what USING engine = 'onnx', file = '${name}'.`,
     })
-  const path = `${blobsDirectory}/${content}`
+  const path = await blobFile(content)
   if (!existsSync(path)) {
     const erasure = await directory.erasure(content)
     if (erasure)

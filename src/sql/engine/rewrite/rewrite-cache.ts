@@ -19,15 +19,18 @@ import { positionOfRequest } from '../resolve/time-travel.js'
 /** How many characters all kept statements may have together. */
 const keptChars = 4_000_000
 
-/** What a statement was rewritten to, and the names in double quotes that are texts in it. */
-type Kept = { text: CheckedText; quoted: ReadonlySet<string> }
+/** What a statement was rewritten to, the names in double quotes that are texts in it, and the blobs that have to be asked for. */
+type Kept = { text: CheckedText; quoted: ReadonlySet<string>; blobs: ReadonlySet<string> }
 
 const keptIn = perInstance(
   () => new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
 )
 
-/** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
-export type Rewritten = { text: CheckedText; tree?: AstNode }
+/**
+ * The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. Then `blobs` are those
+ * that it reads and that have to be asked for.
+ */
+export type Rewritten = { text: CheckedText; tree?: AstNode; blobs?: ReadonlySet<string> }
 
 /** A statement in the language of its database as one that reads from it; undefined for any other. */
 const nativeText = async (
@@ -40,7 +43,7 @@ const nativeText = async (
 }
 
 /** Reads a statement, and rewrites its names to what they stand for. */
-export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {
+export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Omit<Rewritten, 'blobs'>>> => {
   const clock = { connection: session.connection, directory: session.directory, head: session.head }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
@@ -74,13 +77,14 @@ export const keptText = (session: Session, instance: DuckDBInstance, request: Se
   if (isBound(request)) return undefined
   const found = keptIn(instance).get(keyOf(session, request))
   for (const name of found?.quoted ?? []) session.quoted.add(name)
-  return found && { text: found.text }
+  return found && { text: found.text, blobs: found.blobs }
 }
 
 /** Rewrites a statement, and keeps its text. A text with models is not kept: it has a number for each run of a model. */
 export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
-  if (!hasModels && session.keep && !isBound(request)) keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted })
+  if (!hasModels && session.keep && !isBound(request))
+    keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted, blobs: session.blobs })
   return { text, tree }
 }

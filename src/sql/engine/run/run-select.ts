@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { LastValue } from '../../../../events/job.js'
 import { lastSeen } from '../rewrite/last.js'
@@ -29,8 +30,18 @@ import { RunError, Sources } from '../session/sources.js'
 import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
 
-/** `tables` tells how the tables stand when the query came; `loadModel` is the engine's unless another one is given. */
-export type RunOptions = { blobsDirectory: string; signal: AbortSignal; ask?: AskServer; tables?: TablesStatus; loadModel?: LoadModel }
+/**
+ * `asksForBlobs` says that a blob has its file there only while the server holds it; `tables` tells how the tables stand when the query
+ * came; `loadModel` is the engine's unless another one is given.
+ */
+export type RunOptions = {
+  blobsDirectory: string
+  asksForBlobs?: boolean
+  signal: AbortSignal
+  ask?: AskServer
+  tables?: TablesStatus
+  loadModel?: LoadModel
+}
 
 const quotedMaxStrings = 100
 
@@ -44,6 +55,19 @@ type Context = {
 }
 
 const alone: AskServer = () => Promise.reject(new TypeError('there is no server to ask about connected databases'))
+
+/** Finds the files of blobs, and notes those that had to be asked for. */
+const blobFiles =
+  ({ blobsDirectory, asksForBlobs = false, ask = alone }: RunOptions, asked: Set<string>) =>
+  async (sha: string): Promise<string> => {
+    if (asksForBlobs && !asked.has(sha)) {
+      await ask({ blob: sha }).catch((error: unknown) => {
+        if (!isProblem(error) || error.code !== 'not_found') throw error
+      })
+      asked.add(sha)
+    }
+    return join(blobsDirectory, sha)
+  }
 
 /**
  * How an attempt runs models, and which names in double quotes it takes for texts. After an error about a column, `unknown`, it is only
@@ -59,11 +83,15 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
   const { connection, database, request, services, answers } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(limits.modelInsideMaxRows)
+  const blobs = new Set<string>()
+  const blobFile = blobFiles(services, blobs)
   const session: Session = {
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
+    blobFile,
+    blobs,
     tables: services.tables ?? upToDate(request.upTo),
     params: request.params ?? {},
     account: accountOf(request.user),
@@ -73,7 +101,8 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     mode,
     functions,
     run,
-    load: (artefact) => loadModel(database.instance, artefact, services.blobsDirectory, services.loadModel ?? loadEngineModel),
+    load: async (artefact) =>
+      loadModel(database.instance, { artefact, file: await blobFile(artefact) }, services.loadModel ?? loadEngineModel),
     reads: [],
     ctes: new Map(),
     sources: new Sources(),
@@ -138,6 +167,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
   // A text that was kept is a single statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
+  for (const sha of rewritten?.blobs ?? []) await session.blobFile(sha)
   if (!isAlone) await begin(connection)
   let isWhole = false
   try {

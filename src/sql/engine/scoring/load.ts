@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../../basics/errors.js'
@@ -12,21 +11,24 @@ export type LoadModel = (artefact: Uint8Array, file: string) => AnyModel
 
 const cacheOf = perInstance(() => new LRUCache<string, Promise<AnyModel>>({ max: limits.loadedModelsMax }))
 
-const readModel = async (blobsDirectory: string, artefact: string, load: LoadModel): Promise<AnyModel> => {
+const readModel = async (file: string, load: LoadModel): Promise<AnyModel> => {
   try {
-    const file = join(blobsDirectory, artefact)
     return load(await readFile(file), file)
   } catch {
     throw new Problem('query_failed', 'The model cannot be read', 'The stored model cannot be read; retrain it')
   }
 }
 
-/** Loads a model by its hash; the last used stay in memory, as many as the limit says. */
-export const loadModel = (instance: DuckDBInstance, artefact: string, blobsDirectory: string, load: LoadModel): Promise<AnyModel> => {
+/** Loads a model by its hash, from its file; the last used stay in memory, as many as the limit says. */
+export const loadModel = (
+  instance: DuckDBInstance,
+  { artefact, file }: { artefact: string; file: string },
+  load: LoadModel,
+): Promise<AnyModel> => {
   const cache = cacheOf(instance)
   const known = cache.get(artefact)
   if (known) return known
-  const model = readModel(blobsDirectory, artefact, load)
+  const model = readModel(file, load)
   cache.set(artefact, model)
   model.catch(() => cache.delete(artefact))
   return model

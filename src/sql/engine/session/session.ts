@@ -31,6 +31,10 @@ export type Session = {
   /** The last position that the statement may see. */
   head: number
   blobsDirectory: string
+  /** The path of a blob's file, whether it exists or not; it stays there while the query runs. @throws Problem storage_failed */
+  blobFile: (sha: string) => Promise<string>
+  /** The blobs that had to be asked for. */
+  blobs: Set<string>
   /** How the tables stood when the statement came. */
   tables: TablesStatus
   params: Record<string, unknown>

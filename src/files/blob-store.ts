@@ -1,0 +1,50 @@
+/** The file of a blob. It stays where it is until it is released, unless the blob is erased. */
+export type HeldBlob = { file: string; release: () => void }
+
+/**
+ * Files named by the SHA-256 of their bytes. Each is whole, and where it is kept, before its name is returned, so an event may name it.
+ * Equal bytes are one blob, however often they are put.
+ *
+ * @example
+ * const sha = await blobs.putBytes(Buffer.from('abc')) // 'ba7816bf…'
+ * await blobs.read(sha) // <Buffer 61 62 63>
+ */
+export interface BlobStore {
+  /** Where the blobs are, in words: `the data directory`. */
+  readonly place: string
+  /** Whether every blob has its file on this machine. Otherwise a file is here only while it is held. */
+  readonly isLocal: boolean
+  /** Moves a file into the store and returns its hash. */
+  put(file: string): Promise<string>
+  putBytes(bytes: Uint8Array): Promise<string>
+  has(sha: string): Promise<boolean>
+  /** Keeps the file of a blob on this machine until it is released. @throws Problem not_found, storage_failed */
+  hold(sha: string): Promise<HeldBlob>
+  /** A blob's bytes, checked against its name. @throws Problem not_found, storage_failed */
+  read(sha: string): Promise<Buffer>
+  /** Removes a blob wherever it is kept. Resolves with whether it existed. */
+  remove(sha: string): Promise<boolean>
+  /** The hashes of all blobs, sorted. */
+  list(): Promise<string[]>
+}
+
+/** The path of a blob, which is held as long as the work goes on. @throws Problem not_found, storage_failed */
+export type FileOf = (sha: string) => Promise<string>
+
+/**
+ * Does work that reads the files of blobs; those that it asked for stay until it ends.
+ *
+ * @example await holding(blobs, async (fileOf) => hashFile(await fileOf(sha)))
+ */
+export const holding = async <T>(blobs: Pick<BlobStore, 'hold'>, work: (fileOf: FileOf) => Promise<T>): Promise<T> => {
+  const held: HeldBlob[] = []
+  try {
+    return await work(async (sha) => {
+      const blob = await blobs.hold(sha)
+      held.push(blob)
+      return blob.file
+    })
+  } finally {
+    for (const { release } of held) release()
+  }
+}
