@@ -69,6 +69,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       masterKeys: () => storage.vault.keys(),
       answerQuestion: (question, request) =>
         'knowledgeBase' in question ? knowledge.knowledge.answer(question) : connected.databases.answer(question, request),
+      holdBlob: storage.blobs.isLocal ? undefined : (sha) => storage.blobs.hold(sha),
       // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>
         log.refuseWrites({

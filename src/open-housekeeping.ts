@@ -6,7 +6,7 @@ import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import type { KnowledgeParts } from './open-knowledge.js'
-import { tidyBlobs, type Storage } from './open-storage.js'
+import type { Storage } from './open-storage.js'
 import { KeyRotation } from './rotation/key-rotation.js'
 import type { Config } from './setup/config.js'
 import type { SqlEngine } from './sql/facade/execute.js'
@@ -35,7 +35,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     const begin = async () => {
       await rotation.resume()
       await jobs.start()
-      undo(tidyBlobs(storage, logger))
+      undo(storage.tidyBlobs())
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
       const keep = (what: Ageing, ms: number | undefined) => ms !== undefined && undo(keepFor(ms, { what, erasures, clock, logger }))
       keep('rows', config.predictionRetentionMs)

@@ -4,15 +4,14 @@ import { headSigner } from './audit/head-key.js'
 import { Heads } from './audit/heads.js'
 import { TrustedClock } from './basics/trusted-clock.js'
 import { opened } from './basics/undo.js'
-import { Blobs } from './files/blobs.js'
 import { MissingBlobs } from './files/missing-blobs.js'
-import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { systemOrigin } from './log/contract/origins.js'
-import type { Batch, Log, ServedLog } from './log/contract/log.js'
+import type { Batch, ServedLog } from './log/contract/log.js'
 import type { Nodes } from './log/shared/nodes.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import type { Metrics } from './observe/metrics.js'
 import { ObservedLedger } from './observe/observed.js'
+import { openBlobs, sharedStoreOf } from './open-blobs.js'
 import type { Config } from './setup/config.js'
 import { lockDataDirectory, nodeIdOf, prepareDataDirectory, type DataPaths } from './setup/data-directory.js'
 import { readVersion } from './setup/version.js'
@@ -54,8 +53,10 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt() })
     clock.start()
     undo(() => clock.stop())
-    const blobs = new Blobs(paths.blobs)
-    undo(watchNamedBlobs(log, blobs))
+    const { logUrl } = config
+    const shared = sharedStoreOf(config, logUrl === undefined ? undefined : { url: logUrl, newest: async () => void (await log.newest()) })
+    const { blobs, tidyBlobs, stop } = await openBlobs({ paths, log, logger, shared })
+    undo(stop)
     const missingBlobs = new MissingBlobs({ log, blobs, logger })
     undo(() => missingBlobs.stop())
 
@@ -66,18 +67,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await headFile?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, ledger, heads, headFile, clock, blobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, ledger, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })
-
-/** Removes in the background the blobs that no event names, left by interrupted writes. Returns a function that ends it. */
-export const tidyBlobs = ({ log, blobs }: { log: Log; blobs: Blobs }, logger: Logger): (() => Promise<void>) => {
-  const stopping = new AbortController()
-  const tidied = removeUnnamedBlobs(log, blobs, stopping.signal).then(
-    (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that no event names'),
-    (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that no event names could not be removed'),
-  )
-  return async () => {
-    stopping.abort()
-    await tidied
-  }
-}

@@ -80,6 +80,16 @@ const settings = z.object({
     .describe(
       'with LOG_URL, newest: a request waits until its node has all that any node acknowledged before it; local: it sees what its node has',
     ),
+  BLOBS_URL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'where nodes that share a log keep contents, if not in PostgreSQL: s3://bucket/prefix at AWS, or behind it ?endpoint=https://host:port of another server; &region=name where it matters',
+    ),
+  AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe('the key for BLOBS_URL'),
+  AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('its secret'),
+  AWS_SESSION_TOKEN: z.string().min(1).optional().describe('its token, if it is one for some time'),
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
@@ -156,6 +166,9 @@ const settings = z.object({
     .describe('least severe line that is logged'),
 })
 
+/** What opens a bucket. */
+export type S3Keys = { accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
+
 export type Config = {
   port: number
   host: string
@@ -164,6 +177,9 @@ export type Config = {
   logUrl: string | undefined
   /** Whether requests see what this node has, instead of waiting for what other nodes acknowledged. */
   readsLocally: boolean
+  /** What BLOBS_URL says, as `readS3` of src/files/shared reads it, and the keys for it. */
+  blobsUrl: string | undefined
+  blobKeys: S3Keys | undefined
   auth: { username: string; password: string } | undefined
   /** The master keys that were given; empty when a file in the data directory holds the key. */
   masterKeys: readonly Buffer[]
@@ -226,6 +242,11 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     dataDirectory: resolve(s.DATA_DIR),
     logUrl: s.LOG_URL,
     readsLocally: s.READS === 'local',
+    blobsUrl: s.BLOBS_URL,
+    blobKeys:
+      s.AWS_ACCESS_KEY_ID === undefined || s.AWS_SECRET_ACCESS_KEY === undefined
+        ? undefined
+        : { accessKeyId: s.AWS_ACCESS_KEY_ID, secretAccessKey: s.AWS_SECRET_ACCESS_KEY, sessionToken: s.AWS_SESSION_TOKEN },
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
     newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),

@@ -2,7 +2,7 @@ import type { Connection } from '../storage/schema.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './rows.js'
 
 /** What the log notes of itself and every node has to know. The rest of `meta` is about one file. */
-const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
+export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
 
 /** The note of the newest answer that was forgotten; all that are not newer were, too. */
 export const forgottenNote = 'answers_forgotten'

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { access, copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sync } from '../../basics/disk.js'
+import type { HeldBlob } from '../blob-store.js'
+import { blobPath, isBlobName } from '../blobs.js'
+
+/** `users` counts those who hold the file. */
+type Entry = { bytes: number; users: number }
+
+/**
+ * Files of blobs on this machine, up to so many bytes: those that were used least recently go first, and none that somebody holds. While
+ * all that is there is held, there may be more.
+ *
+ * @example
+ * const cache = await BlobCache.open('/data/blobs', 20 * 2 ** 30)
+ * const held = cache.hold(sha) ?? (await cache.take(file, sha))
+ */
+export class BlobCache {
+  /** The least recently used first. */
+  readonly #entries = new Map<string, Entry>()
+  #bytes = 0
+
+  private constructor(
+    private readonly directory: string,
+    private readonly maxBytes: number,
+  ) {}
+
+  /** Takes in what an earlier process left. Nobody else may use the directory. */
+  static async open(directory: string, maxBytes: number): Promise<BlobCache> {
+    const cache = new BlobCache(directory, maxBytes)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const found: { sha: string; bytes: number; usedAt: number }[] = []
+    for (const name of await readdir(directory)) {
+      const path = join(directory, name)
+      if (!isBlobName(name)) await rm(path, { recursive: true, force: true })
+      else {
+        const { size, mtimeMs } = await stat(path)
+        found.push({ sha: name, bytes: size, usedAt: mtimeMs })
+      }
+    }
+    for (const { sha, bytes } of found.sort((one, other) => one.usedAt - other.usedAt)) cache.#add(sha, bytes)
+    cache.#shrink(maxBytes)
+    return cache
+  }
+
+  /** The bytes of all files. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Holds a file that is there. */
+  hold(sha: string): HeldBlob | undefined {
+    const entry = this.#entries.get(sha)
+    if (!entry) return undefined
+    const file = this.path(sha)
+    entry.users += 1
+    this.#entries.delete(sha)
+    this.#entries.set(sha, entry)
+    // The next process finds the order by these times.
+    const now = new Date()
+    void utimes(file, now, now).catch(() => undefined)
+    let isHeld = true
+    const release = () => {
+      if (!isHeld) return
+      isHeld = false
+      entry.users -= 1
+      this.#shrink(this.maxBytes)
+    }
+    return { file, release }
+  }
+
+  /** The path of a blob, whether it exists or not. */
+  path(sha: string): string {
+    return blobPath(this.directory, sha)
+  }
+
+  has(sha: string): boolean {
+    return this.#entries.has(sha)
+  }
+
+  /** Whether a file is still there; somebody may have tidied the directory. One that is not is forgotten. */
+  async isThere(sha: string): Promise<boolean> {
+    if (!this.#entries.has(sha)) return false
+    try {
+      await access(this.path(sha))
+      return true
+    } catch {
+      this.drop(sha)
+      return false
+    }
+  }
+
+  /** A path for a file on its way in. */
+  temporary(): string {
+    return join(this.directory, `.${randomUUID()}.part`)
+  }
+
+  /** Makes room for a file that comes. */
+  makeRoom(bytes: number): void {
+    this.#shrink(Math.max(0, this.maxBytes - bytes))
+  }
+
+  /** Moves a whole file in, and holds it. A crash of the machine leaves all of its bytes there, or no file. */
+  async take(file: string, sha: string): Promise<HeldBlob> {
+    const known = this.hold(sha)
+    if (known) {
+      await rm(file, { force: true })
+      return known
+    }
+    const { size } = await stat(file)
+    await sync(file)
+    await rename(file, this.path(sha)).catch(async (error: unknown) => {
+      if (!(error instanceof Error) || !('code' in error) || error.code !== 'EXDEV') throw error
+      await this.#takeFromOtherDevice(file, sha)
+    })
+    // Another one may have come while this one was moved: the bytes are the same.
+    if (!this.#entries.has(sha)) this.#add(sha, size)
+    const held = this.hold(sha)
+    if (!held) throw new TypeError('a file that was just taken in is there')
+    this.#shrink(this.maxBytes)
+    return held
+  }
+
+  async #takeFromOtherDevice(file: string, sha: string): Promise<void> {
+    const near = this.temporary()
+    try {
+      await copyFile(file, near)
+      await sync(near)
+      await rename(near, this.path(sha))
+    } finally {
+      await rm(near, { force: true })
+    }
+    await rm(file)
+  }
+
+  /** Removes a file, also one that somebody holds. Synchronous: when it returns, there is no such file. */
+  drop(sha: string): void {
+    const entry = this.#entries.get(sha)
+    rmSync(this.path(sha), { force: true })
+    if (!entry) return
+    this.#entries.delete(sha)
+    this.#bytes -= entry.bytes
+  }
+
+  #add(sha: string, bytes: number): void {
+    this.#entries.set(sha, { bytes, users: 0 })
+    this.#bytes += bytes
+  }
+
+  #shrink(toBytes: number): void {
+    if (this.#bytes <= toBytes) return
+    for (const [sha, { users }] of this.#entries) {
+      if (users === 0) this.drop(sha)
+      if (this.#bytes <= toBytes) return
+    }
+  }
+}

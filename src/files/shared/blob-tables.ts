@@ -1,0 +1,44 @@
+import type { Links } from './links.js'
+
+/**
+ * `blobs` is what there is; `blob_objects` is what is not, or no longer: uploads under way or cut off, and bytes to remove. An object is
+ * in one of them from before its first byte until after its last. `blob_chunks` has the bytes of those that are kept in PostgreSQL.
+ */
+const tables = `
+  BEGIN;
+  SELECT pg_advisory_xact_lock(hashtextextended('mindledger.blobs', 0));
+  CREATE SCHEMA IF NOT EXISTS mindledger;
+  CREATE TABLE IF NOT EXISTS mindledger.blobs (
+    sha      text COLLATE "C" PRIMARY KEY,
+    object   uuid NOT NULL,
+    place    text NOT NULL,
+    bytes    bigint NOT NULL,
+    put_at   timestamptz NOT NULL,
+    is_named boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX IF NOT EXISTS blobs_unnamed ON mindledger.blobs (put_at) WHERE NOT is_named;
+  CREATE TABLE IF NOT EXISTS mindledger.blob_objects (
+    object    uuid PRIMARY KEY,
+    sha       text NOT NULL,
+    place     text NOT NULL,
+    since     timestamptz NOT NULL,
+    is_doomed boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX IF NOT EXISTS blob_objects_by_sha ON mindledger.blob_objects (sha);
+  CREATE TABLE IF NOT EXISTS mindledger.blob_chunks (
+    object uuid NOT NULL,
+    number integer NOT NULL,
+    body   bytea NOT NULL,
+    PRIMARY KEY (object, number)
+  );
+  ALTER TABLE mindledger.blob_chunks ALTER COLUMN body SET STORAGE EXTERNAL;
+  COMMIT
+`
+
+/** Creates what is not there yet; any number of nodes may do so at once. @throws Problem storage_failed */
+export const openBlobTables = async (links: Links): Promise<void> => {
+  const [found] = await links.query<{ there: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'blob_chunks') AS there`,
+  )
+  if (found?.there !== true) await links.statements(tables)
+}

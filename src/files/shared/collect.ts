@@ -1,0 +1,42 @@
+import { limits } from '../../basics/limits.js'
+import type { Log } from '../../log/contract/log.js'
+import { dropAllNamed } from '../unnamed-blobs.js'
+import type { Register } from './register.js'
+import type { SharedBlobs } from './shared-blobs.js'
+
+type Options = {
+  log: Log
+  /** Resolves when the log here has all that any node acknowledged before. */
+  newest: () => Promise<void>
+  blobs: SharedBlobs
+  register: Register
+  ageMs?: number
+}
+
+/**
+ * Removes what nobody needs from the shared store: uploads that were cut off, what earlier removals left, and blobs that no event names.
+ * Another node may be about to name a blob, and nobody knows how long it will take: only age tells. To put a blob again makes it young.
+ * Any number of nodes may do this at once. Resolves with the number of blobs that it removed.
+ *
+ * @example await collectBlobs({ log, newest: () => log.newest(), blobs, register }, signal) // 2
+ * @throws Problem storage_failed, the signal's reason
+ */
+export const collectBlobs = async (
+  { log, newest, blobs, register, ageMs = limits.blobUnnamedMaxAgeMs }: Options,
+  signal: AbortSignal,
+): Promise<number> => {
+  const old = await register.unnamed(ageMs)
+  const unnamed = new Set(old)
+  if (old.length > 0) {
+    // What another node named is known here from now on.
+    await newest()
+    await dropAllNamed(unnamed, log, signal)
+    await register.named(old.filter((sha) => !unnamed.has(sha)))
+    await register.eraseUnnamed([...unnamed], ageMs)
+  }
+  for (const object of await register.doomOlder(ageMs)) {
+    signal.throwIfAborted()
+    await blobs.removeObject(object)
+  }
+  return unnamed.size
+}

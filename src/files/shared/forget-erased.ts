@@ -1,0 +1,23 @@
+import { logStream } from '../../../events/records/log.js'
+import { erasedBlobsOf } from '../../../events/references.js'
+import type { Log } from '../../log/contract/log.js'
+import { streamEvents } from '../../log/read/slices.js'
+import type { SharedBlobs } from './shared-blobs.js'
+
+/**
+ * Takes erased blobs from this node: those of erasures that it missed before this resolves, and later ones in the moment at which it
+ * follows their events. One that was stored again since is fetched again. Returns the function that stops it.
+ *
+ * @example const stop = await forgetErased(log, blobs)
+ */
+export const forgetErased = async (
+  log: Pick<Log, 'onCommitted' | 'readStream' | 'erasedAt'>,
+  blobs: Pick<SharedBlobs, 'forget'>,
+): Promise<() => void> => {
+  const stop = log.onCommitted((_, __, written) => {
+    for (const { event } of written) for (const hash of erasedBlobsOf(event.type, event.data)) blobs.forget(hash)
+  })
+  if ((await log.erasedAt()) > 0)
+    for (const { type, data } of await streamEvents(log, logStream)) for (const hash of erasedBlobsOf(type, data)) blobs.forget(hash)
+  return stop
+}

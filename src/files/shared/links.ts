@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { limits } from '../../basics/limits.js'
+import { Link, Unreachable, type Session } from '../../log/shared/session.js'
+import { blobsAway } from './problems.js'
+
+type Way = { link: Link; waiting: number }
+
+/**
+ * Connections to PostgreSQL for blobs alone: a large one never makes a write to the log wait. Each statement counts by itself, and may be
+ * sent twice.
+ *
+ * @example const links = new Links('postgres://db/ledger')
+ */
+export class Links {
+  readonly #ways: readonly Way[]
+
+  constructor(url: string) {
+    this.#ways = Array.from({ length: limits.blobConnectionsMax }, () => ({ link: new Link(url), waiting: 0 }))
+  }
+
+  /**
+   * Runs a statement that has the same effect once and twice. It is tried again for a while when the connection is lost.
+   * @throws Problem storage_failed
+   */
+  async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string): Promise<R[]> {
+    return this.#patiently(async (session) => {
+      const { rows } = await session.query<R>(text, values, name)
+      // What a standby does not have may be lost: it is not acknowledged.
+      session.checkReplicated()
+      return rows
+    })
+  }
+
+  /** Runs several statements, which have no values. @throws Problem storage_failed */
+  async statements(text: string): Promise<void> {
+    await this.#patiently(async (session) => {
+      try {
+        await session.query(text)
+      } catch (error) {
+        // Whatever is open is rolled back.
+        session.destroy()
+        throw error
+      }
+    })
+  }
+
+  async #patiently<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const until = performance.now() + limits.blobPatienceMs
+    for (;;)
+      try {
+        return await this.#once(work)
+      } catch (error) {
+        if (!(error instanceof Unreachable) || performance.now() > until) throw blobsAway('PostgreSQL', error)
+        await sleep(20 + Math.random() * 80)
+      }
+  }
+
+  async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const way = this.#ways.reduce((least, each) => (each.waiting < least.waiting ? each : least))
+    way.waiting += 1
+    try {
+      return await work(await way.link.session())
+    } finally {
+      way.waiting -= 1
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#ways.map(({ link }) => link.close()))
+  }
+}

@@ -1,0 +1,47 @@
+import { limits } from '../../basics/limits.js'
+import { undoAll } from '../../basics/undo.js'
+import { BlobCache } from './blob-cache.js'
+import { openBlobTables } from './blob-tables.js'
+import { Links } from './links.js'
+import { PostgresObjects } from './postgres-objects.js'
+import { Register } from './register.js'
+import type { S3Address } from './s3-address.js'
+import { S3Objects } from './s3-objects.js'
+import { SharedBlobs } from './shared-blobs.js'
+
+/** Where nodes share blobs: the PostgreSQL of their log, `postgres://user:password@host/database`, and a bucket when there is one. */
+export type SharedPlace = { url: string; s3: S3Address | undefined }
+
+/** The folder that is the cache of this node, and how much it may hold. */
+export type CacheFolder = { folder: string; maxBytes?: number | undefined }
+
+/** The store as this node has it. */
+export type SharedStore = { blobs: SharedBlobs; register: Register; cache: BlobCache; links: Links; close: () => Promise<void> }
+
+/**
+ * Opens the store that nodes share.
+ *
+ * @example const { blobs, close } = await openSharedStore({ url: 'postgres://db/ledger', s3: undefined }, { folder: '/data/blobs' })
+ * @throws ConfigError when a bucket cannot be used; Problem storage_failed when PostgreSQL cannot be reached
+ */
+export const openSharedStore = async (
+  { url, s3 }: SharedPlace,
+  { folder, maxBytes = limits.blobCacheMaxBytes }: CacheFolder,
+): Promise<SharedStore> => {
+  const links = new Links(url)
+  const undo: (() => unknown)[] = [() => links.close()]
+  try {
+    await openBlobTables(links)
+    const inBucket = s3 && (await S3Objects.open(s3))
+    undo.push(() => inBucket?.close())
+    const cache = await BlobCache.open(folder, maxBytes)
+    const register = new Register(links)
+    const inPostgres = new PostgresObjects(links)
+    // Bytes that were stored before there was a bucket stay where they are.
+    const blobs = new SharedBlobs({ register, cache, places: inBucket ? [inBucket, inPostgres] : [inPostgres] })
+    return { ...{ blobs, register, cache, links }, close: () => undoAll(undo) }
+  } catch (error) {
+    await undoAll(undo)
+    throw error
+  }
+}

@@ -1,0 +1,17 @@
+import { Problem } from '../../basics/errors.js'
+
+/** The problem for a client while PostgreSQL or S3 cannot be reached. */
+export const blobsAway = (where: string, cause: unknown): Problem =>
+  new Problem('storage_failed', 'Blob store away', `the shared store of contents (${where}) cannot be reached, or refuses`, {
+    hint: 'Send the request again; if it goes on, look at the store and at the settings that name it.',
+    retryAfterSeconds: 2,
+    cause: cause instanceof Error ? cause.message : String(cause),
+  })
+
+/** The problem for a client when the store does not have the bytes that it should. */
+export const blobDamaged = (sha: string, how: string): Problem =>
+  new Problem('storage_failed', 'Blob damaged', `The shared store does not have blob ${sha} as it was stored: ${how}`, {
+    hint: 'Restore it from a backup, or store the content again.',
+  })
+
+export const noBlob = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)

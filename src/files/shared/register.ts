@@ -1,0 +1,124 @@
+import type { Links } from './links.js'
+
+/** A blob that is whole: the object that has its bytes, and where that is. */
+export type Registered = { object: string; place: string; bytes: number }
+
+type Row = { object: string; place: string; bytes: string }
+
+/** An object whose bytes are to be removed. */
+export type Doomed = { object: string; place: string }
+
+const pageRows = 10_000
+
+/** Only an upload that nobody has given up becomes a blob. If another one was quicker, that one stays, and counts as put now. */
+const complete = `
+  WITH mine AS (
+    SELECT object, sha, place FROM mindledger.blob_objects WHERE object = $1 AND NOT is_doomed FOR UPDATE
+  ), put AS (
+    INSERT INTO mindledger.blobs (sha, object, place, bytes, put_at) SELECT sha, object, place, $2, now() FROM mine
+    ON CONFLICT (sha) DO UPDATE SET put_at = excluded.put_at RETURNING object
+  ), done AS (
+    DELETE FROM mindledger.blob_objects USING put WHERE blob_objects.object = put.object
+  )
+  SELECT object FROM put`
+
+/** A blob is no longer there as soon as its bytes are listed for removal. */
+const erase = (which: string): string => `
+  WITH gone AS (DELETE FROM mindledger.blobs WHERE ${which} RETURNING object, sha, place)
+  INSERT INTO mindledger.blob_objects (object, sha, place, since, is_doomed) SELECT object, sha, place, now(), true FROM gone
+  RETURNING object, place`
+
+/**
+ * What blobs there are, in PostgreSQL. Its times are PostgreSQL's. Each method is one statement, which may be sent twice.
+ *
+ * @example if (!(await register.touch(sha))) … // the bytes have to be stored
+ */
+export class Register {
+  constructor(private readonly links: Links) {}
+
+  async find(sha: string): Promise<Registered | undefined> {
+    const select = 'SELECT object, place, bytes FROM mindledger.blobs WHERE sha = $1'
+    const [row] = await this.links.query<Row>(select, [sha], 'find_blob')
+    return row && { ...row, bytes: Number(row.bytes) }
+  }
+
+  /** Notes that a blob was put again, if it is there: nobody collects it before its event is recorded. */
+  async touch(sha: string): Promise<boolean> {
+    const rows = await this.links.query('UPDATE mindledger.blobs SET put_at = now() WHERE sha = $1 RETURNING sha', [sha])
+    return rows.length > 0
+  }
+
+  /** Notes an object before its first byte is stored. */
+  async begin(object: string, sha: string, place: string): Promise<void> {
+    const insert = 'INSERT INTO mindledger.blob_objects (object, sha, place, since) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING'
+    await this.links.query(insert, [object, sha, place])
+  }
+
+  /** The object that the blob has from now on; undefined when the upload was given up meanwhile. */
+  async complete(object: string, sha: string, bytes: number): Promise<string | undefined> {
+    const [row] = await this.links.query<{ object: string }>(complete, [object, bytes])
+    // If the answer to the statement was lost, it is found done.
+    return row?.object ?? (await this.find(sha))?.object
+  }
+
+  /** Takes a blob out, and lists its bytes for removal; also those that an earlier try listed. */
+  async erase(sha: string): Promise<boolean> {
+    return (await this.links.query<Doomed>(erase('sha = $1'), [sha])).length > 0
+  }
+
+  /** The objects of a blob that are to be removed. */
+  doomedOf(sha: string): Promise<Doomed[]> {
+    return this.links.query<Doomed>('SELECT object, place FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed', [sha])
+  }
+
+  /** Lists an object for removal, unless a blob has it. */
+  async doom(object: string): Promise<boolean> {
+    const update = 'UPDATE mindledger.blob_objects SET is_doomed = true WHERE object = $1 RETURNING object'
+    return (await this.links.query(update, [object])).length > 0
+  }
+
+  /** Gives up the uploads that began so long ago, and returns all that is to be removed: they, and what is left of earlier removals. */
+  async doomOlder(ageMs: number): Promise<Doomed[]> {
+    await this.links.query(
+      `UPDATE mindledger.blob_objects SET is_doomed = true WHERE NOT is_doomed AND since < now() - $1 * interval '1 millisecond'`,
+      [ageMs],
+    )
+    return this.links.query<Doomed>('SELECT object, place FROM mindledger.blob_objects WHERE is_doomed LIMIT $1', [pageRows])
+  }
+
+  /** Forgets an object whose bytes were removed. */
+  async removed(object: string): Promise<void> {
+    await this.links.query('DELETE FROM mindledger.blob_objects WHERE object = $1 AND is_doomed', [object])
+  }
+
+  /** Blobs of which nobody has said that an event names them, put so long ago that it would be there. */
+  async unnamed(ageMs: number): Promise<string[]> {
+    const rows = await this.links.query<{ sha: string }>(
+      `SELECT sha FROM mindledger.blobs WHERE NOT is_named AND put_at < now() - $1 * interval '1 millisecond' ORDER BY put_at LIMIT $2`,
+      [ageMs, pageRows],
+    )
+    return rows.map(({ sha }) => sha)
+  }
+
+  /** Notes that events name these blobs. */
+  async named(shas: readonly string[]): Promise<void> {
+    await this.links.query('UPDATE mindledger.blobs SET is_named = true WHERE sha = ANY($1)', [shas])
+  }
+
+  /** Takes blobs out that no event names, unless they were put again meanwhile. Returns what is to be removed. */
+  eraseUnnamed(shas: readonly string[], ageMs: number): Promise<Doomed[]> {
+    const which = `sha = ANY($1) AND NOT is_named AND put_at < now() - $2 * interval '1 millisecond'`
+    return this.links.query<Doomed>(erase(which), [shas, ageMs])
+  }
+
+  /** The hashes of all blobs, sorted. */
+  async list(): Promise<string[]> {
+    const all: string[] = []
+    for (;;) {
+      const select = `SELECT sha FROM mindledger.blobs WHERE sha > $1 ORDER BY sha LIMIT $2`
+      const rows = await this.links.query<{ sha: string }>(select, [all.at(-1) ?? '', pageRows])
+      all.push(...rows.map(({ sha }) => sha))
+      if (rows.length < pageRows) return all
+    }
+  }
+}

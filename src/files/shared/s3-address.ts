@@ -1,0 +1,58 @@
+import { ConfigError, type S3Keys } from '../../setup/config.js'
+
+/** Where an S3-compatible server keeps blobs, and the keys that open it. */
+export type S3Address = {
+  bucket: string
+  /** Ends in "/", or is empty. */
+  prefix: string
+  /** The server; that of AWS in the region when it is not given. */
+  endpoint: URL | undefined
+  region: string
+  keys: S3Keys
+}
+
+const rule = 'BLOBS_URL: must be s3://bucket/prefix?endpoint=https://host:port&region=name; without an endpoint it is AWS'
+
+const bucketShape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const prefixShape = /^(?:[A-Za-z0-9._-]+\/)*[A-Za-z0-9._-]+$/
+const regionShape = /^[a-z0-9-]{1,50}$/
+
+const endpointOf = (text: string | null): URL | undefined => {
+  if (text === null) return undefined
+  if (!URL.canParse(text)) throw new ConfigError(`${rule}. '${text}' is no address`)
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new ConfigError(`${rule}. The endpoint is an address of http or https without a user and parameters`)
+  return url
+}
+
+/**
+ * Reads BLOBS_URL.
+ *
+ * @example readS3('s3://ledger/blobs?endpoint=http://minio:9000', keys).bucket // 'ledger'
+ * @throws ConfigError that names the variable
+ */
+export const readS3 = (text: string, keys: S3Keys | undefined): S3Address => {
+  if (!text.startsWith('s3://') || !URL.canParse(text)) throw new ConfigError(rule)
+  const { host: bucket, pathname, searchParams, username, password } = new URL(text)
+  const prefix = pathname.replace(/^\/|\/$/g, '')
+  const region = searchParams.get('region') ?? 'us-east-1'
+  const others = [...searchParams.keys()].filter((name) => name !== 'endpoint' && name !== 'region')
+  if (username !== '' || password !== '') throw new ConfigError(`${rule}. Keys stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+  if (!bucketShape.test(bucket) || (prefix !== '' && !prefixShape.test(prefix)) || !regionShape.test(region) || others.length > 0)
+    throw new ConfigError(rule)
+  if (!keys) throw new ConfigError('BLOBS_URL: needs the keys of the store in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  return {
+    bucket,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    endpoint: endpointOf(searchParams.get('endpoint')),
+    region,
+    keys,
+  }
+}
+
+/** The address of an object: `https://host/bucket/key`, and at AWS `https://bucket.s3.region.amazonaws.com/key`. */
+export const objectUrl = ({ bucket, prefix, endpoint, region }: S3Address, id: string): string => {
+  if (!endpoint) return `https://${bucket}.s3.${region}.amazonaws.com/${prefix}${id}`
+  return `${endpoint.href.replace(/\/$/, '')}/${bucket}/${prefix}${id}`
+}

@@ -1,0 +1,201 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hashFile } from '../../basics/disk.js'
+import type { BlobStore, HeldBlob } from '../blob-store.js'
+import type { BlobCache } from './blob-cache.js'
+import type { Objects } from './objects.js'
+import { blobDamaged, noBlob } from './problems.js'
+import type { Doomed, Register, Registered } from './register.js'
+
+type Options = {
+  register: Register
+  cache: BlobCache
+  /** Where bytes may be. New ones go to the first place. */
+  places: readonly [Objects, ...Objects[]]
+}
+
+/** A blob on its way to this machine, in a file of its own until it is whole; `isGone` when it was erased meanwhile. */
+type Fetching = { arrived: Promise<void>; file: string; isGone: boolean }
+
+/**
+ * Blobs that all nodes of a log share. The register says which there are, one or more places have their bytes, and the folder of this
+ * node is a cache. A blob is in the register, with all its bytes stored, before its name is returned.
+ *
+ * @example const blobs = new SharedBlobs({ register, cache, places: [new PostgresObjects(links)] })
+ */
+export class SharedBlobs implements BlobStore {
+  readonly place = 'the shared store'
+  readonly isLocal = false
+  readonly #fetching = new Map<string, Fetching>()
+
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem storage_failed */
+  async put(file: string): Promise<string> {
+    const sha = await hashFile(file)
+    await this.keep(file, sha)
+    ;(await this.options.cache.take(file, sha)).release()
+    return sha
+  }
+
+  async putBytes(bytes: Uint8Array): Promise<string> {
+    const file = this.options.cache.temporary()
+    try {
+      await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
+      return await this.put(file)
+    } finally {
+      await rm(file, { force: true })
+    }
+  }
+
+  /** Stores a file whose hash is known, and leaves it where it is. @throws Problem storage_failed */
+  async keep(file: string, sha: string): Promise<void> {
+    const { register } = this.options
+    if (await register.touch(sha)) return
+    const [objects] = this.options.places
+    const id = randomUUID()
+    const { size: bytes } = await stat(file)
+    await register.begin(id, sha, objects.place)
+    try {
+      await objects.write({ id, sha, bytes }, file)
+      const object = await register.complete(id, sha, bytes)
+      if (object === undefined) throw blobDamaged(sha, 'it was erased while it was stored')
+      // Another node was quicker: its bytes are the same.
+      if (object !== id) await this.#giveUp({ object: id, place: objects.place })
+    } catch (error) {
+      // What stays behind is collected by its age.
+      await this.#giveUp({ object: id, place: objects.place }).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #giveUp(object: Doomed): Promise<void> {
+    // When the answer to its completion was lost, it may be a blob.
+    if (await this.options.register.doom(object.object)) await this.removeObject(object)
+  }
+
+  async has(sha: string): Promise<boolean> {
+    // Refuses what is no hash.
+    this.options.cache.path(sha)
+    return (await this.options.cache.isThere(sha)) || (await this.options.register.find(sha)) !== undefined
+  }
+
+  async hold(sha: string): Promise<HeldBlob> {
+    const { cache } = this.options
+    if (await cache.isThere(sha)) {
+      const held = cache.hold(sha)
+      if (held) return held
+    }
+    const fetching = this.#fetching.get(sha) ?? this.#begin(sha)
+    await fetching.arrived
+    // It stays until all who waited have taken it.
+    const held = fetching.isGone ? undefined : cache.hold(sha)
+    if (held) return held
+    throw noBlob(sha)
+  }
+
+  #begin(sha: string): Fetching {
+    const fetching: Fetching = { arrived: Promise.resolve(), file: this.options.cache.temporary(), isGone: false }
+    fetching.arrived = this.#fetch(sha, fetching)
+      // Those who wait go on before it is released.
+      .then(({ release }) => void setImmediate(release))
+      .finally(() => this.#fetching.delete(sha))
+    this.#fetching.set(sha, fetching)
+    return fetching
+  }
+
+  async #fetch(sha: string, fetching: Fetching): Promise<HeldBlob> {
+    const { register, cache } = this.options
+    cache.path(sha)
+    const found = await register.find(sha)
+    if (!found) throw noBlob(sha)
+    cache.makeRoom(found.bytes)
+    const { file } = fetching
+    try {
+      await this.#download(sha, found, fetching)
+      const held = await cache.take(file, sha)
+      if (fetching.isGone) cache.drop(sha)
+      return held
+    } catch (error) {
+      throw fetching.isGone ? noBlob(sha) : error
+    } finally {
+      await rm(file, { force: true })
+    }
+  }
+
+  /** @throws Problem not_found when it was erased meanwhile, storage_failed when it is not there as it was stored */
+  async #download(sha: string, { object, place, bytes }: Registered, fetching: Fetching): Promise<void> {
+    const hash = createHash('sha256')
+    const file = await open(fetching.file, 'wx', 0o600)
+    try {
+      for await (const chunk of this.#placeOf(place).read({ id: object, sha, bytes })) {
+        if (fetching.isGone) throw noBlob(sha)
+        hash.update(chunk)
+        await file.write(chunk)
+      }
+    } catch (error) {
+      if ((await this.options.register.find(sha))?.object === object) throw error
+      throw noBlob(sha)
+    } finally {
+      await file.close()
+    }
+    if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'the bytes are others')
+  }
+
+  #placeOf(name: string): Objects {
+    const found = this.options.places.find(({ place }) => place === name)
+    if (found) return found
+    throw blobDamaged(name, `its bytes are in ${name}, which BLOBS_URL does not name here`)
+  }
+
+  /** One that the disk has spoiled is fetched again, once. */
+  async read(sha: string): Promise<Buffer> {
+    const found = await this.#readHere(sha)
+    if (found) return found
+    this.options.cache.drop(sha)
+    const again = await this.#readHere(sha)
+    if (again) return again
+    throw blobDamaged(sha, 'the disk of this node does not keep its bytes')
+  }
+
+  async #readHere(sha: string): Promise<Buffer | undefined> {
+    const { file, release } = await this.hold(sha)
+    try {
+      const bytes = await readFile(file)
+      return createHash('sha256').update(bytes).digest('hex') === sha ? bytes : undefined
+    } finally {
+      release()
+    }
+  }
+
+  /** Removes it from the shared store and from this node; each other node forgets it when it follows the event. */
+  async remove(sha: string): Promise<boolean> {
+    this.forget(sha)
+    const existed = await this.options.register.erase(sha)
+    const doomed = await this.options.register.doomedOf(sha)
+    for (const object of doomed) await this.removeObject(object)
+    this.forget(sha)
+    return existed || doomed.length > 0
+  }
+
+  /** Removes it from this node alone, also where it is held or on its way. When this returns, no file here has its bytes. */
+  forget(sha: string): void {
+    const fetching = this.#fetching.get(sha)
+    if (fetching) {
+      fetching.isGone = true
+      rmSync(fetching.file, { force: true })
+    }
+    this.options.cache.drop(sha)
+  }
+
+  /** Removes the bytes of an object that is listed for removal. */
+  async removeObject({ object, place }: Doomed): Promise<void> {
+    await this.#placeOf(place).remove(object)
+    await this.options.register.removed(object)
+  }
+
+  list(): Promise<string[]> {
+    return this.options.register.list()
+  }
+}

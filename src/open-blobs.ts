@@ -1,0 +1,94 @@
+import type { Logger } from 'pino'
+import { limits } from './basics/limits.js'
+import { opened } from './basics/undo.js'
+import type { BlobStore } from './files/blob-store.js'
+import { Blobs } from './files/blobs.js'
+import { collectBlobs } from './files/shared/collect.js'
+import { forgetErased } from './files/shared/forget-erased.js'
+import { openSharedStore, type SharedPlace } from './files/shared/open-store.js'
+import { readS3 } from './files/shared/s3-address.js'
+import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
+import type { Log } from './log/contract/log.js'
+import { ConfigError, type Config } from './setup/config.js'
+import type { DataPaths } from './setup/data-directory.js'
+
+/** A store that nodes share, and the log that says what is needed of it. */
+export type Shared = SharedPlace & {
+  /** Resolves when the log here has all that any node acknowledged before. */
+  newest: () => Promise<void>
+  cacheMaxBytes?: number
+}
+
+/**
+ * The store that the settings name for nodes that share a log; undefined when this process has a log of its own.
+ *
+ * @example sharedStoreOf(config, { url: 'postgres://db/ledger', newest: () => log.newest() })
+ * @throws ConfigError that names the setting
+ */
+export const sharedStoreOf = (
+  { blobsUrl, blobKeys }: Pick<Config, 'blobsUrl' | 'blobKeys'>,
+  log: Pick<Shared, 'url' | 'newest'> | undefined,
+): Shared | undefined => {
+  const s3 = blobsUrl === undefined ? undefined : readS3(blobsUrl, blobKeys)
+  if (log) return { ...log, s3 }
+  if (s3) throw new ConfigError('BLOBS_URL: only nodes that share a log share a store of contents; without LOG_URL it stays unset')
+  return undefined
+}
+
+type Options = { paths: Pick<DataPaths, 'blobs'>; log: Log; logger: Pick<Logger, 'info' | 'warn'>; shared: Shared | undefined }
+
+/** Starts to remove blobs that nobody needs, in the background. Returns the function that ends it. */
+export type TidyBlobs = () => () => Promise<void>
+
+type Opened = { blobs: BlobStore; tidyBlobs: TidyBlobs }
+
+/** Work in the background that logs what it removed, once or at intervals. */
+const background =
+  (tidy: (signal: AbortSignal) => Promise<number>, logger: Options['logger'], everyMs?: number): TidyBlobs =>
+  () => {
+    const stopping = new AbortController()
+    const once = () =>
+      tidy(stopping.signal).then(
+        (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that no event names'),
+        (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that no event names could not be removed'),
+      )
+    let last: Promise<unknown> = once()
+    const next = () => {
+      last = last.then(once)
+    }
+    const timer = everyMs === undefined ? undefined : setInterval(next, everyMs).unref()
+    return async () => {
+      clearInterval(timer)
+      stopping.abort()
+      await last
+    }
+  }
+
+/** The blobs of one process: its folder has them all. */
+const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown) => void): Opened => {
+  const blobs = new Blobs(paths.blobs)
+  undo(watchNamedBlobs(log, blobs))
+  return { blobs, tidyBlobs: background((signal) => removeUnnamedBlobs(log, blobs, signal), logger) }
+}
+
+const openShared = async (
+  { newest, cacheMaxBytes, ...place }: Shared,
+  { paths, log, logger }: Options,
+  undo: (step: () => unknown) => void,
+): Promise<Opened> => {
+  const { blobs, register, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
+  undo(close)
+  undo(await forgetErased(log, blobs))
+  const tidy = (signal: AbortSignal) => collectBlobs({ log, newest, blobs, register }, signal)
+  return { blobs, tidyBlobs: background(tidy, logger, limits.blobCollectMs) }
+}
+
+/**
+ * Opens the blobs: the folder of one process, or a store that nodes share, of which the folder is a cache. What was erased while this node
+ * was away is gone from the folder when this resolves.
+ *
+ * @example const { blobs, tidyBlobs, stop } = await openBlobs({ paths, log, logger, shared: undefined })
+ * @throws ConfigError when a bucket cannot be used; Problem storage_failed when PostgreSQL cannot be reached
+ */
+export const openBlobs = (options: Options) =>
+  opened((undo): Opened | Promise<Opened> => (options.shared ? openShared(options.shared, options, undo) : openFolder(options, undo)))

@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { pino } from 'pino'
+import { isProblem, type Problem } from '../../../src/basics/errors.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { Erasures } from '../../../src/erasure/erasures.js'
+import { holding } from '../../../src/files/blob-store.js'
+import { MissingBlobs } from '../../../src/files/missing-blobs.js'
+import { collectBlobs } from '../../../src/files/shared/collect.js'
+import { forgetErased } from '../../../src/files/shared/forget-erased.js'
+import type { SharedStore } from '../../../src/files/shared/open-store.js'
+import { S3Objects } from '../../../src/files/shared/s3-objects.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { openBlobs } from '../../../src/open-blobs.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { startS3, type S3Server } from '../../support/files/s3-server.js'
+import { openStore } from '../../support/files/shared-stores.js'
+import { logServer } from '../../support/log/each-log.js'
+import { origin, temporaryDirectory, testKey } from '../../support/log/log.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+const { signal } = new AbortController()
+const shaOf = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
+const bytesOf = (length: number, seed: number) => Buffer.alloc(length, `${seed} of the tests, `)
+const mebibyte = 2 ** 20
+
+const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
+  const error: unknown = await work.then(
+    () => new Error('it was accepted'),
+    (caught: unknown) => caught,
+  )
+  if (isProblem(error)) return error
+  throw error
+}
+
+let s3: S3Server
+beforeAll(async () => {
+  s3 = await startS3()
+})
+afterAll(() => s3.stop())
+
+type Nodes = { a: SharedStore; b: SharedStore; directory: string; url: string; reopen: (maxBytes?: number) => Promise<SharedStore> }
+
+/** Runs a test over the stores of two nodes. */
+const withNodes = async (place: 'postgres' | 's3', run: (nodes: Nodes) => Promise<void>, cacheMaxBytes?: number): Promise<void> => {
+  const { path, remove } = temporaryDirectory()
+  const url = await server().newUrl()
+  const at = place === 's3' ? s3.address : undefined
+  const open = (name: string, maxBytes = cacheMaxBytes) => openStore(url, join(path, name), at, maxBytes)
+  const opened: SharedStore[] = []
+  try {
+    const [a, b] = [await open('a'), await open('b')]
+    opened.push(a, b)
+    const reopen = async (maxBytes?: number) => {
+      const again = await open('b', maxBytes)
+      opened.push(again)
+      return again
+    }
+    await run({ a, b, directory: path, url, reopen })
+  } finally {
+    for (const { close } of opened) await close()
+    remove()
+  }
+}
+
+describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
+  test.each([0, 1, mebibyte - 1, mebibyte, 3 * mebibyte + 17])('a blob of %i bytes that one node put is read by another', (length) =>
+    withNodes(place, async ({ a, b, directory }) => {
+      const bytes = bytesOf(length, length)
+      const file = join(directory, 'upload')
+      writeFileSync(file, bytes)
+      const sha = await a.blobs.put(file)
+      expect(sha).toBe(shaOf(bytes))
+      expect(existsSync(file)).toBe(false)
+      expect(await b.blobs.has(sha)).toBe(true)
+      expect((await b.blobs.read(sha)).equals(bytes)).toBe(true)
+      expect(await holding(b.blobs, async (fileOf) => (await readFile(await fileOf(sha))).equals(bytes))).toBe(true)
+      expect(await b.blobs.list()).toEqual([sha])
+    }),
+  )
+
+  test('equal bytes are one blob, however many nodes put them at once', () =>
+    withNodes(place, async ({ a, b }) => {
+      const bytes = bytesOf(2 * mebibyte, 1)
+      const shas = await Promise.all([a, b, a, b, a, b].map(({ blobs }) => blobs.putBytes(bytes)))
+      expect(new Set(shas)).toEqual(new Set([shaOf(bytes)]))
+      expect(await a.blobs.list()).toEqual([shaOf(bytes)])
+      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      const chunks = await a.links.query('SELECT FROM mindledger.blob_chunks')
+      expect(chunks).toHaveLength(place === 's3' ? 0 : 2)
+      const found = await a.register.find(shaOf(bytes))
+      if (place === 's3') expect([...s3.objects.keys()].filter((key) => key.endsWith(found?.object ?? ''))).toHaveLength(1)
+    }))
+
+  test('many readers of a blob fetch it once', () =>
+    withNodes(place, async ({ a, b }) => {
+      const sha = await a.blobs.putBytes(bytesOf(mebibyte, 2))
+      const before = s3.answered.length
+      const read = await Promise.all(Array.from({ length: 20 }, () => b.blobs.read(sha)))
+      expect(read.every((bytes) => shaOf(bytes) === sha)).toBe(true)
+      if (place === 's3') expect(s3.answered.slice(before)).toEqual(['GET 200'])
+    }))
+
+  test('a blob that is removed is gone everywhere; a node that has it still forgets it', () =>
+    withNodes(place, async ({ a, b }) => {
+      const sha = await a.blobs.putBytes(Buffer.from('to be erased'))
+      const { file, release } = await b.blobs.hold(sha)
+      const found = await a.register.find(sha)
+      expect([await a.blobs.remove(sha), await a.blobs.remove(sha), await a.blobs.has(sha)]).toEqual([true, false, false])
+      expect(await a.links.query('SELECT FROM mindledger.blob_chunks')).toHaveLength(0)
+      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      expect([...s3.objects.keys()].some((key) => key.endsWith(found?.object ?? 'none'))).toBe(false)
+      b.blobs.forget(sha)
+      expect(existsSync(file)).toBe(false)
+      release()
+      expect(await b.blobs.has(sha)).toBe(false)
+      expect((await problemOf(b.blobs.read(sha))).code).toBe('not_found')
+      expect(await b.blobs.putBytes(Buffer.from('to be erased'))).toBe(sha)
+      expect((await a.blobs.read(sha)).toString()).toBe('to be erased')
+    }))
+
+  test('a blob whose bytes are gone or others is told, and not handed out', () =>
+    withNodes(place, async ({ a, b }) => {
+      const [gone, other] = [await a.blobs.putBytes(bytesOf(3 * mebibyte, 3)), await a.blobs.putBytes(bytesOf(3 * mebibyte, 4))]
+      const [goneObject, otherObject] = [(await a.register.find(gone))?.object ?? '', (await a.register.find(other))?.object ?? '']
+      if (place === 's3') {
+        s3.objects.delete(`/ledger/blobs/${goneObject}`)
+        s3.objects.set(`/ledger/blobs/${otherObject}`, bytesOf(3 * mebibyte, 5))
+      } else {
+        await a.links.query('DELETE FROM mindledger.blob_chunks WHERE object = $1 AND number = 1', [goneObject])
+        await a.links.query('UPDATE mindledger.blob_chunks SET body = $2 WHERE object = $1 AND number = 0', [
+          otherObject,
+          bytesOf(mebibyte, 5),
+        ])
+      }
+      for (const sha of [gone, other]) {
+        const problem = await problemOf(b.blobs.read(sha))
+        expect(problem).toMatchObject({ code: 'storage_failed', title: 'Blob damaged' })
+        expect(problem.detail).toContain(sha)
+      }
+      expect(b.cache.bytes).toBe(0)
+      // The node that put them has good ones.
+      expect(shaOf(await a.blobs.read(gone))).toBe(gone)
+    }))
+
+  test('what no event names is collected by its age, and what was put again is young', () =>
+    withNodes(place, async ({ a, b, directory, url }) => {
+      const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
+      try {
+        const named = await a.blobs.putBytes(Buffer.from('named'))
+        const unnamed = await a.blobs.putBytes(Buffer.from('unnamed'))
+        const ledger = new Ledger(log, new Vault(testKey))
+        const content = { content: named, bytes: 5, row_count: 0, columns: [], original_name: null }
+        await ledger.execute({ type: 'CreateFile', data: { file: 'a', content } }, origin)
+        const options = { log, newest: () => log.newest(), blobs: b.blobs, register: b.register }
+        expect(await collectBlobs(options, signal)).toBe(0)
+        expect(await a.blobs.list()).toEqual([named, unnamed].sort())
+        await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
+        expect(await a.blobs.putBytes(Buffer.from('unnamed'))).toBe(unnamed)
+        expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(0)
+        await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
+        expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(1)
+        expect(await a.blobs.list()).toEqual([named])
+        expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+        // It is known to be named: nobody looks for it again.
+        expect(await b.register.unnamed(0)).toEqual([])
+      } finally {
+        await log.close()
+      }
+    }))
+})
+
+describe('the cache of a node', () => {
+  const threeBlobs = 3 * mebibyte
+
+  test('has a bound: those used least recently go, and come again when they are read', () =>
+    withNodes(
+      'postgres',
+      async ({ a, b, directory }) => {
+        const shas: string[] = []
+        for (let i = 0; i < 5; i++) shas.push(await a.blobs.putBytes(bytesOf(mebibyte, i)))
+        const cached = () => readdirSync(join(directory, 'b', 'blobs')).sort()
+        for (const sha of shas.slice(0, 3)) await b.blobs.read(sha)
+        await b.blobs.read(shas[0] ?? '')
+        await b.blobs.read(shas[3] ?? '')
+        await setImmediate()
+        expect(cached()).toEqual([shas[0], shas[2], shas[3]].sort())
+        expect(b.cache.bytes).toBe(threeBlobs)
+        expect(shaOf(await b.blobs.read(shas[1] ?? ''))).toBe(shas[1])
+        await setImmediate()
+        expect(cached()).toHaveLength(3)
+      },
+      threeBlobs,
+    ))
+
+  test('keeps what somebody holds, also beyond its bound, until it is released', () =>
+    withNodes(
+      'postgres',
+      async ({ a, b, directory }) => {
+        const shas: string[] = []
+        for (let i = 0; i < 5; i++) shas.push(await a.blobs.putBytes(bytesOf(mebibyte, i)))
+        await holding(b.blobs, async (fileOf) => {
+          const files = []
+          for (const sha of shas) files.push(await fileOf(sha))
+          await setImmediate()
+          for (const [i, file] of files.entries()) expect(shaOf(await readFile(file))).toBe(shas[i])
+        })
+        expect(readdirSync(join(directory, 'b', 'blobs'))).toHaveLength(3)
+        expect(b.cache.bytes).toBe(threeBlobs)
+      },
+      threeBlobs,
+    ))
+
+  test('a start finds what the one before left, within its bound, and drops what was on its way', () =>
+    withNodes('postgres', async ({ a, b, directory, reopen }) => {
+      const shas = [await a.blobs.putBytes(bytesOf(mebibyte, 1)), await a.blobs.putBytes(bytesOf(mebibyte, 2))]
+      for (const sha of shas) await b.blobs.read(sha)
+      const folder = join(directory, 'b', 'blobs')
+      writeFileSync(join(folder, '.half.part'), 'half')
+      const again = await reopen(mebibyte)
+      expect(readdirSync(folder)).toEqual([shas[1]])
+      expect(shaOf(await again.blobs.read(shas[1] ?? ''))).toBe(shas[1])
+    }))
+
+  test('a file that the disk spoiled, or that somebody took, is fetched again', () =>
+    withNodes('postgres', async ({ a, b }) => {
+      const sha = await a.blobs.putBytes(Buffer.from('as it was'))
+      writeFileSync(b.cache.path(sha), 'something')
+      await b.blobs.read(sha)
+      writeFileSync(b.cache.path(sha), 'something')
+      expect((await b.blobs.read(sha)).toString()).toBe('as it was')
+      rmSync(b.cache.path(sha))
+      expect((await b.blobs.read(sha)).toString()).toBe('as it was')
+    }))
+})
+
+test('each node wipes an erased blob when it follows the event, and one that was away before it serves', () =>
+  withNodes('postgres', async ({ a, b, directory, url, reopen }) => {
+    const vault = new Vault(testKey)
+    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
+    const [here, there] = [await open('here'), await open('there')]
+    const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
+    try {
+      const ledger = new Ledger(here, vault)
+      const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined })
+      const uploaded = async (name: string) => {
+        const content = await a.blobs.putBytes(Buffer.from(`rows of ${name}`))
+        const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
+        await ledger.execute({ type: 'CreateFile', data }, origin)
+        await b.blobs.read(content)
+        return content
+      }
+      const erase = (name: string) =>
+        erasures.erase({ subject: { what: 'file', of: { name } }, reason: null, shared: false, dryRun: false }, origin)
+      const first = await uploaded('first')
+      expect((await erase('first')).blobs).toEqual([first])
+      expect([existsSync(a.cache.path(first)), await a.blobs.has(first)]).toEqual([false, false])
+      await there.newest()
+      expect(existsSync(b.cache.path(first))).toBe(false)
+
+      const second = await uploaded('second')
+      stops.pop()?.()
+      await erase('second')
+      await there.newest()
+      const again = await reopen()
+      expect(again.cache.has(second)).toBe(true)
+      stops.push(await forgetErased(there, again.blobs))
+      expect(existsSync(again.cache.path(second))).toBe(false)
+    } finally {
+      for (const stop of stops) stop()
+      await here.close()
+      await there.close()
+    }
+  }))
+
+test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
+  withNodes('postgres', async ({ a, directory, url }) => {
+    const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
+    const lines: string[] = []
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+    const shared = { url, s3: undefined, newest: () => log.newest() }
+    const opened = await openBlobs({ paths: { blobs: join(directory, 'service') }, log, logger, shared })
+    const missing = new MissingBlobs({ log, blobs: opened.blobs, logger })
+    try {
+      const lost = await opened.blobs.putBytes(Buffer.from('lost'))
+      const content = { content: lost, bytes: 4, row_count: 0, columns: [], original_name: null }
+      await new Ledger(log, new Vault(testKey)).execute({ type: 'CreateFile', data: { file: 'a', content } }, origin)
+      missing.start()
+      await missing.stop()
+      expect(missing.warning()).toBeUndefined()
+      await a.blobs.remove(lost)
+      const orphan = await a.blobs.putBytes(Buffer.from('orphan'))
+      missing.start()
+      await missing.stop()
+      expect(missing.warning()).toBe('1 contents of files or models are missing in the shared store; "mindledger verify" names them')
+      await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '30 days'`)
+      const stop = opened.tidyBlobs()
+      await until(() => lines.some((line) => line.includes('removed blobs that no event names')))
+      await stop()
+      expect(await a.register.find(orphan)).toBeUndefined()
+    } finally {
+      await missing.stop()
+      await opened.stop()
+      await log.close()
+    }
+  }))
+
+test('a blob that is erased while a node fetches it leaves no file there', () =>
+  withNodes('postgres', async ({ a, b, directory }) => {
+    const sha = await a.blobs.putBytes(bytesOf(20 * mebibyte, 7))
+    const folder = join(directory, 'b', 'blobs')
+    const reading = problemOf(b.blobs.read(sha))
+    await until(() => readdirSync(folder).length > 0)
+    b.blobs.forget(sha)
+    expect(readdirSync(folder)).toEqual([])
+    expect((await reading).code).toBe('not_found')
+    expect(readdirSync(folder)).toEqual([])
+  }))
+
+test('while PostgreSQL is away contents that are here are read, others and uploads are refused with 503', () =>
+  withNodes('postgres', async ({ a, b }) => {
+    const [known, other] = [await a.blobs.putBytes(Buffer.from('known')), await a.blobs.putBytes(Buffer.from('other'))]
+    await b.blobs.read(known)
+    await server().postgres.kill()
+    try {
+      const refused = [b.blobs.read(other), b.blobs.putBytes(Buffer.from('new')), b.blobs.has(shaOf('new')), b.blobs.list()]
+      for (const problem of await Promise.all(refused.map(problemOf)))
+        expect(problem).toMatchObject({ code: 'storage_failed', status: 503, title: 'Blob store away', extras: { retryAfterSeconds: 2 } })
+      expect((await b.blobs.read(known)).toString()).toBe('known')
+    } finally {
+      await server().postgres.revive()
+    }
+    expect((await b.blobs.read(other)).toString()).toBe('other')
+    expect(await b.blobs.putBytes(Buffer.from('new'))).toBe(shaOf('new'))
+  }))
+
+describe('a bucket', () => {
+  test('that is slow down for a moment is asked again', () =>
+    withNodes('s3', async ({ a, b }) => {
+      s3.failures.push(503, 500)
+      const sha = await a.blobs.putBytes(Buffer.from('patient'))
+      s3.failures.push(429)
+      expect((await b.blobs.read(sha)).toString()).toBe('patient')
+    }))
+
+  test('that refuses the keys, or does not exist, stops the start', async () => {
+    const keys = { ...s3.address.keys, secretAccessKey: 'another' }
+    await expect(S3Objects.open({ ...s3.address, keys })).rejects.toThrow(
+      'BLOBS_URL: s3://ledger/blobs/ cannot be written, read and tidied: S3 answers 403 SignatureDoesNotMatch',
+    )
+    await expect(S3Objects.open({ ...s3.address, bucket: 'nowhere' })).rejects.toThrow('S3 answers 404 NoSuchBucket')
+  })
+
+  test('that is away is told with 503', () =>
+    withNodes('s3', async ({ a }) => {
+      s3.failures.push(...Array.from({ length: 200 }, () => 503))
+      expect(await problemOf(a.blobs.putBytes(Buffer.from('away')))).toMatchObject({ status: 503, title: 'Blob store away' })
+      s3.failures.length = 0
+      expect(await a.blobs.list()).toEqual([])
+    }))
+
+  test('that nobody names any more leaves its blobs unread, and says where they are', () =>
+    withNodes('s3', async ({ a, directory, url }) => {
+      const sha = await a.blobs.putBytes(Buffer.from('elsewhere'))
+      const without = await openStore(url, join(directory, 'c'))
+      try {
+        expect((await problemOf(without.blobs.read(sha))).detail).toContain('s3://ledger/blobs/')
+      } finally {
+        await without.close()
+      }
+    }))
+})

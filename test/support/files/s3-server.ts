@@ -1,0 +1,123 @@
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { S3Address } from '../../../src/files/shared/s3-address.js'
+
+export type S3Server = {
+  address: S3Address
+  /** The objects that are whole, by their path. */
+  objects: Map<string, Buffer>
+  /** The requests that were answered, as `PUT 200`. */
+  answered: string[]
+  /** Answers that take the place of the next ones. */
+  failures: number[]
+  stop: () => Promise<void>
+}
+
+const keys = { accessKeyId: 'key-of-the-tests', secretAccessKey: 'secret of the tests', sessionToken: undefined }
+const region = 'eu-test-1'
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** The signature that a request must have, as AWS describes its version 4. */
+const signatureOf = (request: IncomingMessage, signedHeaders: string): string => {
+  const header = (name: string): string => String(request.headers[name] ?? '').trim()
+  const canonical = [
+    request.method,
+    request.url,
+    '',
+    ...signedHeaders.split(';').map((name) => `${name}:${header(name)}`),
+    '',
+    signedHeaders,
+    header('x-amz-content-sha256'),
+  ].join('\n')
+  const time = header('x-amz-date')
+  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
+  const toSign = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')
+  const ofDay = hmac(`AWS4${keys.secretAccessKey}`, time.slice(0, 8))
+  return hmac(hmac(hmac(hmac(ofDay, region), 's3'), 'aws4_request'), toSign).toString('hex')
+}
+
+const refuse = (response: ServerResponse, status: number, code: string): void => {
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?><Error><Code>${code}</Code></Error>`)
+}
+
+/** What is wrong with the signature of a request. */
+const objection = (request: IncomingMessage): string | undefined => {
+  const [, key, signedHeaders = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\S+, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      request.headers.authorization ?? '',
+    ) ?? []
+  if (key !== keys.accessKeyId) return 'InvalidAccessKeyId'
+  const isComplete = ['host', 'x-amz-content-sha256', 'x-amz-date'].every((name) => signedHeaders.split(';').includes(name))
+  return isComplete && signature === signatureOf(request, signedHeaders) ? undefined : 'SignatureDoesNotMatch'
+}
+
+/** Starts a small server of the part of S3 that blobs use. It verifies signatures and the hashes of bodies, as S3 does. */
+export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
+  const objects = new Map<string, Buffer>()
+  const answered: string[] = []
+  const failures: number[] = []
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const path = decodeURIComponent(request.url ?? '')
+    const failure = failures.shift()
+    if (failure !== undefined) {
+      refuse(response, failure, 'SlowDown')
+      return
+    }
+    const wrong = objection(request)
+    if (wrong !== undefined) {
+      refuse(response, 403, wrong)
+      return
+    }
+    if (!path.startsWith(`/${bucket}/`)) {
+      refuse(response, 404, 'NoSuchBucket')
+      return
+    }
+    const body = Buffer.concat(parts)
+    if (sha256(body) !== request.headers['x-amz-content-sha256']) {
+      refuse(response, 400, 'XAmzContentSHA256Mismatch')
+      return
+    }
+    if (request.method === 'PUT') {
+      if (request.headers['content-length'] === undefined) {
+        refuse(response, 411, 'MissingContentLength')
+        return
+      }
+      objects.set(path, body)
+      response.writeHead(200).end()
+    } else if (request.method === 'DELETE') {
+      objects.delete(path)
+      response.writeHead(204).end()
+    } else {
+      const found = objects.get(path)
+      if (!found) {
+        refuse(response, 404, 'NoSuchKey')
+        return
+      }
+      response.writeHead(200, { 'content-length': String(found.length) }).end(found)
+    }
+  }
+  const server = createServer((request, response) => {
+    response.once('finish', () => answered.push(`${request.method ?? ''} ${response.statusCode}`))
+    // A client that goes away in the middle of a body has put nothing.
+    answer(request, response).catch(() => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const endpoint = new URL(`http://127.0.0.1:${port}`)
+  return {
+    address: { bucket, prefix: 'blobs/', endpoint, region, keys },
+    ...{ objects, answered, failures },
+    stop: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
