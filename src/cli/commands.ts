@@ -219,6 +219,24 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
       return (await import('./commands/restore.js')).restore(config, { backup: from, into, heads, vkey: key, erasures }, out)
     },
   },
+  migrate: {
+    about: 'move the log with its contents to PostgreSQL, or back',
+    more: `To PostgreSQL it takes the data directory, whose service has ended, and makes it that of a node. Back it takes a log that nodes share, named by --from, and makes a data directory of it; the nodes have ended.
+Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. The exit status is 1 when contents are missing.`,
+    options: {
+      to: 'postgres://user@host/database, or with --from a directory',
+      from: 'the PostgreSQL to make a directory of',
+      quiet,
+    },
+    example: 'mindledger migrate --to postgres://ledger@db.corp/ledger',
+    run: async ({ config, values, out }) => {
+      const { migrate, isPostgres } = await import('./commands/migrate.js')
+      const to = required('to', values.to)
+      if (isPostgres(to) === (values.from !== undefined) || (values.from !== undefined && !isPostgres(values.from)))
+        throw new UsageError('migrate takes --to postgres://…, or --from postgres://… and --to with a directory')
+      return migrate(config, { to, from: values.from }, out)
+    },
+  },
   'rotate-key': {
     about: 'replace the master key; if VAULT_KEY is set, by NEW_VAULT_KEY',
     options: { url },

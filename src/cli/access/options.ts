@@ -10,6 +10,7 @@ export const options = {
   csv: { type: 'boolean' },
   vertical: { type: 'boolean', short: 'x' },
   from: { type: 'string', value: 'where' },
+  to: { type: 'string', value: 'where' },
   follow: { type: 'boolean', short: 'f' },
   head: { type: 'string', multiple: true, value: 'file' },
   key: { type: 'boolean' },

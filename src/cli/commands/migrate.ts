@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import type { SharedPlace } from '../../files/shared/open-store.js'
+import { readS3 } from '../../files/shared/s3-address.js'
+import { toDirectory } from '../../migration/to-directory.js'
+import { toPostgres, type Moved } from '../../migration/to-postgres.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { checkDataDirectory, lockDataDirectory, prepareDataDirectory } from '../../setup/data-directory.js'
+import { findMasterKeys } from '../../vault/key-files.js'
+import { Vault } from '../../vault/vault.js'
+import type { Output } from '../terminal/output.js'
+
+/** `from` is the PostgreSQL that a directory is made of. */
+export type MigrateOptions = { to: string; from: string | undefined }
+
+export const isPostgres = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place)
+
+const tell = (where: string, { position, blobs, missing }: Moved, out: Output): number => {
+  out.line(`${where} has the log up to position ${position}, and ${blobs} blobs`)
+  for (const hash of missing) out.line(`blob ${hash} is missing here already, and was not moved`)
+  return missing.length === 0 ? 0 : 1
+}
+
+/**
+ * `mindledger migrate --to postgres://…`: the data directory becomes that of a node. `mindledger migrate --from postgres://… --to <dir>`:
+ * the log that nodes share becomes a data directory. Exit status 1 when blobs are missing.
+ */
+export const migrate = async (config: Config, { to, from }: MigrateOptions, out: Output): Promise<number> => {
+  const placeOf = (url: string): SharedPlace => ({
+    url,
+    s3: config.blobsUrl === undefined ? undefined : readS3(config.blobsUrl, config.blobKeys),
+  })
+  const onProgress = (text: string) => out.progress(text)
+  const paths = from === undefined ? checkDataDirectory(config.dataDirectory) : prepareDataDirectory(resolve(to))
+  const unlock = lockDataDirectory(paths)
+  try {
+    if (from === undefined) return tell('PostgreSQL', await toPostgres({ paths, to: placeOf(to), onProgress }), out)
+    const [key, ...others] = findMasterKeys(paths, config.masterKeys)
+    if (!key) throw new ConfigError(`bring the master key of the log: as VAULT_KEY, or as ${paths.vaultKey}`)
+    return tell(paths.root, await toDirectory({ from: placeOf(from), paths, vault: new Vault(key, ...others), onProgress }), out)
+  } finally {
+    unlock()
+  }
+}

@@ -1,0 +1,56 @@
+import { nextChain } from '../../events/stored/chain.js'
+import type { AnswerRow, EventRow, NoteRow, PayloadRow } from '../log/shared/rows.js'
+import { sharedNotes } from '../log/shared/written-rows.js'
+import { readMeta, type Connection } from '../log/storage/schema.js'
+import { ConfigError } from '../setup/config.js'
+
+const batchMaxRows = 1_000
+const batchMaxBytes = 4 * 1024 * 1024
+
+/** Rows in parts of a bounded size; a part has one row at least. */
+function* inParts<Row>(rows: Iterable<Row>, bytesOf: (row: Row) => number): Generator<Row[]> {
+  let part: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    part.push(row)
+    bytes += bytesOf(row)
+    if (part.length < batchMaxRows && bytes < batchMaxBytes) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield part
+}
+
+/** The events after a position, in parts. @throws ConfigError when one does not chain on to the one before */
+export function* eventsAfter(db: Connection, position: number, chain: Buffer): Generator<EventRow[]> {
+  const events = db.prepare<[number], EventRow>('SELECT position, text, chain FROM events WHERE position > ? ORDER BY position')
+  let previous = { position, chain }
+  for (const part of inParts(events.iterate(position), ({ text }) => text.length)) {
+    for (const event of part) {
+      if (event.position !== previous.position + 1 || !nextChain(previous.chain, event.text).equals(event.chain))
+        throw new ConfigError(`the log is damaged at position ${previous.position + 1}; "mindledger verify" says more`)
+      previous = event
+    }
+    yield part
+  }
+}
+
+export const payloadsIn = (db: Connection): Generator<PayloadRow[]> => {
+  const payloads = db.prepare<[], PayloadRow>(
+    'SELECT hash, key_id AS keyId, wrapped, body, replaced_by AS replacedBy FROM payloads ORDER BY id',
+  )
+  return inParts(payloads.iterate(), ({ body }) => body.length)
+}
+
+export const answersIn = (db: Connection): Generator<AnswerRow[]> => {
+  const answers = db.prepare<[], AnswerRow>('SELECT actor, key, fingerprint, answer, answered_at AS answeredAt FROM answers')
+  return inParts(answers.iterate(), ({ answer }) => answer.length)
+}
+
+/** The log's own notes that every node has to know. */
+export const notesIn = (db: Connection): NoteRow[] =>
+  sharedNotes.flatMap((key) => {
+    const value = readMeta(db, key)
+    return value === undefined ? [] : [{ key, value }]
+  })

@@ -1,0 +1,71 @@
+import { sync } from '../basics/disk.js'
+import { neededBlobs } from '../backup/log-copy.js'
+import { isProblem } from '../basics/errors.js'
+import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
+import { SharedLog } from '../log/shared/shared-log.js'
+import { seqNote } from '../log/shared/written-rows.js'
+import { openForWriting, type Connection } from '../log/storage/schema.js'
+import type { DataPaths } from '../setup/data-directory.js'
+import type { Vault } from '../vault/vault.js'
+import type { Moved } from './to-postgres.js'
+
+export type ToDirectory = {
+  from: SharedPlace
+  /** The data directory: empty, or one that follows this log. */
+  paths: DataPaths
+  vault: Vault
+  onProgress: (text: string) => void
+}
+
+const follow = async ({ from, paths, vault }: ToDirectory): Promise<number> => {
+  const log = await SharedLog.open({ url: from.url, file: paths.log, vault })
+  try {
+    return (await log.head()).position
+  } finally {
+    await log.close()
+  }
+}
+
+const fetchBlobs = async (db: Connection, { from, paths, onProgress }: ToDirectory): Promise<Omit<Moved, 'position'>> => {
+  const needed = [...neededBlobs(db)]
+  const missing: string[] = []
+  const { blobs, close } = await openSharedStore(from, { folder: paths.blobs, maxBytes: Infinity })
+  try {
+    for (const [done, hash] of needed.entries()) {
+      try {
+        ;(await blobs.hold(hash)).release()
+      } catch (error) {
+        if (!isProblem(error) || error.code !== 'not_found') throw error
+        missing.push(hash)
+      }
+      onProgress(`${done + 1} of ${needed.length} blobs`)
+    }
+  } finally {
+    await close()
+  }
+  await sync(paths.blobs)
+  return { blobs: needed.length - missing.length, missing }
+}
+
+/**
+ * Makes a data directory of a log that nodes share, as it is now; its nodes have ended, or the log goes on without this directory. Each
+ * event is checked against the chain, and each blob against its hash. One that was cut off goes on where it was.
+ *
+ * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, onProgress })).missing // []
+ * @throws ConfigError when PostgreSQL cannot be reached or the directory has another log; Problem storage_failed
+ */
+export const toDirectory = async (asked: ToDirectory): Promise<Moved> => {
+  const position = await follow(asked)
+  const db = openForWriting(asked.paths.log, () => {
+    throw new Error('the log has gone')
+  })
+  try {
+    const moved = await fetchBlobs(db, asked)
+    // A log of its own from now on: it follows no other one.
+    db.prepare<[string]>('DELETE FROM meta WHERE key = ?').run(seqNote)
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    return { position, ...moved }
+  } finally {
+    db.close()
+  }
+}

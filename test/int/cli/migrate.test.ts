@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { headSigner } from '../../../src/audit/head-key.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { masterKeys } from '../../../src/vault/key-files.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { cliFile, mindledger } from '../../support/cli.js'
+import { startS3 } from '../../support/files/s3-server.js'
+import { logServer } from '../../support/log/each-log.js'
+import { origin, temporaryDirectory } from '../../support/log/log.js'
+import { until } from '../../support/until.js'
+
+const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
+const { server } = logServer()
+let place: ReturnType<typeof temporaryDirectory>
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(() => place.remove())
+
+const migrate = (directory: string, args: readonly string[], env: Record<string, string> = {}) =>
+  mindledger(['migrate', ...args, '--quiet'], { DATA_DIR: directory, ...env })
+
+/** The keys of a log are brought by whoever runs it. */
+const bringKeys = (from: string, to: string): void => {
+  mkdirSync(to)
+  for (const key of ['vault.key', 'head.key']) if (existsSync(join(from, key))) copyFileSync(join(from, key), join(to, key))
+}
+
+const open = (directory: string): SqliteLog => {
+  const paths = prepareDataDirectory(directory)
+  return new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths, [])) })
+}
+
+/** A directory of an earlier release, which this one has opened, and signs the heads of. */
+const copyOfGolden = async (name: string): Promise<string> => {
+  const directory = join(place.path, name)
+  cpSync(golden, directory, { recursive: true })
+  const log = open(directory)
+  await headSigner(dataPaths(directory), undefined, log)
+  await log.close()
+  return directory
+}
+
+/** All that a directory says of its log, and the names of its blobs. */
+const contentsOf = async (directory: string) => {
+  const db = new Database(join(directory, 'log.sqlite'), { readonly: true })
+  try {
+    return {
+      exported: (await mindledger(['export'], { DATA_DIR: directory })).out,
+      rows: [
+        ...db.prepare('SELECT position, text, hex(chain) FROM events ORDER BY position').raw().all(),
+        ...db.prepare('SELECT hash, key_id, hex(wrapped), hex(body), replaced_by FROM payloads ORDER BY hash').raw().all(),
+        ...db.prepare('SELECT * FROM answers ORDER BY actor, key').raw().all(),
+        ...db.prepare('SELECT stream, kind, project, name, id, version, state FROM resources ORDER BY stream').raw().all(),
+        ...db.prepare('SELECT * FROM meta WHERE key <> ? ORDER BY key').raw().all('shared_seq'),
+      ],
+      blobs: readdirSync(join(directory, 'blobs'))
+        .filter((name) => !name.includes('.'))
+        .sort(),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+test.each(['postgres', 's3'])('a log that goes to PostgreSQL, with blobs in %s, and back is the same to the byte', async (kind) => {
+  const s3 = kind === 's3' ? await startS3() : undefined
+  const env: Record<string, string> = s3
+    ? {
+        BLOBS_URL: `s3://ledger/moved?endpoint=${s3.address.endpoint?.href ?? ''}&region=${s3.address.region}`,
+        AWS_ACCESS_KEY_ID: s3.address.keys.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: s3.address.keys.secretAccessKey,
+      }
+    : {}
+  try {
+    const [there, back] = [await copyOfGolden('there'), join(place.path, 'back')]
+    const heads = join(place.path, 'heads')
+    writeFileSync(heads, (await mindledger(['head'], { DATA_DIR: there })).out)
+    const before = await contentsOf(there)
+    expect(before.exported.split('\n').length).toBeGreaterThan(50)
+    const url = await server().newUrl()
+
+    const moved = await migrate(there, ['--to', url], env)
+    expect(moved).toMatchObject({ code: 0, err: '' })
+    expect(moved.out).toMatch(/^PostgreSQL has the log up to position \d+, and \d+ blobs\n$/)
+    const again = await migrate(there, ['--to', url], env)
+    expect(again.code).toBe(2)
+    expect(again.err).toContain('PostgreSQL has a log already')
+
+    bringKeys(there, back)
+    expect(await migrate(there, ['--from', url, '--to', back], env)).toMatchObject({ code: 0, err: '' })
+    expect(await contentsOf(back)).toEqual(before)
+    const verified = await mindledger(['verify', '--head', heads, '--quiet'], { DATA_DIR: back })
+    expect(verified).toMatchObject({ code: 0, err: '' })
+    // It has a log of its own now.
+    const once = await migrate(there, ['--from', url, '--to', back], env)
+    expect(once).toMatchObject({ code: 2, err: expect.stringContaining('a log of its own') })
+  } finally {
+    await s3?.stop()
+  }
+})
+
+test('the directory that was moved is that of a node, and another node joins', async () => {
+  const [there, other] = [join(place.path, 'there'), join(place.path, 'other')]
+  // As an earlier release left it.
+  cpSync(golden, there, { recursive: true })
+  const url = await server().newUrl()
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  bringKeys(there, other)
+  const asNode = async (directory: string) => {
+    const paths = prepareDataDirectory(directory)
+    const vault = new Vault(...masterKeys(paths, []))
+    return { vault, log: await SharedLog.open({ url, file: paths.log, vault }) }
+  }
+  const [a, b] = [await asNode(there), await asNode(other)]
+  try {
+    expect(await b.log.head()).toEqual(await a.log.head())
+    await new Ledger(a.log, a.vault).execute({ type: 'CreateProject', data: { project: 'after_the_move' } }, origin)
+    await b.log.newest()
+    expect(await b.log.head()).toEqual(await a.log.head())
+    expect(await b.log.resources.one('project', 'after_the_move')).toBeDefined()
+  } finally {
+    await a.log.close()
+    await b.log.close()
+  }
+})
+
+test('a move that is killed goes on where it was, and nobody opens the log before it is whole', async () => {
+  const there = join(place.path, 'there')
+  const paths = prepareDataDirectory(there)
+  const vault = new Vault(...masterKeys(paths, []))
+  const log = new SqliteLog({ file: paths.log, vault })
+  const ledger = new Ledger(log, vault)
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+  const params = { note: 'x'.repeat(1_000), api_key: 'a secret' }
+  for (let n = 0; n < 6_000; n += 500)
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) =>
+        ledger.execute({ type: 'CreateSkill', data: { project: 'shop', skill: `s${n + i}`, type: 'sql', params } }, origin),
+      ),
+    )
+  await log.close()
+  const before = await contentsOf(there)
+  const url = await server().newUrl()
+  const child = spawn(process.execPath, [cliFile, 'migrate', '--to', url, '--quiet'], {
+    env: { ...process.env, DATA_DIR: there },
+    stdio: 'ignore',
+  })
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const count = async () => {
+      const { rows } = await client.query<{ there: boolean }>(`SELECT to_regclass('mindledger.events') IS NOT NULL AS there`)
+      if (rows[0]?.there !== true) return 0
+      return Number((await client.query<{ n: string }>('SELECT count(*) AS n FROM mindledger.events')).rows[0]?.n)
+    }
+    await until(async () => (await count()) > 0)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(await count()).toBeLessThan(6_001)
+    const elsewhere = join(place.path, 'elsewhere.sqlite')
+    await expect(SharedLog.open({ url, file: elsewhere, vault })).rejects.toThrow('the shared log has the format 0')
+  } finally {
+    await client.end()
+  }
+  expect(await migrate(there, ['--to', url])).toMatchObject({ code: 0 })
+  const back = join(place.path, 'back')
+  mkdirSync(back)
+  copyFileSync(join(there, 'vault.key'), join(back, 'vault.key'))
+  expect(await migrate(there, ['--from', url, '--to', back])).toMatchObject({ code: 0 })
+  expect(await contentsOf(back)).toEqual(before)
+})
+
+test('a damaged event, a missing blob, and another log are told', async () => {
+  const there = await copyOfGolden('there')
+  const [blob = ''] = readdirSync(join(there, 'blobs'))
+  rmSync(join(there, 'blobs', blob))
+  const url = await server().newUrl()
+  const moved = await migrate(there, ['--to', url])
+  expect(moved).toMatchObject({ code: 1 })
+  expect(moved.out).toContain(`blob ${blob} is missing`)
+
+  const damaged = await copyOfGolden('damaged')
+  const db = new Database(join(damaged, 'log.sqlite'))
+  db.exec(
+    `DROP TRIGGER events_stay_as_they_are; UPDATE events SET text = replace(text, 'tester', 'TESTER'), chain = zeroblob(32) WHERE position = 3`,
+  )
+  db.close()
+  expect(await migrate(damaged, ['--to', await server().newUrl()])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('the log is damaged at position 3'),
+  })
+
+  const another = join(place.path, 'another')
+  await open(another).close()
+  expect((await migrate(another, ['--to', url])).err).toContain('PostgreSQL has a log already')
+  expect((await migrate(there, ['--to', join(place.path, 'x')])).err).toContain('migrate takes --to postgres://')
+  expect(readFileSync(join(there, 'FORMAT'), 'utf8')).toBe('1\n')
+})
