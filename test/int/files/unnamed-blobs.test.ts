@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { readConfig } from '../../../src/setup/config.js'
@@ -112,6 +112,8 @@ test('an older log that is put beside newer blobs loses none of them', async () 
     const names = readdirSync(join(path, 'blobs'))
     expect(names).toHaveLength(2)
     copyFileSync(join(path, 'older.sqlite'), join(path, 'log.sqlite'))
+    // They may have followed the newer log, and would say so.
+    rmSync(join(path, 'tables'), { recursive: true, force: true })
     const third = await start()
     await upload(third.url, 'third')
     await third.close()
