@@ -3,8 +3,7 @@ import { neededBlobs } from '../backup/log-copy.js'
 import { isProblem } from '../basics/errors.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import { SharedLog } from '../log/shared/shared-log.js'
-import { seqNote } from '../log/shared/written-rows.js'
-import { openForWriting, type Connection } from '../log/storage/schema.js'
+import { openForWriting, sharedSeqNote, type Connection } from '../log/storage/schema.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
 import type { Moved } from './to-postgres.js'
@@ -62,7 +61,7 @@ export const toDirectory = async (asked: ToDirectory): Promise<Moved> => {
   try {
     const moved = await fetchBlobs(db, asked)
     // A log of its own from now on: it follows no other one.
-    db.prepare<[string]>('DELETE FROM meta WHERE key = ?').run(seqNote)
+    db.prepare<[string]>('DELETE FROM meta WHERE key = ?').run(sharedSeqNote)
     db.pragma('wal_checkpoint(TRUNCATE)')
     return { position, ...moved }
   } finally {

@@ -8,8 +8,7 @@ import type { Place, Rows } from '../log/shared/rows.js'
 import { Session, Unreachable } from '../log/shared/session.js'
 import { appendBatch } from '../log/shared/statements.js'
 import { openTables } from '../log/shared/tables.js'
-import { seqNote } from '../log/shared/written-rows.js'
-import { openForReading, openForWriting, readLogId, writeMeta, type Connection } from '../log/storage/schema.js'
+import { openForReading, openForWriting, readLogId, sharedSeqNote, writeMeta, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { answersIn, eventsAfter, notesIn, payloadsIn } from './stored-rows.js'
@@ -149,7 +148,7 @@ export const toPostgres = async (asked: ToPostgres): Promise<Moved> => {
     const place = await sendLog(open, db, asked)
     const moved = await sendBlobs(db, asked)
     // From now on the directory follows.
-    changeHere(paths, (here) => writeMeta(here, seqNote, String(place.seq)))
+    changeHere(paths, (here) => writeMeta(here, sharedSeqNote, String(place.seq)))
     await open.query('UPDATE mindledger.head SET format = $1', [finished])
     return { position: place.position, ...moved }
   } catch (error) {
