@@ -18,8 +18,8 @@ type Options = { config: Config; logger: Logger; storage: Storage; analytics: An
 
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened((undo) => {
-    const { ledger, log, vault, blobs, paths, clock } = storage
-    const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
+    const { ledger, leases, log, vault, blobs, paths, clock } = storage
+    const jobs = new JobService({ ledger, leases, engine: sql, clock: systemClock, logger })
     const erasures = new Erasures({ ledger, blobs, purge: (upTo) => analytics.purge(upTo), purgeKnowledge: () => knowledge.purge() })
     const rotation = new KeyRotation({
       ...{ log, ledger, vault, paths },

@@ -15,12 +15,12 @@ export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }
 
-export const openModels = ({ config, logger, storage: { ledger, blobs, paths }, analytics }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, leases, blobs, paths }, analytics }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const select = askRows(analytics, config.defaultProject)
     const trainings = new TrainingService({
-      ...{ ledger, blobs, trainer, logger, select },
+      ...{ ledger, leases, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
       nondeterminism: askNondeterminism(analytics, config.defaultProject),
     })

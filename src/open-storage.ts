@@ -5,6 +5,7 @@ import { Heads } from './audit/heads.js'
 import { TrustedClock } from './basics/trusted-clock.js'
 import { opened } from './basics/undo.js'
 import { MissingBlobs } from './files/missing-blobs.js'
+import { soleLeases, type Leases } from './log/contract/leases.js'
 import { systemOrigin } from './log/contract/origins.js'
 import type { Batch, ServedLog } from './log/contract/log.js'
 import type { Nodes } from './log/shared/nodes.js'
@@ -67,5 +68,6 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await headFile?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, ledger, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    const leases: Leases = soleLeases
+    return { paths, vault, log, nodes, ledger, leases, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
 import { mapMembers, unfitJson, type Json } from '../../events/common.js'
-import { wrong } from '../basics/errors.js'
+import { Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { inTurns } from '../basics/long-work.js'
 import type { Expects } from '../log/contract/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
-import type { Lookup } from '../log/contract/lookups.js'
+import { byStream, type Found, type Lookup } from '../log/contract/lookups.js'
 import { tokensIn } from '../dialect/lexer.js'
 import { findSecretLiterals } from '../dialect/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
@@ -67,6 +67,14 @@ const refuseSecretQuery = async (query: string): Promise<void> => {
 }
 
 type Facts = Record<string, unknown>
+
+/** The name of a fact; those of commands have a number before them. */
+const jobOfRun = 'job of the run'
+
+/** A node that was cut off from the others may go on with a run that they have ended. */
+const requireRun = (run: string, job: Found<'job'> | undefined): void => {
+  if (job?.state.running?.run !== run) throw new Problem('not_ready', 'Run ended', 'the run of the job that sent this has ended')
+}
 
 const prefixed = (lookups: Record<string, Lookup>, prefix: string): Record<string, Lookup> => {
   const all: Record<string, Lookup> = {}
@@ -143,10 +151,17 @@ export class Ledger {
     const parts: Parts = { payloads: [...payloads], queries: [] }
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
     const [first] = prepared
+    // What was given to somebody is recorded in any case; such commands are about no resource.
+    const during = prepared.some(({ subject }) => subject !== undefined) ? origin.during : undefined
     const submission: Submission = {
       origin,
-      lookups: Object.assign({}, ...prepared.map(({ lookups }) => lookups)) as Record<string, Lookup>,
+      lookups: Object.assign(
+        {},
+        during && { [jobOfRun]: byStream('job', during.job) },
+        ...prepared.map(({ lookups }) => lookups),
+      ) as Record<string, Lookup>,
       decide: (facts) => {
+        if (during) requireRun(during.run, facts[jobOfRun] as Found<'job'> | undefined)
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },

@@ -10,22 +10,24 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
-import type { Origin, Outcome } from '../log/contract/log.js'
+import type { Lease, Leases } from '../log/contract/leases.js'
+import type { Found, Origin, Outcome } from '../log/contract/log.js'
 import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/secrets.js'
 import type { JobClock } from './clock.js'
 import { dueAt } from '../commands/rules/schedule.js'
 import { runStatements, type Engine, type JobWork, type RunEnd } from './run.js'
 
-type Options = { ledger: Ledger; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
+type Options = { ledger: Ledger; leases: Leases; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
 
 /** Why a run is aborted before its statements end. */
 type Cut = RunEnd & { error: string }
-type Active = { abort: AbortController; cut?: Cut; done: Promise<void> }
+type Active = { run: string; abort: AbortController; cut?: Cut; done: Promise<void> }
 /** A run whose start is recorded. */
 type Begun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
 
 const interrupted: Cut = { outcome: 'interrupted', error: 'the service stopped while it ran' }
+const left: Cut = { outcome: 'interrupted', error: 'this node lost its connection to the others while it ran' }
 const cancelled: Cut = { outcome: 'cancelled', error: 'the job was deleted' }
 const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after its limit of ${limits.jobRunTimeoutMs} ms` }
 
@@ -41,7 +43,10 @@ const afterFaultMs = 60_000
  * that was due while the service was down runs once at its start, and an interrupted run is recorded as such. Runs of one job never
  * overlap.
  *
- * @example const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
+ * Who runs a job has its lease. The log would let one node alone start a run; the lease spares the others the attempt, and tells that
+ * whoever had begun a run is gone: a run without a holder was cut off.
+ *
+ * @example const jobs = new JobService({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */
 export class JobService {
   /** When each job is due, in milliseconds since 1970. A job without further runs is missing. */
@@ -60,23 +65,42 @@ export class JobService {
     this.#runningMax = options.runningMax ?? limits.jobsRunningMax
   }
 
-  /** Records the end of runs that an earlier run of the service left unfinished, and starts the timer. */
+  /** Records the end of runs that an earlier run of the service, or a node that is gone, left unfinished, and starts the timer. */
   async start(): Promise<void> {
     const { log } = this.options.ledger
     this.#unsubscribe = log.onChanged(['job'], (stream) => this.#follow(stream))
-    for (const { stream, state, version } of await log.resources.list('job')) {
-      if (state.running) {
-        // The newest event of a running job is the start of the run.
-        const [begun] = await log.readStream(stream, version - 1, 1)
-        await this.#finish(
-          { stream, job: state, run: state.running, origin: await this.#originOf(state, begun?.position) },
-          interrupted,
-          [],
-        )
-      }
-      this.#note(stream, state)
+    for (const { stream, state } of await log.resources.list('job')) {
+      if (state.running) await this.#withLease(stream, () => this.#endLeft(stream))
+      this.#note(stream, (await log.resources.byStream('job', stream))?.state)
     }
     this.#arm()
+  }
+
+  /** Does work with the lease of a job; says whether another node has it. */
+  async #withLease(stream: StreamId, work: (lease: Lease) => Promise<void>): Promise<'done' | 'elsewhere'> {
+    const lease = await this.options.leases.take(`job:${stream}`)
+    if (!lease) return 'elsewhere'
+    try {
+      await work(lease)
+      return 'done'
+    } finally {
+      await lease.release()
+    }
+  }
+
+  /** Ends the run of whoever had the lease before: it is gone. If its end was recorded meanwhile, that one stands. */
+  async #endLeft(stream: StreamId): Promise<void> {
+    const found = await this.#found(stream)
+    if (!found?.state.running) return
+    const { state, version } = found
+    // The newest event of a running job is the start of the run.
+    const [begun] = await retryWhileBusy(() => this.options.ledger.log.readStream(stream, version - 1, 1), this.#isStopping)
+    const origin = await this.#originOf(state, begun?.position)
+    await this.#finish({ stream, job: state, run: found.state.running, origin }, interrupted, [])
+  }
+
+  #found(stream: StreamId): Promise<Found<'job'> | undefined> {
+    return retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
   }
 
   /** Begins no further runs and waits for those in progress; runs that exceed the time limit of a stop are aborted. */
@@ -107,7 +131,7 @@ export class JobService {
 
   /** Reads the due time of a job. */
   async #look(stream: StreamId): Promise<void> {
-    const found = await retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
+    const found = await this.#found(stream)
     const active = this.#active.get(stream)
     if (!found && active) this.#cut(active, cancelled)
     this.#note(stream, found?.state)
@@ -115,8 +139,11 @@ export class JobService {
   }
 
   #note(stream: StreamId, job: Job | undefined): void {
-    const next = job ? dueAt(job, this.options.clock.now()) : null
-    if (next === null) this.#due.delete(stream)
+    const now = this.options.clock.now()
+    const next = job ? dueAt(job, now) : null
+    // Whoever runs it may fall silent.
+    if (job?.running && this.#active.get(stream)?.run !== job.running.run) this.#due.set(stream, now + limits.leaseLookIntervalMs)
+    else if (next === null) this.#due.delete(stream)
     else this.#due.set(stream, Date.parse(next))
   }
 
@@ -151,7 +178,7 @@ export class JobService {
   }
 
   #begin(stream: StreamId): void {
-    const active: Active = { abort: new AbortController(), done: Promise.resolve() }
+    const active: Active = { run: uuidv7(), abort: new AbortController(), done: Promise.resolve() }
     this.#active.set(stream, active)
     active.done = this.#run(stream, active)
       .catch((error: unknown) => {
@@ -165,32 +192,42 @@ export class JobService {
   }
 
   async #run(stream: StreamId, active: Active): Promise<void> {
-    const begun = await this.#start(stream)
+    const { clock } = this.options
+    const ran = await this.#withLease(stream, (lease) => this.#runHeld(stream, active, lease))
+    if (ran === 'elsewhere') this.#due.set(stream, clock.now() + limits.leaseLookIntervalMs)
+  }
+
+  async #runHeld(stream: StreamId, active: Active, lease: Lease): Promise<void> {
+    const { clock } = this.options
+    await this.#endLeft(stream)
+    const now = clock.now()
+    const begun = await this.#start(stream, active.run, now)
     if (!begun) {
-      // The job was deleted or has expired just now. If something else prevents the run, the job waits before the next attempt.
+      // The job was deleted or has expired just now, or ran elsewhere. If something else prevents the run, the job waits before the next.
       await this.#look(stream)
-      if ((this.#due.get(stream) ?? Infinity) <= this.options.clock.now()) this.#due.set(stream, this.options.clock.now() + afterFaultMs)
+      if ((this.#due.get(stream) ?? Infinity) <= now) this.#due.set(stream, clock.now() + afterFaultMs)
       return
     }
-    const forget = this.options.clock.wait(limits.jobRunTimeoutMs, () => this.#cut(active, tookTooLong))
+    const forget = clock.wait(limits.jobRunTimeoutMs, () => this.#cut(active, tookTooLong))
+    const lose = () => this.#cut(active, left)
+    lease.lost.addEventListener('abort', lose, { once: true })
+    if (!lease.isHeld) lose()
     const results: JobStatementResult[] = []
     const result = await this.#carryOut(begun, active, results).finally(forget)
     await this.#finish(begun, result, results)
   }
 
-  async #start(stream: StreamId): Promise<Begun | undefined> {
-    const { ledger, clock } = this.options
-    const found = await retryWhileBusy(() => ledger.log.resources.byStream('job', stream), this.#isStopping)
+  async #start(stream: StreamId, run: string, now: number): Promise<Begun | undefined> {
+    const found = await this.#found(stream)
     if (!found) return undefined
-    const run = uuidv7()
     const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
-    const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(clock.now()) } }, origin)
+    const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(now) } }, origin)
     const job = resource?.kind === 'job' ? resource.state : undefined
     if (job?.running?.run !== run) return undefined
     return { stream, job, run: job.running, origin: { ...origin, causation: causeAt(positions[0] ?? found.id) } }
   }
 
-  async #carryOut({ job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<RunEnd> {
+  async #carryOut({ stream, job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<RunEnd> {
     let hide = (text: string) => text
     try {
       const { query, if_query } = await this.#textOf(job)
@@ -201,7 +238,7 @@ export class JobService {
         times: run,
         last: job.last ?? nothingSeen,
         db: () => this.#projectOf(job),
-        origin: { ...origin, source: 'sql' },
+        origin: { ...origin, source: 'sql', during: { job: stream, run: run.run } },
         signal: active.abort.signal,
         pause: () => new Promise((resolve) => this.options.clock.wait(tryAgainMs, resolve)),
       }
@@ -234,6 +271,8 @@ export class JobService {
     const end = { run: run.run, outcome, error: error === null ? null : fit(error), statements }
     const data = { stream, ...end, ...(conditionLast && { condition_last: conditionLast }) }
     const { positions } = await this.#execute({ type: 'FinishJobRun', data }, origin)
+    // Another node had recorded its end.
+    if (positions.length === 0 && outcome !== 'cancelled') return
     const line = { job: origin.actor, run: run.run, outcome, ...(error !== null && { error: data.error }), positions }
     this.options.logger[outcome === 'error' ? 'warn' : 'info'](line, `job ${job.name}: ${outcome}`)
   }

@@ -10,6 +10,7 @@ import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { patiently } from '../../src/models/numerics/patience.js'
 import { Trainer } from '../../src/models/training/trainer.js'
+import { soleLeases } from '../../src/log/contract/leases.js'
 import { TrainingService } from '../../src/models/training/training-service.js'
 import { askNondeterminism, askRows } from '../../src/sql/facade/training/training-queries.js'
 import { Vault } from '../../src/vault/vault.js'
@@ -28,6 +29,7 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
   const analytics = await Analytics.start({ dataDirectory: directory, masterKeys: () => [testKey], limits })
   const trainings = new TrainingService({
+    leases: soleLeases,
     ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
     select: askRows(analytics, 'shop'),
     nondeterminism: askNondeterminism(analytics, 'shop'),

@@ -14,7 +14,10 @@ export type Head = { logId: string; position: number; chain: string }
 export type StoredEvent = { position: number; text: string }
 
 /** Who asks, through which channel, and which other requests it belongs to: what every event of a command says of its origin. */
-export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'>
+export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'> & {
+  /** The run of a job that the command is part of; no event has it. After the end of the run the command is refused. */
+  during?: { job: StreamId; run: string }
+}
 
 /**
  * An event that a decision wants to write, and its stream. `begins` says that the stream was named for this event, by a random id, so

@@ -56,6 +56,14 @@ const tables = `
   );
   CREATE INDEX answers_by_seq ON mindledger.answers (seq);
   CREATE TABLE mindledger.notes (key text PRIMARY KEY, seq bigint NOT NULL, value text);
+  CREATE SEQUENCE mindledger.lease_epochs;
+  CREATE TABLE mindledger.leases (
+    name   text PRIMARY KEY,
+    node   text NOT NULL,
+    epoch  bigint NOT NULL UNIQUE,
+    losses integer NOT NULL,
+    until  timestamptz NOT NULL
+  );
   CREATE FUNCTION mindledger.refuse() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;
   CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON mindledger.events

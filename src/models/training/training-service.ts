@@ -4,7 +4,7 @@ import { foldName, streamId, unreachable, type JsonObject, type StreamId } from 
 import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
-import { isProblem } from '../../basics/errors.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { hashFile, inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
@@ -12,6 +12,7 @@ import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import { retryWhileBusy } from '../../basics/retry-while-busy.js'
+import type { Lease, Leases } from '../../log/contract/leases.js'
 import type { Resources } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
@@ -31,9 +32,12 @@ import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
 type Wanted = { model: StreamId; version: number }
 /** Where a training has its own files, and how it comes by those of blobs. */
 type Place = { work: string; fileOf: FileOf }
+/** A version that was asked for, and the name of its model. */
+type Asked = { name: string; request: ModelVersion }
 type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
 type Options = {
   ledger: Ledger
+  leases: Leases
   blobs: BlobStore
   trainer: Trainer
   select: Select
@@ -42,6 +46,8 @@ type Options = {
   logger: Logger
   /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
   readTimeoutMs?: number
+  /** How often it looks for trainings that other nodes left; `leaseLookIntervalMs` by default. */
+  lookMs?: number
 }
 
 /** The events that trainings react to: new requests, and what may make a running training pointless. */
@@ -50,14 +56,29 @@ type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 
+const stopped = 'the service stopped while it trained; RETRAIN starts it again'
+
+/** How many nodes may be lost while they train a version: more, and the training is what ends them. */
+const lossesMax = 2
+
+const lostTooOften = ({ losses }: Lease): Problem =>
+  new Problem('not_ready', 'Training given up', `${losses} nodes were lost while they trained it`, {
+    hint: 'Look into their logs, for example for too little memory; RETRAIN starts it again.',
+  })
+
 /**
  * Runs the trainings that the log requests, one after the other, whoever wrote the request. Each is recorded in the log as trained or
  * failed, whatever happens to its process, its model or this service. The log itself says what is left to do, so no checkpoint is needed.
+ *
+ * Who trains a version has its lease. When that node is gone, another one trains it from the beginning; the first result counts.
  *
  * @example await trainings.resume(); await trainings.stop()
  */
 export class TrainingService {
   readonly #queue: Wanted[] = []
+  /** What other nodes train, as far as is known. */
+  readonly #elsewhere: Wanted[] = []
+  #lookTimer: NodeJS.Timeout | undefined
   #running: Running | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
@@ -76,8 +97,8 @@ export class TrainingService {
   }
 
   /**
-   * Takes over what an earlier run of the service left: waiting trainings are queued, interrupted ones are recorded as failed. Requests
-   * from then on are queued as well.
+   * Takes over what an earlier run of the service left: waiting trainings are queued. Interrupted ones are recorded as failed, or begin
+   * again where nodes take over from each other. Requests from then on are queued as well.
    */
   async resume(): Promise<void> {
     const { log } = this.options.ledger
@@ -85,12 +106,8 @@ export class TrainingService {
     const [{ position }, models] = await Promise.all([log.head(), log.resources.list('model')])
     for (const { stream, state } of models)
       for (const { version, status } of state.versions)
-        if (status === 'generating') this.#enqueue(stream, version)
-        else if (status === 'training')
-          await this.#settle({
-            type: 'FailTraining',
-            data: { stream, version, error: 'the service stopped while it trained; RETRAIN starts it again' },
-          })
+        if (this.#isOpen(status)) this.#enqueue(stream, version)
+        else if (status === 'training') await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } })
     if (this.#isStopping()) return
     this.#reaction = startProcessor<Reason>(log, {
       processorId: 'trainings',
@@ -99,6 +116,11 @@ export class TrainingService {
       eachMessage: (event) => this.#react(event),
     })
     this.#reaction.ended.catch((error: unknown) => this.options.logger.error({ err: error }, 'trainings are not begun any more'))
+  }
+
+  /** Whether a version can be trained here: one that was begun is left to whoever began it, unless others take over from it. */
+  #isOpen(status: ModelVersion['status'] | undefined): boolean {
+    return status === 'generating' || (status === 'training' && this.options.leases.areShared)
   }
 
   async #react(event: RecordedEvent<Reason>): Promise<void> {
@@ -131,9 +153,10 @@ export class TrainingService {
     return running?.model === model && running.version === version ? running.progress : undefined
   }
 
-  /** Aborts the running training, records that in the log, and leaves the rest for the next start. */
+  /** Aborts the running training, records that in the log unless another node takes over, and leaves the rest for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
+    clearTimeout(this.#lookTimer)
     const ended = this.#reaction?.stop()
     this.#queue.length = 0
     this.#cancel()
@@ -165,7 +188,7 @@ export class TrainingService {
     return status === 'generating' || status === 'training'
   }
 
-  async #wanted({ model, version }: Wanted): Promise<{ name: string; request: ModelVersion } | undefined> {
+  async #wanted({ model, version }: Wanted): Promise<Asked | undefined> {
     const found = await this.options.ledger.log.resources.byStream('model', model)
     const request = found?.state.versions.find((v) => v.version === version)
     return found && request && { name: found.state.name, request }
@@ -175,25 +198,54 @@ export class TrainingService {
     const wanted = this.#queue.shift()
     if (!wanted || this.#isStopping()) return
     const found = await this.#insist(() => this.#wanted(wanted))
-    if (found?.request.status !== 'generating') return
+    if (!found || !this.#isOpen(found.request.status)) return
+    const lease = await this.options.leases.take(`training:${wanted.model}:${wanted.version}`)
+    if (!lease) {
+      this.#lookLater(wanted)
+      return
+    }
+    try {
+      await this.#run(wanted, found, lease)
+    } finally {
+      await lease.release()
+    }
+  }
+
+  /** Another node trains this version: it may fall silent. */
+  #lookLater(wanted: Wanted): void {
+    this.#elsewhere.push(wanted)
+    this.#lookTimer ??= setTimeout(() => {
+      this.#lookTimer = undefined
+      for (const { model, version } of this.#elsewhere.splice(0)) this.#enqueue(model, version)
+    }, this.options.lookMs ?? limits.leaseLookIntervalMs).unref()
+  }
+
+  async #run(wanted: Wanted, { name, request: asked }: Asked, lease: Lease): Promise<void> {
     const { logger } = this.options
+    const named = { stream: wanted.model, version: wanted.version }
     // The process reports progress only after its rows have been read.
     const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
     this.#running = running
     try {
-      const request = await this.#resolved(wanted, found.request)
-      await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
-      // It may have been cancelled before this training was registered as running.
+      const request = await this.#resolved(wanted, asked)
+      await this.#settle({ type: 'StartTraining', data: named })
+      // It may have been cancelled before this training was registered as running, or ended elsewhere.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
+      if (lease.losses > lossesMax) throw lostTooOften(lease)
       await inOwnDirectory(this.options.temporary, 'training-', (work) =>
         holding(this.options.blobs, (fileOf) => this.#train(running, request, { work, fileOf })),
       )
-      logger.info({ model: found.name, version: wanted.version }, 'trained')
+      logger.info({ model: name, version: wanted.version }, 'trained')
     } catch (error) {
-      const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
+      if (this.#isStopping() && this.options.leases.areShared) return
+      if (!lease.isHeld) {
+        this.#lookLater(wanted)
+        return
+      }
+      const reason = this.#isStopping() ? stopped : reasonOf(error)
       const err = isProblem(error) ? error.extras['cause'] : error
-      logger.warn({ model: found.name, version: wanted.version, err }, `training failed: ${reason}`)
-      await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
+      logger.warn({ model: name, version: wanted.version, err }, `training failed: ${reason}`)
+      await this.#settle({ type: 'FailTraining', data: { ...named, error: reason } })
     } finally {
       this.#running = undefined
     }

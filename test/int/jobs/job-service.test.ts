@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../../src/basics/errors.js'
+import { soleLeases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
 import { JobService } from '../../../src/jobs/job-service.js'
@@ -122,7 +123,7 @@ afterEach(() => {
 })
 
 const serviceOver = ({ ledger }: OpenLog, runningMax?: number) =>
-  new JobService({ ledger, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
+  new JobService({ ledger, leases: soleLeases, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
 
 const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
@@ -274,7 +275,10 @@ describe('what a run does', () => {
         ['SELECT 1', 'SHOW MODELS'].map((query) => ({
           query,
           db: 'shop',
-          of: { actor: 'job:shop.J', source: 'sql', request: correlation, correlation, causation },
+          of: {
+            ...{ actor: 'job:shop.J', source: 'sql', request: correlation, correlation, causation },
+            during: { job: begun?.stream, run: correlation },
+          },
         })),
       )
     }))

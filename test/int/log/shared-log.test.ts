@@ -1,64 +1,28 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { undoAll } from '../../../src/basics/undo.js'
-import { Ledger } from '../../../src/commands/ledger.js'
 import { Link } from '../../../src/log/shared/session.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
-import { Vault } from '../../../src/vault/vault.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, projectCreated, refusal, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
+import { withNodesOf, type Node } from '../../support/log/nodes.js'
+import { origin, projectCreated, refusal, stream, tamperWith, testKey, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 
-type Node = { log: SharedLog; ledger: Ledger; vault: Vault; file: string; url: string; reopen: () => Promise<void> }
-
 const { server } = logServer()
 
-const openNode = async (url: string, directory: string): Promise<Node> => {
-  const vault = new Vault(testKey)
-  const file = join(directory, 'log.sqlite')
-  const open = () => SharedLog.open({ url, file, vault })
-  const log = await open()
-  const node: Node = {
-    ...{ log, ledger: new Ledger(log, vault), vault, file, url },
-    reopen: async () => {
-      await node.log.close()
-      node.log = await open()
-      node.ledger = new Ledger(node.log, vault)
-    },
-  }
-  return node
-}
-
 /** Runs a test over nodes of one log. `through` is the address that a node is given, by its number; `another` adds one. */
-const withNodes = async (
+const withNodes = (
   count: number,
   run: (nodes: Node[], url: string, another: () => Promise<Node>) => Promise<void>,
-  through: (url: string, n: number) => string = (url) => url,
-): Promise<void> => {
-  const url = await server().newUrl()
-  const undo: (() => unknown)[] = []
-  const open = async (at: string): Promise<Node> => {
-    const { path, remove } = temporaryDirectory()
-    undo.push(remove)
-    const node = await openNode(at, path)
-    undo.push(() => node.log.close())
-    return node
-  }
-  try {
-    await run(await Promise.all(Array.from({ length: count }, (_, n) => open(through(url, n)))), url, () => open(url))
-  } finally {
-    await undoAll(undo)
-  }
-}
+  through?: (url: string, n: number) => string,
+) => withNodesOf(server(), count, run, through)
 
 const tamperInPostgres = (url: string, statements: string): Promise<void> =>
   server().inDatabase(url, `SET session_replication_role = replica; ${statements}`)

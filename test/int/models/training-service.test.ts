@@ -6,6 +6,7 @@ import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { Select } from '../../../src/models/data/rows-file.js'
+import { soleLeases } from '../../../src/log/contract/leases.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
 import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
 
@@ -20,6 +21,7 @@ const rows: Select = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], ch
 
 const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: Select } = {}) =>
   new TrainingService({
+    leases: soleLeases,
     ledger,
     blobs: new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),

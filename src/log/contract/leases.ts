@@ -1,0 +1,36 @@
+/** The right to do one thing, which one node at most has at a time. */
+export interface Lease {
+  readonly name: string
+  /** A number that grows with every lease: the work of an earlier holder has a lower one. */
+  readonly epoch: number
+  /** How many holders before this one lost it instead of giving it back. */
+  readonly losses: number
+  /** Whether this node still has it, by its own clock. It ends here before another node can have it. */
+  readonly isHeld: boolean
+  /** Aborts when it was lost: work that must not go on elsewhere at the same time stops then. */
+  readonly lost: AbortSignal
+  /** Gives it back, once its work has ended; also one that was lost. */
+  release(): Promise<void>
+}
+
+/** Who does what, among the nodes that share a log. */
+export interface Leases {
+  /** Whether other nodes may have leases. If not, every lease is granted and none is lost. */
+  readonly areShared: boolean
+  /**
+   * The lease of this name, which is renewed as long as it is held; undefined while another node or other work of this one has it, or
+   * when nobody can say.
+   *
+   * @example
+   * const lease = await leases.take('retention')
+   * try { if (lease) await erase(lease.lost) } finally { await lease?.release() }
+   */
+  take(name: string): Promise<Lease | undefined>
+}
+
+/** The leases of a process that has its log for itself. */
+export const soleLeases: Leases = {
+  areShared: false,
+  take: (name) =>
+    Promise.resolve({ name, epoch: 1, losses: 0, isHeld: true, lost: new AbortController().signal, release: () => Promise.resolve() }),
+}

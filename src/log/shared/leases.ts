@@ -1,0 +1,183 @@
+import { uptime } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../../basics/limits.js'
+import type { Lease, Leases } from '../contract/leases.js'
+import { Unreachable, type Session } from './session.js'
+
+/** Where the statements go. It is not the connection of batches or of what follows, so that a renewal waits for neither. */
+type Way = { session: () => Promise<Session> }
+
+type Times = { leaseMs: number; renewIntervalMs: number; marginMs: number }
+
+type Options = {
+  way: Way
+  /** A name of this run of this node. */
+  node: string
+  times?: Times
+  /** Milliseconds that go on also while the machine sleeps. */
+  elapsed?: () => number
+}
+
+const ownTimes: Times = {
+  leaseMs: limits.leaseMs,
+  renewIntervalMs: limits.leaseRenewIntervalMs,
+  marginMs: limits.leaseMarginMs,
+}
+
+const sinceStart = () => uptime() * 1_000
+
+const until = `clock_timestamp() + $2 * interval '1 millisecond'`
+
+/** One that ran out is taken over; one of this node that is not held here was granted by an answer that was lost. */
+const take = `
+  INSERT INTO mindledger.leases AS held (name, node, epoch, losses, until)
+  VALUES ($1, $3, nextval('mindledger.lease_epochs'), 0, ${until})
+  ON CONFLICT (name) DO UPDATE SET
+    node = excluded.node, epoch = excluded.epoch, until = excluded.until,
+    losses = held.losses + CASE WHEN held.node = excluded.node THEN 0 ELSE 1 END
+    WHERE held.until < clock_timestamp() OR held.node = excluded.node
+  RETURNING epoch, losses`
+
+/** A lease that ran out goes on if nobody took it over. */
+const renew = `UPDATE mindledger.leases SET until = ${until} WHERE epoch = ANY ($1::bigint[]) RETURNING epoch`
+
+const giveBack = 'DELETE FROM mindledger.leases WHERE name = $1 AND epoch = $2'
+
+/** The leases of a node that stops; and those that nobody has taken over for a day, since there is nothing left to do. */
+const leave = `DELETE FROM mindledger.leases WHERE node = $1 OR until < clock_timestamp() - interval '1 day'`
+
+class Held implements Lease {
+  readonly #lost = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    readonly name: string,
+    readonly epoch: number,
+    readonly losses: number,
+    readonly release: () => Promise<void>,
+    private readonly elapsed: () => number,
+    private endsAt: number,
+  ) {
+    this.extend(endsAt)
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  get isHeld(): boolean {
+    // After the process was stopped its timers are late.
+    if (this.elapsed() >= this.endsAt) this.lose()
+    return !this.#lost.signal.aborted
+  }
+
+  extend(endsAt: number): void {
+    clearTimeout(this.#timer)
+    if (this.#lost.signal.aborted) return
+    this.endsAt = endsAt
+    this.#timer = setTimeout(() => this.lose(), Math.max(0, endsAt - this.elapsed()))
+    this.#timer.unref()
+  }
+
+  lose(): void {
+    clearTimeout(this.#timer)
+    this.#lost.abort(new Error(`the lease ${this.name} was lost`))
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/**
+ * Leases in PostgreSQL, by its clock. Each is renewed well before it ends. A holder that cannot renew it counts it as lost some time
+ * before another node can take it; it measures from before it asked, so that it is never later than PostgreSQL.
+ *
+ * @example
+ * const leases = new SharedLeases({ way: new Link(url), node: randomUUID() })
+ * const lease = await leases.take('retention')
+ */
+export class SharedLeases implements Leases {
+  readonly areShared = true
+  /** What this node has, or lost while its work has not ended; undefined while PostgreSQL is asked. */
+  readonly #held = new Map<string, Held | undefined>()
+  readonly #closing = new AbortController()
+  #renewing: Promise<void> | undefined
+
+  constructor(private readonly options: Options) {}
+
+  async take(name: string): Promise<Lease | undefined> {
+    if (this.#held.has(name) || this.#closing.signal.aborted) return undefined
+    this.#held.set(name, undefined)
+    try {
+      const asked = this.#elapsed()
+      const { rows } = await this.#query<{ epoch: string; losses: number }>(take, [name, this.#times.leaseMs, this.options.node])
+      const [granted] = rows
+      if (granted) return this.#hold(name, Number(granted.epoch), granted.losses, asked)
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error
+    } finally {
+      if (this.#held.get(name) === undefined) this.#held.delete(name)
+    }
+    return undefined
+  }
+
+  get #times(): Times {
+    return this.options.times ?? ownTimes
+  }
+
+  #elapsed(): number {
+    return (this.options.elapsed ?? sinceStart)()
+  }
+
+  /** When a lease that was asked for at a moment counts as lost. */
+  #endOf(asked: number): number {
+    return asked + this.#times.leaseMs - this.#times.marginMs
+  }
+
+  async #query<R extends Record<string, unknown>>(text: string, values: readonly unknown[]) {
+    const session = await this.options.way.session()
+    return session.query<R>(text, values, undefined)
+  }
+
+  #hold(name: string, epoch: number, losses: number, asked: number): Held {
+    const release = async () => {
+      if (this.#held.get(name) !== held) return
+      held.end()
+      this.#held.delete(name)
+      // If PostgreSQL does not hear of it, the lease runs out.
+      await this.#query(giveBack, [name, epoch]).catch(() => undefined)
+    }
+    const held = new Held(name, epoch, losses, release, () => this.#elapsed(), this.#endOf(asked))
+    this.#held.set(name, held)
+    this.#renewing ??= this.#renewAll()
+    return held
+  }
+
+  async #renewAll(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await sleep(this.#times.renewIntervalMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined)
+      // What cannot be renewed is tried again, and ends by itself.
+      await this.#renew().catch(() => undefined)
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const held = [...this.#held.values()].filter((one) => one !== undefined).filter(({ isHeld }) => isHeld)
+    if (held.length === 0) return
+    const asked = this.#elapsed()
+    const { rows } = await this.#query<{ epoch: string }>(renew, [held.map(({ epoch }) => epoch), this.#times.leaseMs])
+    const renewed = new Set(rows.map(({ epoch }) => Number(epoch)))
+    for (const one of held)
+      if (renewed.has(one.epoch)) one.extend(this.#endOf(asked))
+      else one.lose()
+  }
+
+  /** Gives back what this node has: its work must have ended. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#renewing
+    for (const held of this.#held.values()) held?.end()
+    await this.#query(leave, [this.options.node]).catch(() => undefined)
+  }
+}

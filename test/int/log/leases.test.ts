@@ -1,0 +1,173 @@
+import { expect, test } from '@jest/globals'
+import { undoAll } from '../../../src/basics/undo.js'
+import { Duty } from '../../../src/log/contract/duty.js'
+import { soleLeases, type Lease } from '../../../src/log/contract/leases.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import type { SharedLeases } from '../../../src/log/shared/leases.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { logServer } from '../../support/log/each-log.js'
+import { temporaryDirectory, testKey } from '../../support/log/log.js'
+import { openLeases, runOut, runSql } from '../../support/log/nodes.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+
+type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void }
+
+/** Runs a test over holders of leases at one PostgreSQL, each with a clock that can be moved on. */
+const withHolders = async (count: number, run: (holders: Holder[], url: string) => Promise<void>): Promise<void> => {
+  const url = await server().newUrl()
+  const { path, remove } = temporaryDirectory()
+  const undo: (() => unknown)[] = [remove]
+  try {
+    const log = await SharedLog.open({ url, file: `${path}/log.sqlite`, vault: new Vault(testKey) })
+    undo.push(() => log.close())
+    const holders = Array.from({ length: count }, () => {
+      let passed = 0
+      const { leases, node, close } = openLeases(url, () => performance.now() + passed)
+      undo.push(close)
+      return { leases, node, pass: (ms: number) => void (passed += ms) }
+    })
+    await run(holders, url)
+  } finally {
+    await undoAll(undo)
+  }
+}
+
+const taken = async (leases: SharedLeases, name: string): Promise<Lease> => {
+  const lease = await leases.take(name)
+  if (!lease) throw new Error(`${name} was not granted`)
+  return lease
+}
+
+test('one node at most has a lease, and one work of it; given back it goes to whoever asks next, with a higher number', () =>
+  withHolders(2, async ([a, b]) => {
+    const first = await taken(a!.leases, 'x')
+    expect(first.isHeld).toBe(true)
+    expect(await b!.leases.take('x')).toBeUndefined()
+    expect(await a!.leases.take('x')).toBeUndefined()
+    await taken(b!.leases, 'y')
+    await first.release()
+    const next = await taken(b!.leases, 'x')
+    expect(next.epoch).toBeGreaterThan(first.epoch)
+    expect(next.losses).toBe(0)
+    // A second time it gives nothing back that is not its own.
+    await first.release()
+    expect(await a!.leases.take('x')).toBeUndefined()
+  }))
+
+test('many who ask at once: one of them gets it', () =>
+  withHolders(4, async (holders) => {
+    for (let i = 0; i < 20; i++) {
+      const granted = await Promise.all(holders.map(({ leases }) => leases.take(`x${i}`)))
+      expect(granted.filter((lease) => lease !== undefined)).toHaveLength(1)
+    }
+  }))
+
+test('one that ran out is taken over, and its holder is told; it keeps it until it has ended its work', () =>
+  withHolders(2, async ([a, b], url) => {
+    const lost = await taken(a!.leases, 'x')
+    await runOut(url, 'x', b!.node)
+    const over = await taken(b!.leases, 'x')
+    await until(() => lost.lost.aborted)
+    expect([lost.isHeld, over.isHeld]).toEqual([false, true])
+    await over.release()
+    expect(await a!.leases.take('x')).toBeUndefined()
+    await lost.release()
+    await taken(a!.leases, 'x')
+  }))
+
+test('the number of holders that lost it is kept until one gives it back', () =>
+  withHolders(1, async ([a], url) => {
+    await runSql(
+      url,
+      `INSERT INTO mindledger.leases VALUES ('x', 'gone', nextval('mindledger.lease_epochs'), 1, clock_timestamp() - interval '1 s')`,
+    )
+    const over = await taken(a!.leases, 'x')
+    expect(over.losses).toBe(2)
+    await over.release()
+    expect((await taken(a!.leases, 'x')).losses).toBe(0)
+  }))
+
+test('a holder that could not renew it counts it as lost before another can have it', () =>
+  withHolders(2, async ([a, b]) => {
+    const lease = await taken(a!.leases, 'x')
+    a!.pass(6_000)
+    expect(lease.isHeld).toBe(false)
+    expect(lease.lost.aborted).toBe(true)
+    expect(await b!.leases.take('x')).toBeUndefined()
+  }))
+
+test('while PostgreSQL is away nothing is granted; what is held goes on if it comes back in time', () =>
+  withHolders(1, async ([a]) => {
+    const lease = await taken(a!.leases, 'x')
+    await server().postgres.kill()
+    expect(await a!.leases.take('y')).toBeUndefined()
+    await server().postgres.revive()
+    await until(async () => (await a!.leases.take('y')) !== undefined)
+    expect(lease.epoch).toBeGreaterThan(0)
+  }))
+
+test('one whose answer was lost is granted to the same node again, not to another', () =>
+  withHolders(2, async ([a, b], url) => {
+    await runSql(url, `INSERT INTO mindledger.leases VALUES ('x', '${a!.node}', nextval('mindledger.lease_epochs'), 0, 'infinity')`)
+    expect(await b!.leases.take('x')).toBeUndefined()
+    expect((await taken(a!.leases, 'x')).losses).toBe(0)
+  }))
+
+test('a node that stops leaves its leases to the others at once', () =>
+  withHolders(2, async ([a, b]) => {
+    await taken(a!.leases, 'x')
+    await a!.leases.close()
+    await taken(b!.leases, 'x')
+    expect(await a!.leases.take('y')).toBeUndefined()
+  }))
+
+test('a duty is done by one node; another takes it over when it is lost or left, and never both at once', () =>
+  withHolders(2, async ([a, b], url) => {
+    let most = 0
+    const doing = new Set<string>()
+    const dutyOf = ({ leases }: Holder, name: string) =>
+      new Duty({
+        ...{ leases, name: 'x', lookMs: 20, onFailed: (error) => doing.add(String(error)) },
+        begin: () => {
+          doing.add(name)
+          most = Math.max(most, doing.size)
+          return () => doing.delete(name)
+        },
+      })
+    const [first, second] = [dutyOf(a!, 'a'), dutyOf(b!, 'b')]
+    await first.start()
+    await second.start()
+    expect([...doing]).toEqual(['a'])
+    expect([first.isOurs, second.isOurs]).toEqual([true, false])
+    await first.stop()
+    await until(() => doing.has('b'))
+    const third = dutyOf(a!, 'c')
+    await third.start()
+    // The node is silent for longer than the lease lasts.
+    b!.pass(60_000)
+    await until(() => doing.size === 0)
+    await runOut(url, 'x', a!.node)
+    await until(() => doing.size > 0)
+    expect(most).toBe(1)
+    await Promise.all([second.stop(), third.stop()])
+    expect(doing.size).toBe(0)
+  }))
+
+test('a duty whose beginning fails is tried again, and its lease is free meanwhile', async () => {
+  const failures: unknown[] = []
+  let begun = 0
+  const duty = new Duty({
+    ...{ leases: soleLeases, name: 'x', lookMs: 1, onFailed: (error) => failures.push(error) },
+    begin: () => {
+      if (begun++ === 0) throw new Error('not yet')
+      return () => undefined
+    },
+  })
+  await duty.start()
+  expect(duty.isOurs).toBe(false)
+  await until(() => duty.isOurs)
+  expect(failures).toEqual([new Error('not yet')])
+  await duty.stop()
+})

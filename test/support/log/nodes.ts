@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import pg from 'pg'
+import { undoAll } from '../../../src/basics/undo.js'
+import { retryWhileBusy } from '../../../src/basics/retry-while-busy.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { SharedLeases } from '../../../src/log/shared/leases.js'
+import { Link } from '../../../src/log/shared/session.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+import type { LogServer } from './each-log.js'
+import { temporaryDirectory, testKey } from './log.js'
+
+/** A node of a shared log, without its server. */
+export type Node = {
+  log: SharedLog
+  ledger: Ledger
+  vault: Vault
+  leases: SharedLeases
+  directory: string
+  file: string
+  url: string
+  reopen: () => Promise<void>
+}
+
+/** A lease that runs out is lost soon enough for a test, and late enough for a busy machine. */
+const times = { leaseMs: 8_000, renewIntervalMs: 100, marginMs: 2_000 }
+
+/** The leases of a node, with a name of their own. Returns what closes them, too. */
+export const openLeases = (url: string, elapsed?: () => number): { leases: SharedLeases; node: string; close: () => Promise<void> } => {
+  const way = new Link(url)
+  const node = randomUUID()
+  const leases = new SharedLeases({ way, node, times, ...(elapsed && { elapsed }) })
+  const close = async () => {
+    await leases.close()
+    await way.close()
+  }
+  return { leases, node, close }
+}
+
+const openNode = async (url: string, directory: string, undo: (() => unknown)[]): Promise<Node> => {
+  const vault = new Vault(testKey)
+  const file = join(directory, 'log.sqlite')
+  const open = () => SharedLog.open({ url, file, vault })
+  const log = await open()
+  const { leases, close } = openLeases(url)
+  const node: Node = {
+    ...{ log, ledger: new Ledger(log, vault), vault, leases, directory, file, url },
+    reopen: async () => {
+      await node.log.close()
+      node.log = await open()
+      node.ledger = new Ledger(node.log, vault)
+    },
+  }
+  undo.push(() => node.log.close(), close)
+  return node
+}
+
+/** Runs a test over nodes of one log. `through` is the address that a node is given, by its number; `another` adds one. */
+export const withNodesOf = async (
+  server: LogServer,
+  count: number,
+  run: (nodes: Node[], url: string, another: () => Promise<Node>) => Promise<void>,
+  through: (url: string, n: number) => string = (url) => url,
+): Promise<void> => {
+  const url = await server.newUrl()
+  const undo: (() => unknown)[] = []
+  const open = (at: string): Promise<Node> => {
+    const { path, remove } = temporaryDirectory()
+    undo.push(remove)
+    return openNode(at, path, undo)
+  }
+  try {
+    await run(await Promise.all(Array.from({ length: count }, (_, n) => open(through(url, n)))), url, () => open(url))
+  } finally {
+    await undoAll(undo)
+  }
+}
+
+/** Runs a statement in the log's database, around the log. */
+export const runSql = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+/** Lets the leases of a name run out, as if their holder had fallen silent, and gives them to another node, whose `take` gets them. */
+export const runOut = (url: string, name: string, heir: string): Promise<void> =>
+  runSql(
+    url,
+    `UPDATE mindledger.leases SET node = '${heir}', losses = losses + 1, epoch = nextval('mindledger.lease_epochs') WHERE name LIKE '${name}'`,
+  )
+
+/** Waits until a node has what all acknowledged, however long that takes on a busy machine. */
+export const newest = (log: SharedLog): Promise<void> =>
+  retryWhileBusy(
+    () => log.newest(),
+    () => false,
+  )
