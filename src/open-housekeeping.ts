@@ -5,6 +5,7 @@ import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import { Duty } from './log/contract/duty.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Storage } from './open-storage.js'
 import { KeyRotation } from './rotation/key-rotation.js'
@@ -37,9 +38,18 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
       await jobs.start()
       undo(storage.tidyBlobs())
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
-      const keep = (what: Ageing, ms: number | undefined) => ms !== undefined && undo(keepFor(ms, { what, erasures, clock, logger }))
-      keep('rows', config.predictionRetentionMs)
-      keep('answers', config.answerRetentionMs)
+      const keep = async (what: Ageing, ms: number | undefined) => {
+        if (ms === undefined) return
+        const duty = new Duty({
+          ...{ leases, name: `retention:${what}` },
+          begin: () => keepFor(ms, { what, erasures, clock, logger }),
+          onFailed: (err) => logger.error({ err }, 'what was kept long enough could not be erased; trying again later'),
+        })
+        undo(() => duty.stop())
+        await duty.start()
+      }
+      await keep('rows', config.predictionRetentionMs)
+      await keep('answers', config.answerRetentionMs)
     }
     return { jobs, erasures, rotation, begin }
   })

@@ -5,6 +5,7 @@ import { Heads } from './audit/heads.js'
 import { TrustedClock } from './basics/trusted-clock.js'
 import { opened } from './basics/undo.js'
 import { MissingBlobs } from './files/missing-blobs.js'
+import { Duty } from './log/contract/duty.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
 import { systemOrigin } from './log/contract/origins.js'
 import type { Batch, ServedLog } from './log/contract/log.js'
@@ -44,13 +45,25 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
     const { log, nodes } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
+    const leases: Leases = soleLeases
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
     const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
     // Compared before anything is written: a kept head may cover events that are missing in an older copy of the log.
     await headFile?.compare()
+    /** One node appends heads, since the file may be one for all. */
+    const signing =
+      headFile &&
+      new Duty({
+        ...{ leases, name: 'heads' },
+        begin: async () => {
+          await headFile.start()
+          return () => headFile.stop()
+        },
+        onFailed: (err) => logger.error({ err }, 'heads are not written'),
+      })
     // It stops after everything that writes events.
-    undo(() => headFile?.stop())
+    undo(() => signing?.stop())
     const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt() })
     clock.start()
     undo(() => clock.stop())
@@ -65,9 +78,8 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const begin = async () => {
       await log.forgetOldAnswers(clock.now())
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
-      await headFile?.start()
+      await signing?.start()
       missingBlobs.start()
     }
-    const leases: Leases = soleLeases
     return { paths, vault, log, nodes, ledger, leases, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

@@ -6,6 +6,7 @@ import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
+import type { Lease } from '../log/contract/leases.js'
 import type { Found, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
 import { Delivering, type Addressed, type Given, type Next } from './delivering.js'
@@ -53,8 +54,8 @@ export class Answering {
     this.#delivering = new Delivering(options)
   }
 
-  /** Answers the message that waits first in a conversation. */
-  async next(stream: StreamId): Promise<Next> {
+  /** Answers the message that waits first in a conversation, with the lease of that. */
+  async next(stream: StreamId, lease: Lease): Promise<Next> {
     const { log } = this.options.ledger
     const delivering = this.#delivering
     const conversation = await delivering.insist(() => log.resources.byStream('conversation', stream))
@@ -64,7 +65,7 @@ export class Answering {
     const { message } = first
     const transcript = await transcriptOf(log, conversation, message, chatbot ? turnsOf(chatbot) : 0)
     if (!transcript) throw new Error(`the stream ${stream} has no message ${message}`)
-    const waiting = { conversation, message, origin: await this.#originOf(chatbot, transcript.received) }
+    const waiting = { conversation, message, lease, origin: await this.#originOf(chatbot, transcript.received) }
     const { delivering: answer, notifying, deferred } = conversation.state
     const underWay = answer ?? notifying
     if (underWay) return delivering.brokenOff(waiting, underWay)
@@ -101,10 +102,10 @@ export class Answering {
 
   async #ask(work: Work, project: Found<'project'>, agent: Found<'agent'>): Promise<Given | Next> {
     const { ask, stopping, watchers, logger } = this.options
-    const { message, origin, said, conversation } = work
+    const { message, origin, said, conversation, lease } = work
     const turns = await work.turns()
     const late = AbortSignal.timeout(limits.messageAnswerTimeoutMs)
-    const signal = AbortSignal.any([stopping, late])
+    const signal = AbortSignal.any([stopping, late, lease.lost])
     try {
       const asking = ask({
         ...{ project, agent, origin, signal },
@@ -118,6 +119,7 @@ export class Answering {
       return await this.#judge(work, step.value, late)
     } catch (error) {
       if (stopping.aborted) return 'done'
+      if (!lease.isHeld) return 'more'
       if (isProblem(error) && passing.has(error.code)) return this.#delivering.later(message) ?? this.#fail(work, error.title)
       if (!isProblem(error)) logger.error({ err: error, message }, 'an agent could not be asked')
       return this.#fail(work, isProblem(error) ? error.title : 'a fault of this service; its log says more')
@@ -126,6 +128,7 @@ export class Answering {
 
   async #judge(work: Work, { outcome, answer, position, content, queries, problem }: Answered, late: AbortSignal): Promise<Given | Next> {
     if (outcome === 'aborted' && this.options.stopping.aborted) return 'done'
+    if (outcome === 'aborted' && !work.lease.isHeld) return 'more'
     if (late.aborted) return this.#fail(work, 'the agent took too long (messageAnswerTimeoutMs)')
     if (outcome === 'failed' || outcome === 'aborted') return this.#fail(work, problem?.title ?? 'the agent failed')
     if (content.trim() === '') return this.#fail(work, 'the agent answered nothing')

@@ -8,19 +8,25 @@ import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
+import type { Lease, Leases } from '../log/contract/leases.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
 import { Answering } from './answering.js'
 import type { Fetch } from './channels/channel.js'
 import { FairTurns } from './fair-turns.js'
+import { endOf, messageOf } from './message-records.js'
 import { Watchers } from './watchers.js'
 
-type Options = { ledger: Ledger; ask: AskAgent; fetch: Fetch; logger: Logger; bounds?: { max: number; perGroupMax: number } }
+type Options = { ledger: Ledger; leases: Leases; ask: AskAgent; fetch: Fetch; logger: Logger; bounds?: { max: number; perGroupMax: number } }
 
 /** The events that conversations react to: new messages, and what lets messages that wait go on. */
 const reasons = ['MessageReceived', 'ChatbotUpdated', 'ChatbotDeleted'] as const
-type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)[number] }>
+/** The ends of messages. Who waits for one is told by whoever answers it, unless that is another node. */
+const ends = ['MessageSent', 'MessageFailed', 'DeliveryFailed'] as const
+type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)[number] | (typeof ends)[number] }>
 
+/** How long a message is left to the node that it came to, which alone can show its sender the answer as it is written. */
+const firstChoiceMs = 1_000
 /** How long a conversation waits after something that should not have happened. */
 const afterFaultMs = 60_000
 const pageConversations = 200
@@ -28,9 +34,9 @@ const pageConversations = 200
 /**
  * Answers the messages of all chatbots. It reacts to the event of each message, whoever recorded it; the conversations in the log say what
  * is left to do, so that nothing is lost between a message and its answer. Messages of one conversation are answered in order,
- * conversations side by side, and chatbots in turns.
+ * conversations side by side, and chatbots in turns. Who answers a message has the lease of its conversation.
  *
- * @example const conversations = new Conversations({ ledger, ask, fetch, logger }); await conversations.start(); await conversations.stop()
+ * @example const conversations = new Conversations({ ledger, leases, ask, fetch, logger }); await conversations.start(); await conversations.stop()
  */
 export class Conversations {
   readonly watchers = new Watchers()
@@ -42,6 +48,8 @@ export class Conversations {
   readonly #resting = new Map<string, Set<StreamId>>()
   /** Conversations that wait until they are tried again. */
   readonly #timers = new Map<StreamId, NodeJS.Timeout>()
+  /** Conversations that another node has, or has the first choice of. */
+  readonly #elsewhere = new Set<StreamId>()
   #reaction: Processing | undefined
   #resumed: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | undefined
@@ -60,11 +68,12 @@ export class Conversations {
 
   /** Takes up what an earlier run of the service left, in the background, and reacts to messages from now on. */
   async start(): Promise<void> {
-    const { log } = this.options.ledger
+    const { ledger, leases } = this.options
+    const { log } = ledger
     const { position } = await log.head()
     this.#reaction = startProcessor<Reason>(log, {
       processorId: 'conversations',
-      canHandle: [...reasons],
+      canHandle: leases.areShared ? [...reasons, ...ends] : [...reasons],
       startFrom: { lastCheckpoint: BigInt(position) },
       eachMessage: (event) => this.#react(event),
     })
@@ -122,7 +131,10 @@ export class Conversations {
     switch (event.type) {
       case 'MessageReceived': {
         const conversation = await this.#found('conversation', stream)
-        if (conversation) this.#turns.add(conversation.state.chatbot, stream)
+        if (!conversation) return
+        const { chatbot } = conversation.state
+        if (this.options.leases.areShared) this.#standBy(stream, chatbot, firstChoiceMs)
+        else this.#turns.add(chatbot, stream)
         return
       }
       case 'ChatbotUpdated':
@@ -132,9 +144,38 @@ export class Conversations {
         for (const conversation of resting) this.#turns.add(stream, conversation)
         return
       }
+      case 'MessageSent':
+      case 'MessageFailed':
+      case 'DeliveryFailed':
+        return this.#tellEnd(stream, event.data.message)
       default:
         unreachable(event)
     }
+  }
+
+  /** A message came to this node: others leave it the first choice. */
+  came(conversation: StreamId, chatbot: string): void {
+    if (this.options.leases.areShared) this.#turns.add(chatbot, conversation)
+  }
+
+  /** Another node may answer: this one looks later whether it has. */
+  #standBy(conversation: StreamId, chatbot: string, ms: number): void {
+    if (this.#elsewhere.has(conversation)) return
+    this.#elsewhere.add(conversation)
+    const look = () => {
+      this.#elsewhere.delete(conversation)
+      this.#turns.add(chatbot, conversation)
+    }
+    setTimeout(look, ms).unref()
+  }
+
+  /** Tells those who wait here for a message how it ended, if they do not know yet. */
+  async #tellEnd(conversation: StreamId, message: string): Promise<void> {
+    if (!this.watchers.has(message)) return
+    const { log } = this.options.ledger
+    const record = await messageOf(log, conversation, message)
+    const end = record && (await endOf(log, record))
+    if (end) this.watchers.tell(message, { end })
   }
 
   #found<K extends 'conversation' | 'chatbot'>(kind: K, stream: StreamId) {
@@ -147,25 +188,39 @@ export class Conversations {
   async #turn(conversation: StreamId, chatbot: string): Promise<void> {
     // A new message does not let the one before it be tried earlier.
     if (this.#timers.has(conversation)) return
+    const lease = await this.options.leases.take(`conversation:${conversation}`)
+    if (!lease) {
+      this.#standBy(conversation, chatbot, limits.leaseLookIntervalMs)
+      return
+    }
+    const later = (ms: number) => this.#later(conversation, chatbot, ms, lease)
+    let isKept = false
     try {
-      const next = await this.#answering.next(conversation)
+      const next = await this.#answering.next(conversation, lease)
       if (next === 'more') this.#turns.add(chatbot, conversation)
       else if (next === 'stopped') await this.#rest(conversation, chatbot as StreamId)
-      else if (next !== 'done') this.#later(conversation, chatbot, next.afterMs)
+      else if (next !== 'done') isKept = later(next.afterMs)
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       this.options.logger.error({ err: error, conversation }, 'a message was not answered; it is tried again')
-      this.#later(conversation, chatbot, afterFaultMs)
+      isKept = later(afterFaultMs)
+    } finally {
+      if (!isKept) await lease.release()
     }
   }
 
-  #later(conversation: StreamId, chatbot: string, afterMs: number): void {
-    if (this.#stopping.signal.aborted) return
-    const timer = setTimeout(() => {
+  /** Tries again later; until then the lease is kept, so that no other node tries earlier. Returns false when the service stops. */
+  #later(conversation: StreamId, chatbot: string, afterMs: number, lease: Lease): boolean {
+    if (this.#stopping.signal.aborted) return false
+    const again = () => {
       this.#timers.delete(conversation)
       this.#turns.add(chatbot, conversation)
-    }, afterMs)
-    this.#timers.set(conversation, timer)
+    }
+    this.#timers.set(
+      conversation,
+      setTimeout(() => void lease.release().finally(again), afterMs),
+    )
+    return true
   }
 
   /** The messages wait until the chatbot runs again. */

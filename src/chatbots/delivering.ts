@@ -7,6 +7,7 @@ import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
+import type { Lease } from '../log/contract/leases.js'
 import type { Found, Origin, Outcome } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { channelOf } from './channels/channel-of.js'
@@ -29,8 +30,8 @@ export type DeliveringOptions = {
 /** What is to be done with a conversation next: nothing, its next message, wait until the chatbot runs, or try again later. */
 export type Next = 'done' | 'more' | 'stopped' | { afterMs: number }
 
-/** A message that waits, and in whose name its end is recorded. */
-export type Waiting = { conversation: Found<'conversation'>; message: string; origin: Origin }
+/** A message that waits, in whose name its end is recorded, and the right to end it. */
+export type Waiting = { conversation: Found<'conversation'>; message: string; origin: Origin; lease: Lease }
 
 /** The same with its chatbot, and with what was written and where from. */
 export type Addressed = Waiting & { chatbot: Found<'chatbot'>; said: MessagePayload }
@@ -43,6 +44,9 @@ type Outlet = { post?: Channel['post'] } | { error: string }
 
 /** An error as a valid text for the log. Of the agent only titles are taken: the rest may repeat what was said. */
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
+
+/** The end that another node recorded counts, and is told when it comes. */
+const endedElsewhere: Next = 'more'
 
 const isNotice = (sent: Delivery | Notice): sent is Notice => 'notice' in sent
 
@@ -92,7 +96,8 @@ export class Delivering {
   async fail(waiting: Waiting, reason: Failed['reason'], error: string, notice: string | null = null): Promise<Next> {
     const { conversation, message, origin } = waiting
     const data = { conversation: conversation.stream, message, reason, error: fit(error), notice }
-    await this.#execute({ type: 'FailMessage', data }, origin)
+    const { positions } = await this.#execute({ type: 'FailMessage', data }, origin)
+    if (positions.length === 0) return endedElsewhere
     this.options.logger.warn({ conversation: conversation.stream, message, reason }, 'a message was not answered')
     return this.#ended(message, { status: 'failed', reason, error, notice })
   }
@@ -115,6 +120,7 @@ export class Delivering {
     const outlet = await this.#outlet(work)
     if ('error' in outlet) return this.#unsent(work, delivery, 'refused', outlet.error, payloads)
     if (!outlet.post) return this.#sent(work, delivery, given, payloads)
+    if (!work.lease.isHeld) return endedElsewhere
     const begun = await this.#execute({ type: 'BeginDelivery', data: { conversation: conversation.stream, ...delivery } }, origin, payloads)
     if (begun.positions.length === 0) return 'more'
     const outgoing = { reply: delivery.reply, status: 'answered', text: given.content, address: said.address } as const
@@ -128,6 +134,7 @@ export class Delivering {
     const outlet = await this.#outlet(work)
     if ('error' in outlet) return this.#unsent(work, sent, 'refused', outlet.error)
     if (!outlet.post) return this.fail(work, reason, error, notice)
+    if (!work.lease.isHeld) return endedElsewhere
     const begun = await this.#execute({ type: 'BeginNotice', data: { conversation: conversation.stream, ...sent } }, origin)
     if (begun.positions.length === 0) return 'more'
     const attempt = await outlet.post({ reply, status: 'failed', text: notice, address: said.address }, this.options.patience)
@@ -163,7 +170,9 @@ export class Delivering {
   }
 
   async #sent({ conversation, origin }: Waiting, delivery: Delivery, given: Given, payloads: SealedPayload[] = []): Promise<Next> {
-    await this.#execute({ type: 'SendMessage', data: { conversation: conversation.stream, ...delivery } }, origin, payloads)
+    const data = { conversation: conversation.stream, ...delivery }
+    const { positions } = await this.#execute({ type: 'SendMessage', data }, origin, payloads)
+    if (positions.length === 0) return endedElsewhere
     const { answer, content: text, queries } = given
     return this.#ended(delivery.message, { status: 'answered', answer, text, queries })
   }
@@ -180,7 +189,8 @@ export class Delivering {
     this.options.logger.warn(named, isNotice(sent) ? 'a notice was not delivered' : 'an answer was not delivered')
     if (isNotice(sent)) return this.fail(waiting, sent.reason, sent.error)
     const data = { conversation: conversation.stream, ...sent, reason, error: fit(error) }
-    await this.#execute({ type: 'FailDelivery', data }, origin, payloads)
+    const { positions } = await this.#execute({ type: 'FailDelivery', data }, origin, payloads)
+    if (positions.length === 0) return endedElsewhere
     return this.#ended(sent.message, { status: 'failed', reason, error, notice: null })
   }
 

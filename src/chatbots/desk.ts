@@ -34,6 +34,7 @@ export class Desk {
     try {
       const receipt = await receiveMessage(this.ledger, arrived, message)
       isFollowed = receipt?.isNew === true
+      if (receipt?.isNew) this.conversations.came(receipt.conversation, arrived.chatbot.stream)
       return receipt && { ...receipt, following: isFollowed ? following : new Following(watchers, receipt.message) }
     } finally {
       if (!isFollowed) following.close()

@@ -29,6 +29,11 @@ export class Watchers {
     }
   }
 
+  /** Whether somebody waits for this answer here. */
+  has(message: string): boolean {
+    return this.#listeners.has(message)
+  }
+
   tell(message: string, news: MessageNews): void {
     for (const listener of [...(this.#listeners.get(message) ?? [])]) listener(news)
   }

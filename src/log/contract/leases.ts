@@ -19,7 +19,7 @@ export interface Leases {
   readonly areShared: boolean
   /**
    * The lease of this name, which is renewed as long as it is held; undefined while another node or other work of this one has it, or
-   * when nobody can say.
+   * when nobody can say. From then on this node reads all that earlier holders wrote.
    *
    * @example
    * const lease = await leases.take('retention')

@@ -2,7 +2,7 @@ import { uptime } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'
-import { Unreachable, type Session } from './session.js'
+import type { Session } from './session.js'
 
 /** Where the statements go. It is not the connection of batches or of what follows, so that a renewal waits for neither. */
 type Way = { session: () => Promise<Session> }
@@ -13,6 +13,8 @@ type Options = {
   way: Way
   /** A name of this run of this node. */
   node: string
+  /** Resolves when this node has all that any node acknowledged: whoever has a lease reads what its holders before wrote. */
+  newest: () => Promise<void>
   times?: Times
   /** Milliseconds that go on also while the machine sleeps. */
   elapsed?: () => number
@@ -94,7 +96,7 @@ class Held implements Lease {
  * before another node can take it; it measures from before it asked, so that it is never later than PostgreSQL.
  *
  * @example
- * const leases = new SharedLeases({ way: new Link(url), node: randomUUID() })
+ * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest() })
  * const lease = await leases.take('retention')
  */
 export class SharedLeases implements Leases {
@@ -113,9 +115,9 @@ export class SharedLeases implements Leases {
       const asked = this.#elapsed()
       const { rows } = await this.#query<{ epoch: string; losses: number }>(take, [name, this.#times.leaseMs, this.options.node])
       const [granted] = rows
-      if (granted) return this.#hold(name, Number(granted.epoch), granted.losses, asked)
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error
+      if (granted) return await this.#upToDate(this.#hold(name, Number(granted.epoch), granted.losses, asked))
+    } catch {
+      // PostgreSQL is away, as the log says.
     } finally {
       if (this.#held.get(name) === undefined) this.#held.delete(name)
     }
@@ -152,6 +154,16 @@ export class SharedLeases implements Leases {
     this.#held.set(name, held)
     this.#renewing ??= this.#renewAll()
     return held
+  }
+
+  async #upToDate(lease: Lease): Promise<Lease | undefined> {
+    try {
+      await this.options.newest()
+      return lease
+    } catch {
+      await lease.release()
+      return undefined
+    }
   }
 
   async #renewAll(): Promise<void> {

@@ -7,7 +7,7 @@ import type { SharedLeases } from '../../../src/log/shared/leases.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { logServer } from '../../support/log/each-log.js'
 import { temporaryDirectory, testKey } from '../../support/log/log.js'
-import { openLeases, runOut, runSql } from '../../support/log/nodes.js'
+import { newest, openLeases, runOut, runSql } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -24,7 +24,11 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
     undo.push(() => log.close())
     const holders = Array.from({ length: count }, () => {
       let passed = 0
-      const { leases, node, close } = openLeases(url, () => performance.now() + passed)
+      const { leases, node, close } = openLeases(
+        url,
+        () => newest(log),
+        () => performance.now() + passed,
+      )
       undo.push(close)
       return { leases, node, pass: (ms: number) => void (passed += ms) }
     })

@@ -27,10 +27,14 @@ export type Node = {
 const times = { leaseMs: 8_000, renewIntervalMs: 100, marginMs: 2_000 }
 
 /** The leases of a node, with a name of their own. Returns what closes them, too. */
-export const openLeases = (url: string, elapsed?: () => number): { leases: SharedLeases; node: string; close: () => Promise<void> } => {
+export const openLeases = (
+  url: string,
+  newest: () => Promise<void>,
+  elapsed?: () => number,
+): { leases: SharedLeases; node: string; close: () => Promise<void> } => {
   const way = new Link(url)
   const node = randomUUID()
-  const leases = new SharedLeases({ way, node, times, ...(elapsed && { elapsed }) })
+  const leases = new SharedLeases({ way, node, newest, times, ...(elapsed && { elapsed }) })
   const close = async () => {
     await leases.close()
     await way.close()
@@ -43,7 +47,7 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
   const file = join(directory, 'log.sqlite')
   const open = () => SharedLog.open({ url, file, vault })
   const log = await open()
-  const { leases, close } = openLeases(url)
+  const { leases, close } = openLeases(url, () => newest(node.log))
   const node: Node = {
     ...{ log, ledger: new Ledger(log, vault), vault, leases, directory, file, url },
     reopen: async () => {
