@@ -92,7 +92,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
     undo(housekeeping.stop)
-    const evaluations: AgentEvaluations = agents.evaluations((work) => housekeeping.erasures.beside(work))
+    const evaluations: AgentEvaluations = agents.evaluations((origin, work) => housekeeping.erasures.beside(origin, work))
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
     undo(chatbots.stop)
     const parts = { connected, knowledge, analytics, models, sql, agents, housekeeping, chatbots }

@@ -18,10 +18,14 @@ export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
 
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
-  opened((undo) => {
+  opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
     const jobs = new JobService({ ledger, leases, engine: sql, clock: systemClock, logger })
-    const erasures = new Erasures({ ledger, blobs, purge: (upTo) => analytics.purge(upTo), purgeKnowledge: () => knowledge.purge() })
+    const erasures = new Erasures({
+      ...{ ledger, blobs, wipes: storage.wipes },
+      purge: (upTo) => analytics.purge(upTo),
+      purgeKnowledge: () => knowledge.purge(),
+    })
     const rotation = new KeyRotation({
       ...{ log, ledger, vault, paths },
       isKeyGiven: config.masterKeys.length > 0,
@@ -31,6 +35,8 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     undo(() => rotation.stop())
     // Runs of jobs and erasures end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([jobs.stop(), erasures.stop()]))
+    // Where others erased data meanwhile, this node serves when its files have nothing of it.
+    await erasures.follow((err) => logger.error({ err }, 'what was erased could not be taken out of the files; trying again'))
 
     /** Continues the work that an earlier run of the service left unfinished, and starts. */
     const begin = async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Beside } from './log/contract/log.js'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
@@ -132,12 +133,13 @@ export const appOf = (parts: Parts): Express => {
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
+  const beside: Beside = (origin, work) => erasures.beside(origin, work)
   const reruns = new Reruns({
     ...{ ledger, records: answers, ask: parts.agents.agents.ask },
     resourcesAt: (position, client) => sql.reader.resourcesAt(position, client),
-    beside: (work) => erasures.beside(work),
+    beside,
   })
-  const judge = new AnswerJudge({ ledger, records: answers, beside: (work) => erasures.beside(work) })
+  const judge = new AnswerJudge({ ledger, records: answers, beside })
   const predicting = new Predicting({
     ...{ ledger, store, recorder, progressOf },
     onPredicted: (seconds) => metrics.predicted(seconds),
@@ -171,7 +173,7 @@ export const appOf = (parts: Parts): Express => {
     ...webhookRoutes({ ledger, ...parts.chatbots }),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),
-    ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside: (work) => erasures.beside(work) })),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside })),
     ...predictRoutes(ledger, predicting),
     ...viewRoutes(ledger, records, reading, checkView),
     ...knowledgeBaseRoutes({ ledger, records, reading, knowledge: parts.knowledge.knowledge, select }),

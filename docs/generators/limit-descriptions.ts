@@ -83,6 +83,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   nodeBeatMs: 'How often a node tells the others that it lives, where it serves and how far it is.',
   nodeDeadAfterMs: 'How long nothing may be heard of a node. Beyond: it counts as dead.',
   nodeForgottenAfterMs: 'How long a node that stopped or died is listed. Beyond: the next node that starts forgets it.',
+  erasureNodesWaitMs: 'Where nodes share a log: how long the answer to an erasure waits until all living nodes have it out of their files.',
   erasedMaxPerEvent: 'Payloads and blobs that one event erases. Beyond: the erasure is several events.',
   erasureReasonMaxChars: 'The reason of an erasure. Beyond: 400 `wrong_arguments`.',
   erasurePurgeWaitMs: 'How long an erasure waits for answers under way. Beyond: they are cut off, and queries without an answer run again.',

@@ -77,6 +77,7 @@ export const limits = {
   nodeForgottenAfterMs: 7 * 24 * 3_600_000,
   // Erasure
   erasedMaxPerEvent: 1_000,
+  erasureNodesWaitMs: 2 * 60_000,
   erasureReasonMaxChars: 1_000,
   erasurePurgeWaitMs: 10_000,
   retentionIntervalMs: 3_600_000,

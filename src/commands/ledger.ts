@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
+import { logStream } from '../../events/records/log.js'
 import { mapMembers, unfitJson, type Json } from '../../events/common.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { inTurns } from '../basics/long-work.js'
 import type { Expects } from '../log/contract/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
-import { byStream, type Found, type Lookup } from '../log/contract/lookups.js'
+import { byStream, versionOf, type Found, type Lookup } from '../log/contract/lookups.js'
 import { tokensIn } from '../dialect/lexer.js'
 import { findSecretLiterals } from '../dialect/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
@@ -68,8 +69,15 @@ const refuseSecretQuery = async (query: string): Promise<void> => {
 
 type Facts = Record<string, unknown>
 
-/** The name of a fact; those of commands have a number before them. */
+/** The names of facts; those of commands have a number before them. */
 const jobOfRun = 'job of the run'
+const erasuresNow = 'erasures'
+
+const erasedMeanwhile = (): Problem =>
+  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, maybe some that it rests on', {
+    hint: 'Send the request again.',
+    retryAfterSeconds: 1,
+  })
 
 /** A node that was cut off from the others may go on with a run that they have ended. */
 const requireRun = (run: string, job: Found<'job'> | undefined): void => {
@@ -158,10 +166,12 @@ export class Ledger {
       lookups: Object.assign(
         {},
         during && { [jobOfRun]: byStream('job', during.job) },
+        origin.erasures !== undefined && { [erasuresNow]: versionOf(logStream) },
         ...prepared.map(({ lookups }) => lookups),
       ) as Record<string, Lookup>,
       decide: (facts) => {
         if (during) requireRun(during.run, facts[jobOfRun] as Found<'job'> | undefined)
+        if (origin.erasures !== undefined && facts[erasuresNow] !== origin.erasures) throw erasedMeanwhile()
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },

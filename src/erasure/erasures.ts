@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
-import type { DataErased, ErasedPayload } from '../../events/records/log.js'
+import { logStream, type DataErased, type ErasedPayload, type LogEvent } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/contract/log.js'
+import type { Wipes } from '../log/contract/wipes.js'
+import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import { readInstant } from '../basics/times.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
@@ -34,6 +37,8 @@ export type Erased = {
   also_in: string[]
 }
 
+type DataErasedEvent = Extract<LogEvent, { type: 'DataErased' }>
+
 type Options = {
   ledger: Ledger
   blobs: BlobStore
@@ -41,10 +46,14 @@ type Options = {
   purge: (upTo: number) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
+  /** Other nodes of the log, which have files, too. */
+  wipes?: Wipes | undefined
 }
 
 /** A waiting client is told this long before connections close that the erasure will be finished later. */
 const toldMs = 1_000
+/** How long a node waits that could not wipe its files. */
+const wipeAgainMs = 2_000
 
 /** What can be erased by age, and the setting that says when. */
 const ageing = {
@@ -73,6 +82,7 @@ export class Erasures {
   /** Aborted when a stop has waited long enough. */
   readonly #patience = new AbortController()
   #isStopping = false
+  #following: Processing | undefined
 
   constructor(private readonly options: Options) {}
 
@@ -103,9 +113,17 @@ export class Erasures {
     })
   }
 
-  /** Does work that refers to recorded rows or answers; none of them are erased meanwhile. */
-  beside<T>(work: () => Promise<T>): Promise<T> {
-    return this.#rows.beside(work)
+  /**
+   * Does work that refers to recorded rows or answers. This node erases none meanwhile; if another one does, the commands of the work are
+   * refused.
+   */
+  beside<T>(origin: Origin, work: (origin: Origin) => Promise<T>): Promise<T> {
+    return this.#rows.beside(async () => work(await this.#guarded(origin)))
+  }
+
+  /** An origin whose commands are refused after any further erasure. */
+  async #guarded(origin: Origin): Promise<Origin> {
+    return { ...origin, erasures: await this.options.ledger.log.streamVersion(logStream) }
   }
 
   /**
@@ -116,6 +134,7 @@ export class Erasures {
     this.#isStopping = true
     const patience = setTimeout(() => this.#patience.abort(), withinMs)
     await this.#last
+    await this.#following?.stop()
     clearTimeout(patience)
   }
 
@@ -164,14 +183,14 @@ export class Erasures {
     { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
     origin: Origin,
   ): Promise<Erased> {
-    const { plan, positions } = await this.#rows.alone(async () => {
-      const plan = distinct(await makePlan())
-      const positions: number[] = []
-      for (const share of dryRun ? [] : sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
-      return { plan, positions }
-    })
+    const { plan, positions } = await this.#rows.alone(async () =>
+      dryRun ? { plan: distinct(await makePlan()), positions: [] } : this.#recordAll(makePlan, reason, origin),
+    )
     const last = positions.at(-1)
     if (last !== undefined) await this.#finish(plan, last)
+    // It may be sent again because not all nodes had wiped.
+    else if (!dryRun && plan.already > 0)
+      await this.options.wipes?.everywhere(await this.options.ledger.log.erasedAt(), this.#patience.signal)
     return {
       what: plan.what,
       subject: plan.subject,
@@ -183,6 +202,39 @@ export class Erasures {
       already_erased: plan.already,
       shared_with: plan.sharedWith,
       also_in: plan.alsoIn,
+    }
+  }
+
+  /**
+   * Records a plan. It is made again when another node erased something meanwhile, since what stays of a payload may be another; and
+   * after the events, since others may have referred to the data until then.
+   */
+  async #recordAll(makePlan: () => Promise<Plan>, reason: string | null, origin: Origin): Promise<{ plan: Plan; positions: number[] }> {
+    const { log } = this.options.ledger
+    const positions: number[] = []
+    const payloads: PlannedPayload[] = []
+    const blobs: string[] = []
+    let first: Plan | undefined
+    for (;;) {
+      let erasures = await log.streamVersion(logStream)
+      const plan = distinct(await makePlan())
+      first ??= plan
+      const shares = sharesOf(plan)
+      let isOvertaken = false
+      for (const share of shares) {
+        try {
+          positions.push(await this.#record(plan, share, reason, { ...origin, erasures }))
+        } catch (error) {
+          isOvertaken = (await log.streamVersion(logStream)) !== erasures
+          if (!isOvertaken) throw error
+          break
+        }
+        erasures++
+        payloads.push(...share.payloads)
+        blobs.push(...share.blobs)
+      }
+      if (isOvertaken || (shares.length > 0 && this.options.wipes)) continue
+      return { plan: { ...first, payloads, blobs }, positions }
     }
   }
 
@@ -205,7 +257,13 @@ export class Erasures {
   }
 
   /** After the event is on the disk, the data is removed from every file, too. */
-  async #finish({ what, blobs }: Plan, position: number): Promise<void> {
+  async #finish(plan: Plan, position: number): Promise<void> {
+    if (this.options.wipes) await this.options.wipes.everywhere(position, this.#patience.signal)
+    else await this.#wipe(plan, position)
+  }
+
+  /** Removes what was erased up to a position from the files of this node. */
+  async #wipe({ what, blobs }: Pick<Plan, 'what' | 'blobs'>, position: number): Promise<void> {
     for (const hash of blobs) await this.options.blobs.remove(hash)
     // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'
@@ -216,11 +274,49 @@ export class Erasures {
     ])
   }
 
+  /**
+   * Wipes what was erased while this node was away, and from then on what any node erases; says how far it is, because others wait for
+   * it before they answer.
+   */
+  async follow(onFailed: (error: unknown) => void): Promise<void> {
+    const { wipes, ledger, blobs } = this.options
+    if (!wipes) return
+    const { log } = ledger
+    const { position } = await log.head()
+    if ((await log.erasedAt()) > 0) {
+      await removeErasedBlobs(log, blobs)
+      await this.#wipe({ what: 'documents', blobs: [] }, position)
+    }
+    await wipes.wiped(position)
+    this.#following = startProcessor<DataErasedEvent>(log, {
+      processorId: 'wipes',
+      canHandle: ['DataErased'],
+      startFrom: { lastCheckpoint: BigInt(position) },
+      eachMessage: ({ data, metadata }) => this.#followOne(wipes, data, Number(metadata.globalPosition), onFailed),
+    })
+    this.#following.ended.catch(onFailed)
+  }
+
+  /** Others wait for this node, so that it tries until it has wiped. */
+  async #followOne(wipes: Wipes, erased: DataErased, position: number, onFailed: (error: unknown) => void): Promise<void> {
+    for (;;)
+      try {
+        await this.#wipe(erased, position)
+        await wipes.wiped(position)
+        return
+      } catch (error) {
+        // The next start wipes.
+        if (this.#isStopping) return
+        onFailed(error)
+        await sleep(wipeAgainMs)
+      }
+  }
+
   /** Continues after a crash: the keys are gone since the event, and the tables are cleaned when they are opened. */
   async resume(): Promise<void> {
     const { blobs } = this.options
     const { log } = this.options.ledger
-    if ((await log.erasedAt()) === 0) return
+    if (this.options.wipes || (await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
       await removeErasedBlobs(log, blobs)
       await log.wipe(this.#patience.signal)

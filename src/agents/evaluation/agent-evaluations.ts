@@ -7,7 +7,7 @@ import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Beside, Found, Origin } from '../../log/contract/log.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
 import type { StatementOf } from '../../sql/statements/statement.js'
@@ -32,7 +32,7 @@ type Parts = {
   reserving: (agent: Found<'agent'>) => ReserveTokens
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
-  beside: <T>(work: () => Promise<T>) => Promise<T>
+  beside: Beside
 }
 
 /** One case with its scores. `notes` say why a metric has none, and why the judge thinks so. */
@@ -73,14 +73,14 @@ export class AgentEvaluations {
     const { cases, metrics } = await readTestTable(settings, (sql) => this.parts.select(sql, running))
     const judging = metrics.includes('judge') ? await this.#judging(agent, settings.judge) : undefined
     const { model } = await this.parts.modelOf(agent.state)
-    const asked = { project, agent, isGiven: true, purpose: 'evaluation', origin: running.origin, client: running.client } as const
+    const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
-    return this.parts.beside(async () => {
+    return this.parts.beside(running.origin, async (origin) => {
       const scored = await withinTime(limits.rerunTimeoutMs, running.signal ?? never, (signal) =>
-        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, signal }, judging)),
+        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, origin, signal }, judging)),
       )
       running.signal?.throwIfAborted()
-      const position = await this.#record(agent, scored, { model, running, durationMs: performance.now() - began, judging })
+      const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
       return { rows: scored.map((one) => rowOf(one, metrics)), position }
     })
   }
@@ -138,7 +138,7 @@ export class AgentEvaluations {
   #record(
     { stream, version }: Found<'agent'>,
     scored: readonly Scored[],
-    { model, running, durationMs, judging }: { model: string; running: RunningStatement; durationMs: number; judging: Judging | undefined },
+    { model, origin, durationMs, judging }: { model: string; origin: Origin; durationMs: number; judging: Judging | undefined },
   ): Promise<number> {
     const facts: EvaluationFacts = {
       ...{ agent: stream, version, test: 'table', replayed: 'nothing', model, durationMs },
@@ -148,7 +148,7 @@ export class AgentEvaluations {
       judge: judging ? usedBy(judging) : null,
     }
     const cases = scored.map((one) => caseOf(one, judging?.model.model))
-    return recordEvaluation(this.parts.ledger, facts, cases, running.origin)
+    return recordEvaluation(this.parts.ledger, facts, cases, origin)
   }
 }
 

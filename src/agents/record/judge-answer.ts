@@ -1,7 +1,7 @@
 import type { AnswerJudged } from '../../../events/records/answers.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { Origin, Outcome } from '../../log/contract/log.js'
+import type { Beside, Origin, Outcome } from '../../log/contract/log.js'
 import type { AnswerRecords } from './answer-records.js'
 import { sealRecord } from './seal-record.js'
 
@@ -9,7 +9,7 @@ type Options = {
   ledger: Ledger
   records: AnswerRecords
   /** Runs work during which no answers are erased. */
-  beside: <T>(work: () => Promise<T>) => Promise<T>
+  beside: Beside
 }
 
 /** A verdict on an answer, which its id or its position names, of one agent. */
@@ -33,7 +33,7 @@ export class AnswerJudge {
   /** @throws Problem not_found, erased */
   record(judgement: Judgement): Promise<Outcome & { answer: string }> {
     // If the answer was erased in between, a comment on it would stay behind.
-    return this.options.beside(() => this.#record(judgement))
+    return this.options.beside(judgement.origin, (origin) => this.#record({ ...judgement, origin }))
   }
 
   async #record({ agent, ref, verdict, comment, origin, client, idempotency, dryRun }: Judgement): Promise<Outcome & { answer: string }> {

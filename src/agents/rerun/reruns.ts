@@ -6,7 +6,7 @@ import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { causeAt } from '../../log/contract/origins.js'
-import type { Origin, Resources } from '../../log/contract/log.js'
+import type { Beside, Origin, Resources } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import { answerOf, queriesOf, type Answered, type AskAgent } from '../contract/answering.js'
@@ -47,7 +47,7 @@ type Parts = {
   ask: AskAgent
   resourcesAt: (position: number, client?: string) => Resources
   /** Runs work during which no answers are erased. */
-  beside: <T>(work: () => Promise<T>) => Promise<T>
+  beside: Beside
 }
 
 const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
@@ -87,14 +87,15 @@ export class Reruns {
   constructor(private readonly parts: Parts) {}
 
   /** @throws Problem not_found, erased when a single answer is; of several, each says it in its case */
-  async run(request: RerunRequest): Promise<Rerun> {
-    const { answers, agent, client } = request
+  async run(asked: RerunRequest): Promise<Rerun> {
+    const { answers, agent, client } = asked
     if (answers.length > limits.rerunAnswersMax)
       throw wrong(`at most ${limits.rerunAnswersMax} answers are asked again at once (rerunAnswersMax)`, 'Narrow the query, or send parts.')
     if (answers.length === 0) throw wrong('there is no answer to ask again', 'Name answers by id or position; log.answers lists them.')
-    const replaying = replayingOf(request)
+    const replaying = replayingOf(asked)
     const began = performance.now()
-    return this.parts.beside(async () => {
+    return this.parts.beside(asked.origin, async (origin) => {
+      const request = { ...asked, origin }
       const found = await someAtOnce([...new Set(answers)], limits.agentQuestionsAtOnce, (ref) =>
         this.parts.records.one(ref, { agent, client }),
       )

@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { contentsStream, type ContentsEvent, type KnowledgeInserted, type KnowledgeRemoved } from '../../../events/records/contents.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { NewEvent } from '../../log/contract/log.js'
-import { byStream, type Found, type Lookup } from '../../log/contract/lookups.js'
+import { byStream, type Found, versionOf } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
 /** `contents` is the version of the contents that the command was made for, `name` what the knowledge base is called. */
@@ -15,7 +15,7 @@ const eventOf = ({ type, data }: ContentsCommand): ContentsEvent =>
 
 const reads = (command: ContentsCommand) => {
   const { knowledge_base } = eventOf(command).data
-  const version: Lookup<number> = { find: 'version', stream: contentsStream(knowledge_base) }
+  const version = versionOf(contentsStream(knowledge_base))
   return { base: byStream('knowledge_base', knowledge_base), version }
 }
 type Facts = { base: Found<'knowledge_base'> | undefined; version: number }

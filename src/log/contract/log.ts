@@ -17,7 +17,15 @@ export type StoredEvent = { position: number; text: string }
 export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'> & {
   /** The run of a job that the command is part of; no event has it. After the end of the run the command is refused. */
   during?: { job: StreamId; run: string }
+  /**
+   * How many events the log's own stream had when the work began that the command is part of; no event has it. After a later erasure the
+   * command is refused: what it rests on may be gone.
+   */
+  erasures?: number
 }
+
+/** Does work that rests on recorded rows or answers, in the name of an origin by which its commands are refused if some are erased. */
+export type Beside = <T>(origin: Origin, work: (origin: Origin) => Promise<T>) => Promise<T>
 
 /**
  * An event that a decision wants to write, and its stream. `begins` says that the stream was named for this event, by a random id, so

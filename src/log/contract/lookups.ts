@@ -80,6 +80,9 @@ export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find:
 /** The resource of this stream, even if it was renamed. */
 export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
 
+/** The number of events in a stream; 0 when there is none. */
+export const versionOf = (stream: string): Lookup<number> => ({ find: 'version', stream })
+
 /** A resource as it was at one of its versions, and the hashes of its secrets that were erased since. */
 export type Earlier<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
 

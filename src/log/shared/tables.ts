@@ -64,6 +64,7 @@ const tables = `
     losses integer NOT NULL,
     until  timestamptz NOT NULL
   );
+  CREATE TABLE mindledger.wipes (node text PRIMARY KEY, position bigint NOT NULL);
   CREATE FUNCTION mindledger.refuse() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;
   CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON mindledger.events

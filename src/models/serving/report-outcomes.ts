@@ -4,7 +4,7 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { Found, Origin, Outcome } from '../../log/contract/log.js'
+import type { Beside, Found, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
 import { trainedAs } from './served-by.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
@@ -31,7 +31,7 @@ type Options = {
   ledger: Ledger
   store: ModelStore
   /** Runs work during which no recorded rows are erased. */
-  beside: <T>(work: () => Promise<T>) => Promise<T>
+  beside: Beside
 }
 
 const labelOf = (index: number) => `Outcome ${index}`
@@ -57,7 +57,7 @@ export class OutcomeReporter {
     if (length === 0) throw wrong('outcomes: there are none', 'Send [{"position": …, "row": 0, "truth": …}].')
     refuseTooManyOutcomes(length)
     // If rows were erased while the report is checked, their truth would stay behind.
-    return this.options.beside(async () => this.#record(report, await this.#checked(report)))
+    return this.options.beside(report.origin, async (origin) => this.#record({ ...report, origin }, await this.#checked(report)))
   }
 
   #record(

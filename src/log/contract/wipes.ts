@@ -1,0 +1,10 @@
+/** What nodes of one log tell each other about the bytes of erased data in their files. */
+export interface Wipes {
+  /** Notes that no file of this node has a byte of what was erased up to a position. */
+  wiped(position: number): Promise<void>
+  /**
+   * Resolves when all living nodes have noted that. A node that is silent is not waited for: it wipes before it serves again.
+   * @throws Problem 503 at the signal
+   */
+  everywhere(position: number, signal: AbortSignal): Promise<void>
+}

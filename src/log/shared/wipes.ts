@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Wipes } from '../contract/wipes.js'
+import type { Nodes } from './nodes.js'
+import type { Session } from './session.js'
+
+type Options = {
+  way: { session: () => Promise<Session> }
+  nodes: Pick<Nodes, 'id' | 'alive'>
+  waitMs?: number
+}
+
+const note = `
+  INSERT INTO mindledger.wipes AS known (node, position) VALUES ($1, $2)
+  ON CONFLICT (node) DO UPDATE SET position = greatest(known.position, excluded.position)`
+
+const lookAgainMs = 100
+
+/**
+ * How far the files of each node are without what was erased, in PostgreSQL.
+ *
+ * @example await wipes.wiped(812); await wipes.everywhere(812, signal)
+ */
+export class SharedWipes implements Wipes {
+  constructor(private readonly options: Options) {}
+
+  async wiped(position: number): Promise<void> {
+    const session = await this.options.way.session()
+    await session.query(note, [this.options.nodes.id, position])
+  }
+
+  async everywhere(position: number, signal: AbortSignal): Promise<void> {
+    const until = performance.now() + (this.options.waitMs ?? limits.erasureNodesWaitMs)
+    for (;;) {
+      const missing = await this.#missing(position).catch(() => undefined)
+      if (missing?.length === 0) return
+      if (signal.aborted || performance.now() >= until) throw notEverywhere(missing)
+      await sleep(lookAgainMs)
+    }
+  }
+
+  /** The living nodes that have not noted it. @throws Unreachable */
+  async #missing(position: number): Promise<string[]> {
+    const alive = await this.options.nodes.alive()
+    const session = await this.options.way.session()
+    const { rows } = await session.query<{ node: string }>('SELECT node FROM mindledger.wipes WHERE position >= $1', [position])
+    const done = new Set(rows.map(({ node }) => node))
+    return [...alive].filter((node) => !done.has(node))
+  }
+}
+
+const notEverywhere = (missing: readonly string[] | undefined): Problem => {
+  const where = missing ? `these nodes still have it in their files: ${missing.join(', ')}` : 'PostgreSQL cannot be asked which nodes have it'
+  return new Problem('busy', 'Not yet wiped', `the data is erased and cannot be read any more, but ${where}`, {
+    hint: 'They take it out by themselves. Send the request again: it is answered when all living nodes have.',
+    retryAfterSeconds: 5,
+  })
+}
