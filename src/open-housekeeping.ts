@@ -22,12 +22,12 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
     const jobs = new JobService({ ledger, leases, engine: sql, clock: systemClock, logger })
     const erasures = new Erasures({
-      ...{ ledger, blobs, wipes: storage.wipes },
+      ...{ ledger, blobs, wipes: storage.peers?.wipes },
       purge: (upTo) => analytics.purge(upTo),
       purgeKnowledge: () => knowledge.purge(),
     })
     const rotation = new KeyRotation({
-      ...{ log, ledger, vault, paths },
+      ...{ log, ledger, vault, paths, peers: storage.peers },
       isKeyGiven: config.masterKeys.length > 0,
       tellReaders: () => analytics.learnKeys(),
       onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),

@@ -7,7 +7,7 @@ import { opened } from './basics/undo.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { Duty } from './log/contract/duty.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
-import type { Wipes } from './log/contract/wipes.js'
+import type { Peers } from './log/contract/peers.js'
 import { systemOrigin } from './log/contract/origins.js'
 import type { Batch, ServedLog } from './log/contract/log.js'
 import type { Nodes } from './log/shared/nodes.js'
@@ -47,7 +47,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const { log, nodes } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
     const leases: Leases = soleLeases
-    const wipes: Wipes | undefined = undefined
+    const peers = undefined as Peers | undefined
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
     const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
@@ -83,5 +83,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await signing?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, ledger, leases, wipes, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, ledger, leases, peers, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

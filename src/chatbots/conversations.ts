@@ -17,7 +17,14 @@ import { FairTurns } from './fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
 import { Watchers } from './watchers.js'
 
-type Options = { ledger: Ledger; leases: Leases; ask: AskAgent; fetch: Fetch; logger: Logger; bounds?: { max: number; perGroupMax: number } }
+type Options = {
+  ledger: Ledger
+  leases: Leases
+  ask: AskAgent
+  fetch: Fetch
+  logger: Logger
+  bounds?: { max: number; perGroupMax: number }
+}
 
 /** The events that conversations react to: new messages, and what lets messages that wait go on. */
 const reasons = ['MessageReceived', 'ChatbotUpdated', 'ChatbotDeleted'] as const

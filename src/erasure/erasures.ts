@@ -37,8 +37,6 @@ export type Erased = {
   also_in: string[]
 }
 
-type DataErasedEvent = Extract<LogEvent, { type: 'DataErased' }>
-
 type Options = {
   ledger: Ledger
   blobs: BlobStore
@@ -257,14 +255,14 @@ export class Erasures {
   }
 
   /** After the event is on the disk, the data is removed from every file, too. */
-  async #finish(plan: Plan, position: number): Promise<void> {
+  async #finish({ what, blobs }: Plan, position: number): Promise<void> {
+    for (const hash of blobs) await this.options.blobs.remove(hash)
     if (this.options.wipes) await this.options.wipes.everywhere(position, this.#patience.signal)
-    else await this.#wipe(plan, position)
+    else await this.#wipe(what, position)
   }
 
-  /** Removes what was erased up to a position from the files of this node. */
-  async #wipe({ what, blobs }: Pick<Plan, 'what' | 'blobs'>, position: number): Promise<void> {
-    for (const hash of blobs) await this.options.blobs.remove(hash)
+  /** Removes what was erased up to a position from the files of this node, except blobs, which nodes share. */
+  async #wipe(what: Plan['what'], position: number): Promise<void> {
     // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'
     await Promise.all([
@@ -285,23 +283,25 @@ export class Erasures {
     const { position } = await log.head()
     if ((await log.erasedAt()) > 0) {
       await removeErasedBlobs(log, blobs)
-      await this.#wipe({ what: 'documents', blobs: [] }, position)
+      await this.#wipe('documents', position)
     }
     await wipes.wiped(position)
-    this.#following = startProcessor<DataErasedEvent>(log, {
+    this.#following = startProcessor<LogEvent>(log, {
       processorId: 'wipes',
-      canHandle: ['DataErased'],
+      canHandle: ['DataErased', 'MasterKeyRotated'],
       startFrom: { lastCheckpoint: BigInt(position) },
-      eachMessage: ({ data, metadata }) => this.#followOne(wipes, data, Number(metadata.globalPosition), onFailed),
+      eachMessage: (event) => this.#followOne(wipes, event, Number(event.metadata.globalPosition), onFailed),
     })
     this.#following.ended.catch(onFailed)
   }
 
   /** Others wait for this node, so that it tries until it has wiped. */
-  async #followOne(wipes: Wipes, erased: DataErased, position: number, onFailed: (error: unknown) => void): Promise<void> {
+  async #followOne(wipes: Wipes, event: LogEvent, position: number, onFailed: (error: unknown) => void): Promise<void> {
+    // A rotation leaves keys that were wrapped under the old one.
+    const what = event.type === 'DataErased' ? event.data.what : 'secrets'
     for (;;)
       try {
-        await this.#wipe(erased, position)
+        await this.#wipe(what, position)
         await wipes.wiped(position)
         return
       } catch (error) {

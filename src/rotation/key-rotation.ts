@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { logStream } from '../../events/records/log.js'
+import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { Problem, wrong } from '../basics/errors.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { systemOrigin } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
+import type { Lease } from '../log/contract/leases.js'
+import type { Peers } from '../log/contract/peers.js'
+import { typeOf } from '../log/emmett/recorded-event.js'
 import type { KeyedLog, Origin, Rotation } from '../log/contract/log.js'
 import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
@@ -24,11 +29,25 @@ export type RotationOptions = {
   tellReaders: () => Promise<void>
   /** Called with the error when a rotation could not be ended; it stays under way. */
   onFailed: (error: unknown) => void
+  /** The other nodes of the log, if it is shared. */
+  peers?: Peers | undefined
+  /** How often it looks whether another node began or left a rotation; `leaseLookIntervalMs` by default. */
+  lookMs?: number
 }
+
+const leaseName = 'rotation'
+
+const lackingKey = (nodes: readonly string[]): Problem =>
+  new Problem('not_ready', 'Key not everywhere', `this node has the next master key; these do not: ${nodes.join(', ')}`, {
+    hint: 'Send the same key to each of them. Whichever gets it last begins.',
+  })
 
 /**
  * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads, a few at a time, are wrapped
  * under the next one; ciphertexts and events do not change. An interrupted rotation continues at the next start.
+ *
+ * Where nodes share the log, each has to be given the next key; the one that gets it last begins. One node does the work, with a lease,
+ * and another goes on with it when that one is gone.
  *
  * @example await rotation.begin(origin); await rotation.ended
  */
@@ -36,6 +55,12 @@ export class KeyRotation {
   #last: RotationStatus | undefined
   #isStopping = false
   #isBeginning = false
+  #isRunning = false
+  #lookTimer: NodeJS.Timeout | undefined
+  /** The key in use when this node last looked. */
+  #keyInUse: string | undefined
+  /** Aborts with a stop: other nodes are not waited for. */
+  readonly #patience = new AbortController()
   /** The rotation without its wiping, which waits for readers and which every start repeats. */
   #turned: Promise<unknown> = Promise.resolve()
   #ended: Promise<void> = Promise.resolve()
@@ -54,9 +79,55 @@ export class KeyRotation {
 
   /** Continues an interrupted rotation; if there is none, makes the key files say which key is in use. */
   async resume(): Promise<void> {
-    const under = await this.options.log.rotation()
-    if (under) this.#goOn(under, systemOrigin)
-    else await this.#settle()
+    const { log, peers, vault } = this.options
+    const under = await log.rotation()
+    if (under && !peers) this.#goOn(under, systemOrigin)
+    if (!under) await this.#settle()
+    if (!peers) return
+    this.#keyInUse = vault.keyId
+    await retryWhileBusy(
+      () => peers.keys.holds(vault.keyId),
+      () => this.#isStopping,
+    )
+    this.#lookLater(peers)
+  }
+
+  #lookLater(peers: Peers): void {
+    if (this.#isStopping) return
+    this.#lookTimer = setTimeout(() => {
+      this.#look(peers)
+        .catch(this.options.onFailed)
+        .finally(() => this.#lookLater(peers))
+    }, this.options.lookMs ?? limits.leaseLookIntervalMs)
+    this.#lookTimer.unref()
+  }
+
+  /** Takes up a rotation that no node works on, and learns of one that another has ended. */
+  async #look({ leases }: Peers): Promise<void> {
+    const { log, vault } = this.options
+    if (this.#isRunning || this.#isBeginning) return
+    const under = await log.rotation()
+    if (under) {
+      this.#last = { ...under, position: null }
+      const lease = await leases.take(leaseName)
+      // It may have ended until the lease was free.
+      const left = lease && (await log.rotation())
+      if (left) this.#goOn(left, systemOrigin, lease)
+      else await lease?.release()
+    } else if (this.#keyInUse !== vault.keyId) {
+      this.#keyInUse = vault.keyId
+      await this.#settle()
+      if (this.#last) this.#last = { ...this.#last, position: await this.#endOf() }
+    }
+  }
+
+  /** The position of the event that ended the last rotation. */
+  async #endOf(): Promise<number | null> {
+    const { log } = this.options
+    const version = await log.streamVersion(logStream)
+    for (const { position, text } of (await log.readStream(logStream, Math.max(0, version - 100), 100)).toReversed())
+      if (typeOf({ position, text }) === 'MasterKeyRotated') return position
+    return null
   }
 
   /**
@@ -72,22 +143,43 @@ export class KeyRotation {
         retryAfterSeconds: 5,
       })
     this.#isBeginning = true
+    let lease: Lease | undefined
     try {
+      lease = await this.#agree(key)
       // The log may have noted a beginning although the storage reported a failure.
       const under = await log.rotation()
-      if (under) return this.#goOn(under, origin)
+      if (under) return this.#goOn(under, origin, lease)
       if (!isKeyGiven) await keepNextKey(paths, key)
       const to = vault.add(key)
       await tellReaders()
-      return this.#goOn(await log.beginRotation(to), origin)
+      return this.#goOn(await log.beginRotation(to), origin, lease)
+    } catch (error) {
+      await lease?.release()
+      throw error
     } finally {
       this.#isBeginning = false
     }
   }
 
-  /** Stops its work; the next start continues it. */
+  /** The right to begin, once all nodes have the key. @throws Problem that names those that lack it */
+  async #agree(key: Buffer): Promise<Lease | undefined> {
+    const { peers, vault, tellReaders } = this.options
+    if (!peers) return undefined
+    const to = vault.add(key)
+    await tellReaders()
+    await peers.keys.holds(to)
+    const lacking = await peers.keys.lacking(to)
+    if (lacking.length > 0) throw lackingKey(lacking)
+    const lease = await peers.leases.take(leaseName)
+    if (!lease) throw new Problem('busy', 'Rotation under way', 'another node begins to replace the master key', { retryAfterSeconds: 5 })
+    return lease
+  }
+
+  /** Stops its work; the next start, or another node, continues it. */
   async stop(): Promise<void> {
     this.#isStopping = true
+    clearTimeout(this.#lookTimer)
+    this.#patience.abort()
     await this.#turned.catch(() => undefined)
   }
 
@@ -102,16 +194,21 @@ export class KeyRotation {
     return key
   }
 
-  #goOn(under: Rotation, origin: Origin): RotationStatus {
-    const { log, vault, onFailed } = this.options
+  #goOn(under: Rotation, origin: Origin, lease?: Lease): RotationStatus {
+    const { log, vault, onFailed, peers } = this.options
     vault.use(under.to)
     const begun = { ...under, position: null }
     this.#last = begun
-    const turned = this.#run(under, origin)
+    this.#isRunning = true
+    const turned = this.#run(under, origin, lease).finally(() => {
+      this.#isRunning = false
+      return lease?.release()
+    })
     this.#turned = turned
     this.#ended = turned.then(async (done) => {
       if (!done) return
-      await log.wipe()
+      if (peers && done.position !== null) await peers.wipes.everywhere(done.position, this.#patience.signal)
+      else await log.wipe()
       this.#last = done
     })
     // The next start does the rest.
@@ -119,21 +216,29 @@ export class KeyRotation {
     return begun
   }
 
-  /** Returns undefined when a stop interrupted it. */
-  async #run({ from, to }: Rotation, origin: Origin): Promise<RotationStatus | undefined> {
+  /** Returns undefined when a stop interrupted it, or another node goes on with it. */
+  async #run({ from, to }: Rotation, origin: Origin, lease: Lease | undefined): Promise<RotationStatus | undefined> {
     const { log, ledger, tellReaders } = this.options
     const isStopping = () => this.#isStopping
     await tellReaders()
     for (let after: number | undefined = 0; after !== undefined;) {
-      if (this.#isStopping) return undefined
+      if (this.#isStopping || lease?.isHeld === false) return undefined
       const place: number = after
       after = await retryWhileBusy(() => log.rewrapSome(place), isStopping)
       this.#last = { from, to, payloads: (await log.rotation())?.payloads ?? 0, position: null }
     }
-    const data = { from, to, payloads: (await log.rotation())?.payloads ?? 0 }
-    const { positions } = await retryWhileBusy(() => ledger.execute({ type: 'EndKeyRotation', data }, origin), isStopping)
+    const ended = await retryWhileBusy(async () => {
+      const erasures = await log.streamVersion(logStream)
+      const under = await log.rotation()
+      // A node that was thought to be gone may have ended it.
+      if (!under) return undefined
+      const data = { from, to, payloads: under.payloads }
+      const { positions } = await ledger.execute({ type: 'EndKeyRotation', data }, { ...origin, erasures })
+      return { ...data, position: positions[0] ?? null }
+    }, isStopping)
     await this.#settle()
-    return { ...data, position: positions[0] ?? null }
+    this.#keyInUse = to
+    return ended ?? { from, to, payloads: 0, position: await this.#endOf() }
   }
 
   /** Makes the key in use the only one, everywhere. */

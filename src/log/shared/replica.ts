@@ -20,6 +20,11 @@ import {
 import { CommittedReads } from './committed-reads.js'
 import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
 import { WrittenRows } from './written-rows.js'
+import { openKeys } from '../storage/keys.js'
+import { openForWriting, prepareErasedAt, readLogId, readMeta, writeMeta } from '../storage/schema.js'
+import { CommittedReads } from './committed-reads.js'
+import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
+import { keyNotes, seqNote, WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {
   file: string
@@ -54,6 +59,8 @@ export type Committed = { position: number; changed: Changed; written: readonly 
 export class Replica {
   #open: Open | undefined
   #isClosed = false
+  /** Set while the log is sealed with a master key that this node does not have. */
+  #lacksKey: Refusal | undefined
   readonly #file: OpenedFile
 
   /** @throws ConfigError when the file is that of another log */
@@ -98,8 +105,14 @@ export class Replica {
     return this.open().reads
   }
 
+  /** Why nothing may be written. */
   displaced(): Refusal | undefined {
-    return this.#file.displaced()
+    return this.#file.displaced() ?? this.#lacksKey
+  }
+
+  /** @throws Problem when what this node seals could not be read by others */
+  requireKey(): void {
+    if (this.#lacksKey) throw writesRefused(this.#lacksKey)
   }
 
   begin(): Writing {
@@ -148,10 +161,23 @@ export class Replica {
       if (writer.tail.position !== to.position || !writer.tail.chain.equals(to.chain))
         throw new RangeError(`the events up to position ${to.position} of the shared log do not lead to its chain`)
       if (!isEmpty(rows)) written.put(rows)
-      return this.commit(to)
+      const committed = this.commit(to)
+      if (rows.notes.some(({ key }) => keyNotes.has(key))) this.#followKeys()
+      return committed
     } catch (error) {
       this.giveBack()
       throw error
+    }
+  }
+
+  /** Another node began or ended a rotation of the master key: what is sealed here from now on is sealed with the key in use. */
+  #followKeys(): void {
+    try {
+      openKeys(this.open().db, this.options.vault)
+      this.#lacksKey = undefined
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      this.#lacksKey = { cause: error.message, hint: 'Start this node with the new key.' }
     }
   }
 

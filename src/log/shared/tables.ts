@@ -64,6 +64,7 @@ const tables = `
     losses integer NOT NULL,
     until  timestamptz NOT NULL
   );
+  CREATE TABLE mindledger.key_holders (run text NOT NULL, key_id text NOT NULL, PRIMARY KEY (run, key_id));
   CREATE TABLE mindledger.wipes (node text PRIMARY KEY, position bigint NOT NULL);
   CREATE FUNCTION mindledger.refuse() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;

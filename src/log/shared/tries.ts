@@ -63,6 +63,8 @@ export class Tries {
 
   /** Carries out the batch on the file, as far as it is not too large. */
   #try(batch: Waiting[], putBack: (rest: Waiting[]) => void): (() => void)[] {
+    // It may have been found just now, when this batch was to be decided again.
+    this.replica.requireKey()
     const open = this.replica.begin()
     const answers: (() => void)[] = []
     for (const [i, { carryOut, reject }] of batch.entries()) {

@@ -51,7 +51,9 @@ export class SharedWipes implements Wipes {
 }
 
 const notEverywhere = (missing: readonly string[] | undefined): Problem => {
-  const where = missing ? `these nodes still have it in their files: ${missing.join(', ')}` : 'PostgreSQL cannot be asked which nodes have it'
+  const where = missing
+    ? `these nodes still have it in their files: ${missing.join(', ')}`
+    : 'PostgreSQL cannot be asked which nodes have it'
   return new Problem('busy', 'Not yet wiped', `the data is erased and cannot be read any more, but ${where}`, {
     hint: 'They take it out by themselves. Send the request again: it is answered when all living nodes have.',
     retryAfterSeconds: 5,

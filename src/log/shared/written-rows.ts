@@ -4,6 +4,9 @@ import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './rows.js'
 /** What the log notes of itself and every node has to know. The rest of `meta` is about one file. */
 export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
 
+/** Those that say which master key is in use. */
+export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key', 'rotation'])
+
 /** The note of the newest answer that was forgotten; all that are not newer were, too. */
 export const forgottenNote = 'answers_forgotten'
 

@@ -1,0 +1,37 @@
+import type { KeyHolders } from '../contract/peers.js'
+import type { Nodes } from './nodes.js'
+import type { Session } from './session.js'
+
+type Options = { way: { session: () => Promise<Session> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
+
+/** A key that was sent to a node is gone with its process: a run has it, not the node. */
+const note = `
+  INSERT INTO mindledger.key_holders (run, key_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+
+const forget = `
+  DELETE FROM mindledger.key_holders WHERE run <> $1 AND NOT EXISTS (SELECT FROM mindledger.nodes WHERE nodes.run = key_holders.run)`
+
+/**
+ * Which runs of nodes have which master keys, in PostgreSQL. It has the ids of keys alone.
+ *
+ * @example await holders.holds(vault.keyId); await holders.lacking(vault.keyId) // []
+ */
+export class SharedKeyHolders implements KeyHolders {
+  constructor(private readonly options: Options) {}
+
+  async holds(keyId: string): Promise<void> {
+    const session = await this.options.way.session()
+    const { run } = this.options.nodes
+    await session.query(note, [run, keyId])
+    await session.query(forget, [run])
+  }
+
+  async lacking(keyId: string): Promise<string[]> {
+    const { nodes, way } = this.options
+    const [alive, known] = [await nodes.alive(), await nodes.list()]
+    const session = await way.session()
+    const { rows } = await session.query<{ run: string }>('SELECT run FROM mindledger.key_holders WHERE key_id = $1', [keyId])
+    const holders = new Set(rows.map(({ run }) => run))
+    return known.filter(({ id, run }) => alive.has(id) && !holders.has(run)).map(({ id }) => id)
+  }
+}

@@ -1,0 +1,195 @@
+import { describe, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { logStream } from '../../../events/records/log.js'
+import { isProblem } from '../../../src/basics/errors.js'
+import { Erasures } from '../../../src/erasure/erasures.js'
+import { Blobs } from '../../../src/files/blobs.js'
+import { KeyRotation } from '../../../src/rotation/key-rotation.js'
+import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { logServer } from '../../support/log/each-log.js'
+import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
+import { newest, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { tracesInFiles } from '../../support/observe/traces.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+
+const unexpected: unknown[] = []
+const onFailed = (error: unknown) => void unexpected.push(error)
+
+/** The erasures of a node, whose tables are purged when `purge` says so. */
+const erasuresOf = ({ ledger, directory, peers }: Node, purge: (upTo: number) => Promise<void> = async () => undefined): Erasures =>
+  new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes: peers.wipes, purge })
+
+const writeSecret = async ({ ledger, log, vault }: Node, name: string, text: string): Promise<string> => {
+  const project = { type: 'CreateProject', data: { project: 'shop', unlessExists: true } } as const
+  await ledger.execute(project, origin)
+  const skill = { type: 'CreateSkill' as const, data: { project: 'shop', skill: name, type: 'sql', params: { password: text } as never } }
+  await ledger.execute(skill, origin)
+  expect(vault.keyId).toBeDefined()
+  await newest(log)
+  const found = await log.resources.one('skill', name, await log.resources.one('project', 'shop'))
+  return (found?.state.params as { password: { $secret: string } }).password.$secret
+}
+
+/** Bytes of a payload and of its key, as they stand in the file of a node. */
+const sealedIn = ({ file }: Node, hash: string): Buffer[] => {
+  const db = new Database(file, { readonly: true })
+  const row = db.prepare<[string], { wrapped: Buffer; body: Buffer }>('SELECT wrapped, body FROM payloads WHERE hash = ?').get(hash)
+  db.close()
+  return row ? [row.wrapped.subarray(0, 12), row.body.subarray(12, 24)] : []
+}
+
+const secretsOf = (name: string) => ({
+  subject: { what: 'secrets' as const, of: { kind: 'skill' as const, name, project: 'shop' } },
+  ...{ reason: null, shared: false, dryRun: false },
+})
+
+describe('an erasure', () => {
+  test('is answered when all living nodes have it out of their files; one that starts wipes first', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      const hash = await writeSecret(a!, 's', 'a secret text')
+      await newest(b!.log)
+      const traces = sealedIn(b!, hash)
+      for (const { file } of [a!, b!]) expect(tracesInFiles([file, `${file}-wal`], traces)).not.toEqual([])
+      const [first, second] = [erasuresOf(a!), erasuresOf(b!)]
+      await first.follow(onFailed)
+      let isAnswered = false
+      const erasing = first.erase(secretsOf('s'), origin).then((erased) => {
+        isAnswered = true
+        return erased
+      })
+      await until(async () => (await b!.log.erasedAt()) > 0)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      // The second node lives, and has not said that it wiped.
+      expect(isAnswered).toBe(false)
+      await second.follow(onFailed)
+      expect((await erasing).payloads).toBe(1)
+      expect(await b!.log.payload(hash)).toBeUndefined()
+      for (const { file } of [a!, b!]) expect(tracesInFiles([file, `${file}-wal`], traces)).toEqual([])
+      await Promise.all([first.stop(), second.stop()])
+      expect(unexpected).toEqual([])
+    }))
+
+  test('is not kept waiting by a node that stopped', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      await writeSecret(a!, 's', 'x')
+      await b!.nodes.stop()
+      const first = erasuresOf(a!)
+      await first.follow(onFailed)
+      expect((await first.erase(secretsOf('s'), origin)).payloads).toBe(1)
+      // A second time there is nothing to erase, and all have wiped.
+      expect(await first.erase(secretsOf('s'), origin)).toMatchObject({ payloads: 0, already_erased: 1 })
+      await first.stop()
+    }))
+
+  test('refuses what another node records of what it rests on, however late that comes', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      await writeSecret(a!, 's', 'x')
+      const [first, second] = [erasuresOf(a!), erasuresOf(b!)]
+      await Promise.all([first.follow(onFailed), second.follow(onFailed)])
+      await newest(b!.log)
+      const project = (name: string) => ({ type: 'CreateProject' as const, data: { project: name } })
+      const late = await refusal(
+        second.beside(origin, async (guarded) => {
+          await b!.ledger.execute(project('before'), guarded)
+          await first.erase(secretsOf('s'), origin)
+          return b!.ledger.execute(project('after'), guarded)
+        }),
+      )
+      expect(late).toBe('busy')
+      expect((await b!.log.resources.list('project')).map(({ state }) => state.name)).toEqual(['shop', 'before'])
+      await Promise.all([first.stop(), second.stop()])
+    }))
+
+  test('that another one overtakes is planned again: what stays is what both leave', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      const names = Array.from({ length: 6 }, (_, i) => `s${i}`)
+      for (const name of names) await writeSecret(a!, name, `secret of ${name}`)
+      const [first, second] = [erasuresOf(a!), erasuresOf(b!)]
+      await Promise.all([first.follow(onFailed), second.follow(onFailed)])
+      await newest(b!.log)
+      const all = await Promise.all(names.flatMap((name) => [first, second].map((erasures) => erasures.erase(secretsOf(name), origin))))
+      expect(all.reduce((sum, { payloads }) => sum + payloads, 0)).toBe(names.length)
+      expect(await a!.log.streamVersion(logStream)).toBe(names.length)
+      await Promise.all([first.stop(), second.stop()])
+      expect(unexpected).toEqual([])
+    }))
+})
+
+describe('a rotation of the master key', () => {
+  const rotationOf = ({ log, ledger, vault, peers, directory }: Node): KeyRotation =>
+    new KeyRotation({
+      ...{ log, ledger, vault, peers, onFailed, lookMs: 20 },
+      ...{ paths: prepareDataDirectory(join(directory, 'data')), isKeyGiven: true, tellReaders: async () => undefined },
+    })
+  const next = randomBytes(32)
+
+  /** Runs a test over nodes that rotate and erase. */
+  const withRotations = (run: (nodes: [Node, Node], rotations: [KeyRotation, KeyRotation]) => Promise<void>) =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      const [nodes, rotations] = [[a!, b!] as [Node, Node], [rotationOf(a!), rotationOf(b!)] as [KeyRotation, KeyRotation]]
+      const erasures = nodes.map((node) => erasuresOf(node))
+      for (const one of [...rotations.map((rotation) => rotation.resume()), ...erasures.map((one) => one.follow(onFailed))]) await one
+      try {
+        await run(nodes, rotations)
+      } finally {
+        await Promise.all([...rotations, ...erasures].map((one) => one.stop()))
+      }
+      expect(unexpected).toEqual([])
+    })
+
+  test('begins when all living nodes have the next key, and ends for all of them', () =>
+    withRotations(async ([a, b], [first, second]) => {
+      const hash = await writeSecret(a, 's', 'a secret')
+      const early = await first.begin(origin, next).catch((error: unknown) => error)
+      expect(isProblem(early) && [early.code, early.detail.includes(b.nodes.id), early.detail.includes(a.nodes.id)]).toEqual([
+        'not_ready',
+        true,
+        false,
+      ])
+      expect(await a.log.rotation()).toBeUndefined()
+      await second.begin(origin, next)
+      await second.ended
+      await until(() => a.vault.keys().length === 1)
+      for (const node of [a, b]) {
+        await newest(node.log)
+        expect(node.vault.keys()).toEqual([next])
+        expect((await node.log.payload(hash))?.toString()).toBe('"a secret"')
+      }
+      await until(() => first.status?.position === second.status?.position)
+      expect(second.status?.position).toBe(await a.log.streamVersion(logStream).then(async () => (await a.log.head()).position))
+      // What is sealed from now on is sealed with the new key, on each node.
+      const later = await writeSecret(a, 'later', 'another')
+      await newest(b.log)
+      expect((await b.log.payload(later))?.toString()).toBe('"another"')
+    }))
+
+  test('that its node left is ended by another', () =>
+    withRotations(async ([a, b], [, second]) => {
+      const hash = await writeSecret(a, 's', 'a secret')
+      for (const { vault } of [a, b]) vault.add(next)
+      // As a node does that is ended just then.
+      await a.log.beginRotation(a.vault.add(next))
+      await until(() => second.status !== undefined && second.status.position !== null)
+      await newest(a.log)
+      expect((await a.log.payload(hash))?.toString()).toBe('"a secret"')
+      expect(await a.log.rotation()).toBeUndefined()
+    }))
+
+  test('stops a node that lacks the key from writing, and no payload is sealed with the old one', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      await writeSecret(a!, 's', 'a secret')
+      await newest(b!.log)
+      await a!.log.beginRotation(a!.vault.add(next))
+      const payload = b!.vault.seal(Buffer.from('late'))
+      const data = { project: stream(1), name: 't', type: 't', params: { token: { $secret: payload.hash } } }
+      const late = b!.log.submit({ ...writes({ stream: stream(99), event: { type: 'SkillCreated', data } }), payloads: [payload] })
+      expect(await refusal(late)).toBe('storage_failed')
+      expect((await b!.log.health()).unwritable).toContain('is being changed')
+      expect(b!.vault.keys()).toEqual([testKey])
+      expect(await a!.log.payloadState(payload.hash)).toBeUndefined()
+    }))
+})
