@@ -21,6 +21,8 @@ export type Node = {
   ledger: Ledger
   vault: Vault
   leases: SharedLeases
+  /** The name under which it has leases. */
+  holder: string
   nodes: Nodes
   peers: Peers
   directory: string
@@ -53,13 +55,13 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
   const file = join(directory, 'log.sqlite')
   const open = () => SharedLog.open({ url, file, vault })
   const log = await open()
-  const { leases, close } = openLeases(url, () => newest(node.log))
+  const { leases, node: holder, close } = openLeases(url, () => newest(node.log))
   const way = new Link(url)
   const nodes = new Nodes({ link: way, id: randomUUID(), run: randomUUID(), version: '', place: () => ({ seq: 0, position: 0 }) })
   await nodes.begin()
   const peers = { leases, wipes: new SharedWipes({ way, nodes }), keys: new SharedKeyHolders({ way, nodes }) }
   const node: Node = {
-    ...{ log, ledger: new Ledger(log, vault), vault, leases, nodes, peers, directory, file, url },
+    ...{ log, ledger: new Ledger(log, vault), vault, leases, holder, nodes, peers, directory, file, url },
     reopen: async () => {
       await node.log.close()
       node.log = await open()

@@ -1,0 +1,108 @@
+import { expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { v4 as uuidv4 } from 'uuid'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import type { Answered, Asked, AskAgent } from '../../../src/agents/contract/answering.js'
+import { Conversations } from '../../../src/chatbots/conversations.js'
+import { Desk, type Taken } from '../../../src/chatbots/desk.js'
+import type { Fetch } from '../../../src/chatbots/channels/channel.js'
+import type { Found } from '../../../src/log/contract/log.js'
+import { logServer } from '../../support/log/each-log.js'
+import { origin } from '../../support/log/log.js'
+import { newest, runOut, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+const logger = pino({ level: 'silent' })
+const noFetch: Fetch = () => Promise.reject(new Error('nothing is called'))
+
+/** An agent that answers at once, or when it is told to. */
+class HandAgent {
+  readonly asked: Asked[] = []
+  waits = false
+  #go: () => void = () => undefined
+
+  ask: AskAgent = (asked) => this.#answer(asked)
+
+  async *#answer(asked: Asked): AsyncGenerator<never, Answered, void> {
+    this.asked.push(asked)
+    const aborted = new Promise<void>((resolve) => asked.signal.addEventListener('abort', () => resolve()))
+    if (this.waits) await Promise.race([aborted, new Promise<void>((resolve) => (this.#go = resolve))])
+    const content = `You said: ${asked.turns.at(-1)?.content ?? ''}`
+    const outcome = asked.signal.aborted ? 'aborted' : 'answered'
+    return { answer: uuidv4(), position: 1, model: 'm', content, outcome, queries: [], usage: { input: 0, output: 0 } } as Answered
+  }
+
+  go(): void {
+    this.#go()
+  }
+}
+
+type Worker = { node: Node; agent: HandAgent; conversations: Conversations; desk: Desk }
+
+const withWorkers = (run: (workers: [Worker, Worker], url: string) => Promise<void>): Promise<void> =>
+  withNodesOf(server(), 2, async (nodes, url) => {
+    const workers = nodes.map((node): Worker => {
+      const agent = new HandAgent()
+      const conversations = new Conversations({ ...node, ask: agent.ask, fetch: noFetch, logger })
+      return { node, agent, conversations, desk: new Desk(node.ledger, conversations) }
+    })
+    const [{ node }] = workers as [Worker]
+    const target = { project: 'shop' }
+    await node.ledger.execute({ type: 'CreateProject', data: target }, origin)
+    const agent = { agent: 'helper', model_name: 'm', provider: null, skills: [], params: {} }
+    await node.ledger.execute({ type: 'CreateAgent', data: { ...target, ...agent } }, origin)
+    const chatbot = { chatbot: 'bot', agent: 'helper', is_running: true }
+    const connection = { database: 'web', stream: '0190a000-0000-7000-8000-000000000001', engine: 'webhook', parameters: {} } as never
+    await node.ledger.execute({ type: 'CreateChatbot', data: { ...target, ...chatbot, connection } }, origin)
+    for (const worker of workers) {
+      await newest(worker.node.log)
+      await worker.conversations.start()
+    }
+    try {
+      await run(workers as [Worker, Worker], url)
+    } finally {
+      await Promise.all(workers.map(({ conversations }) => conversations.stop(0)))
+    }
+  })
+
+const say = async ({ node: { log }, desk }: Worker, text: string, place: string): Promise<Taken> => {
+  const [chatbot] = (await log.resources.list('chatbot')) as [Found<'chatbot'>]
+  const taken = await desk.take({
+    ...{ chatbot, channel: 'api', place, ids: [], text, sender: null, address: {}, onlyIfStarted: false, origin },
+  })
+  if (!taken) throw new Error('no message')
+  return taken
+}
+
+const never = new AbortController().signal
+
+const endsOf = async ({ node: { log } }: Worker): Promise<number> => {
+  await newest(log)
+  return (await log.readAll(0, 1_000)).filter(({ text }) => ['MessageSent', 'MessageFailed'].includes(parseEnvelope(text).type)).length
+}
+
+test('each message is answered by one node, that to which it came if it can', () =>
+  withWorkers(async (workers) => {
+    const taken = await Promise.all(workers.flatMap((worker, n) => [1, 2, 3].map((i) => say(worker, `${n} ${i}`, `place ${n} ${i}`))))
+    const ends = await Promise.all(taken.map((one, i) => workers[i < 3 ? 0 : 1].desk.end(one, 100_000, never)))
+    expect(ends.map((end) => end?.status === 'answered' && end.text)).toEqual(
+      ['0 1', '0 2', '0 3', '1 1', '1 2', '1 3'].map((text) => `You said: ${text}`),
+    )
+    expect(await endsOf(workers[0])).toBe(6)
+    expect(workers.map(({ agent }) => agent.asked.length).reduce((sum, n) => sum + n)).toBe(6)
+  }))
+
+test('a message whose node fell silent is answered by another; who waits for it is told, and it has one end', () =>
+  withWorkers(async ([silent, other], url) => {
+    silent.agent.waits = true
+    const taken = await say(silent, 'hello', 'place')
+    const end = silent.desk.end(taken, 100_000, never)
+    await until(() => silent.agent.asked.length === 1)
+    await runOut(url, 'conversation:%', other.node.holder)
+    await until(() => other.agent.asked.length === 1)
+    expect(await end).toMatchObject({ status: 'answered', text: 'You said: hello' })
+    silent.agent.go()
+    await silent.conversations.stop(1_000)
+    expect(await endsOf(other)).toBe(1)
+  }))
