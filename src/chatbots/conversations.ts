@@ -180,9 +180,14 @@ export class Conversations {
   async #tellEnd(conversation: StreamId, message: string): Promise<void> {
     if (!this.watchers.has(message)) return
     const { log } = this.options.ledger
-    const record = await messageOf(log, conversation, message)
-    const end = record && (await endOf(log, record))
-    if (end) this.watchers.tell(message, { end })
+    try {
+      const record = await messageOf(log, conversation, message)
+      const end = record && (await endOf(log, record))
+      if (end) this.watchers.tell(message, { end })
+    } catch (err) {
+      // Whoever waits reads it later.
+      this.options.logger.warn({ err, conversation, message }, 'the end of a message was not told')
+    }
   }
 
   #found<K extends 'conversation' | 'chatbot'>(kind: K, stream: StreamId) {

@@ -20,6 +20,7 @@ const noFetch: Fetch = () => Promise.reject(new Error('nothing is called'))
 class HandAgent {
   readonly asked: Asked[] = []
   waits = false
+  isMute = false
   #go: () => void = () => undefined
 
   ask: AskAgent = (asked) => this.#answer(asked)
@@ -28,9 +29,9 @@ class HandAgent {
     this.asked.push(asked)
     const aborted = new Promise<void>((resolve) => asked.signal.addEventListener('abort', () => resolve()))
     if (this.waits) await Promise.race([aborted, new Promise<void>((resolve) => (this.#go = resolve))])
-    const content = `You said: ${asked.turns.at(-1)?.content ?? ''}`
+    const content = this.isMute ? '' : `You said: ${asked.turns.at(-1)?.content ?? ''}`
     const outcome = asked.signal.aborted ? 'aborted' : 'answered'
-    return { answer: uuidv4(), position: 1, model: 'm', content, outcome, queries: [], usage: { input: 0, output: 0 } } as Answered
+    return { answer: uuidv4(), position: 1, model: 'm', content, outcome, queries: [], usage: { input: 0, output: 0 } }
   }
 
   go(): void {
@@ -95,13 +96,13 @@ test('each message is answered by one node, that to which it came if it can', ()
 
 test('a message whose node fell silent is answered by another; who waits for it is told, and it has one end', () =>
   withWorkers(async ([silent, other], url) => {
-    silent.agent.waits = true
+    silent.agent.waits = other.agent.isMute = true
     const taken = await say(silent, 'hello', 'place')
     const end = silent.desk.end(taken, 100_000, never)
     await until(() => silent.agent.asked.length === 1)
     await runOut(url, 'conversation:%', other.node.holder)
     await until(() => other.agent.asked.length === 1)
-    expect(await end).toMatchObject({ status: 'answered', text: 'You said: hello' })
+    expect(await end).toMatchObject({ status: 'failed', reason: 'agent' })
     silent.agent.go()
     await silent.conversations.stop(1_000)
     expect(await endsOf(other)).toBe(1)

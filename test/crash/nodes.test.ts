@@ -1,0 +1,108 @@
+import { afterAll, expect, test } from '@jest/globals'
+import type { ChildProcess } from 'node:child_process'
+import pg from 'pg'
+import { undoAll } from '../../src/basics/undo.js'
+import { logServer } from '../support/log/each-log.js'
+import { processTree } from '../support/processes.js'
+import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+import { until } from '../support/until.js'
+
+const { server } = logServer()
+const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+
+const undo: (() => unknown)[] = []
+afterAll(() => undoAll(undo.splice(0)))
+
+type Node = { url: string; child: ChildProcess; directory: string; ended: Promise<unknown> }
+
+const startNode = async (logUrl: string, directory?: string): Promise<Node> => {
+  const fresh = directory === undefined ? temporaryDirectory() : undefined
+  if (fresh) undo.push(fresh.remove)
+  const path = directory ?? fresh?.path ?? ''
+  const { child, url, ended } = await spawnService(path, { ...keys, LOG_URL: logUrl })
+  undo.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await ended
+  })
+  return { url, child, directory: path, ended }
+}
+
+const kill = async ({ child, ended }: Node): Promise<void> => {
+  child.kill('SIGKILL')
+  await ended
+}
+
+/** Stops a node with all its processes, or lets them go on. */
+const signal = ({ child }: Node, name: 'SIGSTOP' | 'SIGCONT'): void => {
+  for (const pid of processTree(child.pid ?? 0)) process.kill(pid, name)
+}
+
+const rowsIn = async (url: string, query: string): Promise<Record<string, string>[]> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<Record<string, string>>(query)
+  await client.end()
+  return rows
+}
+
+test('each due time has one run, and each run one end, while nodes are killed, and stopped for longer than a lease', async () => {
+  const url = await server().newUrl()
+  const nodes = await Promise.all([startNode(url), startNode(url), startNode(url)])
+  const [a, b, c] = nodes
+  const count = 24
+  const from = Date.now() + 5_000
+  for (let i = 0; i < count; i++) {
+    const job = {
+      ...{ name: `j${i}`, query: `CREATE SKILL made${i} USING type = 'sql'` },
+      start_at: new Date(from + i * 1_000).toISOString().slice(0, 23),
+    }
+    expect((await send(a.url, 'POST', '/api/projects/mindsdb/jobs', { job })).status).toBe(200)
+  }
+  const started = async (): Promise<number> =>
+    Number((await sql(c.url, `SELECT count(*) FROM log.events WHERE type = 'JobRunStarted'`)).data[0]?.[0])
+  await until(async () => (await started()) > 3)
+  await kill(a)
+  await until(async () => (await started()) > 7)
+  signal(b, 'SIGSTOP')
+  const again = await startNode(url, a.directory)
+  await until(async () => (await started()) === count)
+  signal(b, 'SIGCONT')
+  for (const { url: at } of [again, b, c])
+    await until(async () => {
+      const { data } = await sql(at, `SELECT job, outcome FROM log.job_runs`)
+      return data.length === count && data.every(([, outcome]) => outcome !== 'running')
+    })
+  const runs = (await sql(b.url, 'SELECT job, outcome FROM log.job_runs')).data
+  expect(new Set(runs.map(([job]) => job)).size).toBe(count)
+  expect(runs.filter(([, outcome]) => outcome !== 'complete' && outcome !== 'interrupted')).toEqual([])
+  const ends = (await sql(c.url, `SELECT count(*), count(DISTINCT data->>'run') FROM log.events WHERE type = 'JobRunFinished'`)).data
+  expect(ends).toEqual([[count, count]])
+  // Nothing that a run did happened twice, and a run that is complete did it.
+  const made = (await sql(c.url, 'SELECT name FROM skills')).data.map(([name]) => String(name))
+  const complete = runs.filter(([, outcome]) => outcome === 'complete').map(([job]) => String(job).replace('j', 'made'))
+  expect(complete.filter((name) => !made.includes(name))).toEqual([])
+})
+
+test('the training of a killed node ends on another', async () => {
+  const url = await server().newUrl()
+  const nodes = await Promise.all([startNode(url), startNode(url)])
+  const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(60000) AS r(i)'
+  await sql(nodes[0].url, `CREATE MODEL m FROM files (${query}) PREDICT y`)
+  const status = async (at: Node) => (await sql(at.url, `SELECT status FROM models WHERE name = 'm'`)).data[0]?.[0]
+  await until(async () => (await status(nodes[0])) === 'training')
+  const [holder] = await rowsIn(
+    url,
+    `SELECT n.address FROM mindledger.leases AS l JOIN mindledger.nodes AS n ON n.run = l.node WHERE l.name LIKE 'training:%'`,
+  )
+  const portOf = (address: string) => new URL(address).port
+  const trains = nodes.find((node) => portOf(node.url) === portOf(holder?.['address'] ?? ''))
+  const other = nodes.find((node) => node !== trains)
+  await kill(trains!)
+  await until(async () => (await status(other!)) === 'complete')
+  const count = `SELECT type, count(*) FROM log.events WHERE type IN ('ModelTrainingStarted', 'ModelTrained') GROUP BY type ORDER BY type`
+  expect((await sql(other!.url, count)).data).toEqual([
+    ['ModelTrained', 1],
+    ['ModelTrainingStarted', 1],
+  ])
+})
