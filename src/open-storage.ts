@@ -28,14 +28,17 @@ type Options = { config: Config; logger: Logger; metrics: Metrics }
 
 type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
 
+/** A log with what it has of other nodes. `now` is the time on which they all agree, in milliseconds since 1970. */
+type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; leases: Leases; now: () => number }
+
 /** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */
-const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<{ log: ServedLog; nodes?: Nodes }> => {
+const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<OpenedLog> => {
   const options = { file: paths.log, vault, onBatch: (batch: Batch) => metrics.batch(batch) }
-  if (logUrl === undefined) return { log: new SqliteLog(options) }
+  if (logUrl === undefined) return { log: new SqliteLog(options), leases: soleLeases, now: Date.now }
   // A log of one node needs neither the driver nor the memory that it takes.
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
-  return { log, nodes: log.nodes }
+  return { log, nodes: log.nodes, peers: log.peers, leases: log.peers.leases, now: () => log.now() }
 }
 
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
@@ -44,10 +47,8 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
-    const { log, nodes } = await openLog({ config, paths, vault, metrics })
+    const { log, nodes, peers, leases, now } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
-    const leases: Leases = soleLeases
-    const peers = undefined as Peers | undefined
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
     const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
@@ -83,5 +84,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await signing?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, ledger, leases, peers, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, now, ledger, leases, peers, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

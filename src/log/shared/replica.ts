@@ -17,14 +17,10 @@ import {
   sharedSeqNote,
   writeMeta,
 } from '../storage/schema.js'
-import { CommittedReads } from './committed-reads.js'
-import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
-import { WrittenRows } from './written-rows.js'
 import { openKeys } from '../storage/keys.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, writeMeta } from '../storage/schema.js'
 import { CommittedReads } from './committed-reads.js'
 import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
-import { keyNotes, seqNote, WrittenRows } from './written-rows.js'
+import { keyNotes, WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {
   file: string

@@ -6,7 +6,10 @@ import type { Batch } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wipe.js'
+import type { Peers } from '../contract/peers.js'
 import { Follower } from './follower.js'
+import { SharedKeyHolders } from './key-holders.js'
+import { SharedLeases } from './leases.js'
 import { Nodes } from './nodes.js'
 import { refuseOwnLog, Replica } from './replica.js'
 import { Sequencer } from './sequencer.js'
@@ -14,6 +17,7 @@ import { ServerClock } from './server-clock.js'
 import { refusalToOpen } from './refusal-to-open.js'
 import { Link, Session } from './session.js'
 import { SharedTurns } from './shared-turns.js'
+import { SharedWipes } from './wipes.js'
 import { openTables } from './tables.js'
 
 export type SharedLogOptions = {
@@ -57,6 +61,8 @@ export class SharedLog extends FileLog {
   readonly nodes: Nodes
   /** A connection for what must wait neither for batches nor for what others wrote. */
   readonly link: Link
+  /** What this node agrees on with the others. */
+  readonly peers: Peers & { leases: SharedLeases }
   readonly #turns: SharedTurns
   readonly #undo: (() => unknown)[]
   readonly #clock: ServerClock
@@ -66,6 +72,11 @@ export class SharedLog extends FileLog {
     super(id, turns, vault)
     this.nodes = nodes
     this.link = link
+    this.peers = {
+      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest() }),
+      wipes: new SharedWipes({ way: link, nodes }),
+      keys: new SharedKeyHolders({ way: link, nodes }),
+    }
     this.#turns = turns
     this.#clock = clock
     this.#undo = undo
@@ -120,6 +131,6 @@ export class SharedLog extends FileLog {
 
   override close(): Promise<void> {
     this.#turns.endIntake()
-    return (this.#closing ??= undoAll(this.#undo))
+    return (this.#closing ??= undoAll([...this.#undo, () => this.peers.leases.close()]))
   }
 }

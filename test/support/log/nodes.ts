@@ -5,12 +5,10 @@ import { undoAll } from '../../../src/basics/undo.js'
 import { retryWhileBusy } from '../../../src/basics/retry-while-busy.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Peers } from '../../../src/log/contract/peers.js'
-import { SharedKeyHolders } from '../../../src/log/shared/key-holders.js'
 import { SharedLeases } from '../../../src/log/shared/leases.js'
 import { Link } from '../../../src/log/shared/session.js'
-import { Nodes } from '../../../src/log/shared/nodes.js'
+import type { Nodes } from '../../../src/log/shared/nodes.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
-import { SharedWipes } from '../../../src/log/shared/wipes.js'
 import { Vault } from '../../../src/vault/vault.js'
 import type { LogServer } from './each-log.js'
 import { temporaryDirectory, testKey } from './log.js'
@@ -56,10 +54,8 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
   const open = () => SharedLog.open({ url, file, vault })
   const log = await open()
   const { leases, node: holder, close } = openLeases(url, () => newest(node.log))
-  const way = new Link(url)
-  const nodes = new Nodes({ link: way, id: randomUUID(), run: randomUUID(), version: '', place: () => ({ seq: 0, position: 0 }) })
-  await nodes.begin()
-  const peers = { leases, wipes: new SharedWipes({ way, nodes }), keys: new SharedKeyHolders({ way, nodes }) }
+  const { nodes } = log
+  const peers = { ...log.peers, leases }
   const node: Node = {
     ...{ log, ledger: new Ledger(log, vault), vault, leases, holder, nodes, peers, directory, file, url },
     reopen: async () => {
@@ -68,12 +64,7 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
       node.ledger = new Ledger(node.log, vault)
     },
   }
-  undo.push(
-    () => node.log.close(),
-    close,
-    () => way.close(),
-    () => nodes.stop(),
-  )
+  undo.push(() => node.log.close(), close)
   return node
 }
 
