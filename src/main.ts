@@ -15,7 +15,7 @@ import { openKnowledge } from './open-knowledge.js'
 import { openLanguageModels } from './open-language-models.js'
 import { openModels } from './open-models.js'
 import { openSql } from './open-sql.js'
-import { openStorage, type Storage } from './open-storage.js'
+import { openStorage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 import { olderLog } from './setup/data-directory.js'
 import { readVersion } from './setup/version.js'
@@ -32,16 +32,6 @@ export type Service = {
   analyticsPid: () => number | undefined
   /** Answers the requests in progress, then ends every process of the service. */
   close: () => Promise<void>
-}
-
-/** Nodes that share a log react to it on one of them. */
-const reactOnce = async (begin: () => Promise<void>, { nodes }: Storage, logger: Logger): Promise<() => unknown> => {
-  if (!nodes) {
-    await begin()
-    return () => undefined
-  }
-  const { onOldestNode } = await import('./log/shared/oldest-node.js')
-  return onOldestNode({ nodes, begin, onFailed: (err) => logger.error({ err }, 'trainings, jobs and chatbots did not begin here') })
 }
 
 /**
@@ -100,13 +90,10 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
     knowledge.begin()
-    /** What runs without being asked: trainings, jobs, erasures and answers of chatbots. */
-    const react = async () => {
-      await models.trainings.resume()
-      await housekeeping.begin()
-      await chatbots.begin()
-    }
-    undo(await reactOnce(react, storage, logger))
+    // What runs without being asked: trainings, jobs, erasures and answers of chatbots.
+    await models.trainings.resume()
+    await housekeeping.begin()
+    await chatbots.begin()
     return { url: http.url, head: () => log.head(), sql: sql.sql, log, analyticsPid: () => analytics.pid }
   })
   return { ...service, close: stop }

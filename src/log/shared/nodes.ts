@@ -190,12 +190,6 @@ export class Nodes {
     return new Set(known.filter(({ state }) => state === 'alive' || (state === 'dead' && !maySay)).map(({ id }) => id))
   }
 
-  /** Whether no node that lives began before this one. @throws Unreachable */
-  async isOldest(): Promise<boolean> {
-    const [first] = await this.alive()
-    return first === this.id
-  }
-
   /** Tells the others that this node stops, unless PostgreSQL is away. */
   async stop(): Promise<void> {
     this.#isStopped = true

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { undoAll } from '../../../src/basics/undo.js'
 import { Nodes } from '../../../src/log/shared/nodes.js'
-import { onOldestNode } from '../../../src/log/shared/oldest-node.js'
 import { Link, Session } from '../../../src/log/shared/session.js'
 import { openTables } from '../../../src/log/shared/tables.js'
 import { logServer } from '../../support/log/each-log.js'
@@ -108,25 +107,6 @@ describe('nodes of a log', () => {
       await until(async () => (await a.list().catch(() => []))[0]?.state === 'alive')
     }))
 })
-
-test('work for all begins on the oldest node, and on the next one when that stops', () =>
-  withTable(async ({ node }) => {
-    const [a, b] = [node('a'), node('b')]
-    await a.begin()
-    await b.begin()
-    const began: string[] = []
-    const onFailed = (error: unknown) => began.push(String(error))
-    const begin = (name: string) => async () => void began.push(name)
-    const stopB = await onOldestNode({ nodes: b, begin: begin('b'), onFailed })
-    const stopA = await onOldestNode({ nodes: a, begin: begin('a'), onFailed })
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(began).toEqual(['a'])
-    await stopA()
-    await a.stop()
-    await until(() => began.length > 1)
-    expect(began).toEqual(['a', 'b'])
-    await stopB()
-  }))
 
 describe('an id of a node', () => {
   test('is that of one process: a copy of its data directory does not start beside it', () =>
