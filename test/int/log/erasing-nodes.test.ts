@@ -85,6 +85,23 @@ describe('an erasure', () => {
       await first.stop()
     }))
 
+  test('of a content is one event, although the bytes are there until all is recorded', () =>
+    withNodesOf(server(), 1, async ([a]) => {
+      const blobs = new Blobs(join(a!.directory, 'blobs'))
+      const content = await blobs.putBytes(Buffer.from('rows of somebody'))
+      const data = {
+        file: 'f',
+        content: { content, bytes: 16, row_count: 1, columns: [{ name: 'a', type: 'BIGINT' }], original_name: null },
+      }
+      await a!.ledger.execute({ type: 'CreateFile', data }, origin)
+      const erasures = erasuresOf(a!)
+      await erasures.follow(onFailed)
+      const request = { subject: { what: 'file' as const, of: { name: 'f' } }, reason: null, shared: false, dryRun: false }
+      expect(await erasures.erase(request, origin)).toMatchObject({ blobs: [content], positions: [expect.any(Number)] })
+      expect(await blobs.has(content)).toBe(false)
+      await erasures.stop()
+    }))
+
   test('refuses what another node records of what it rests on, however late that comes', () =>
     withNodesOf(server(), 2, async ([a, b]) => {
       await writeSecret(a!, 's', 'x')
