@@ -71,7 +71,10 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     clock.start()
     undo(() => clock.stop())
     const { logUrl } = config
-    const shared = sharedStoreOf(config, logUrl === undefined ? undefined : { url: logUrl, newest: async () => void (await log.newest()) })
+    const newest = async () => {
+      await log.newest()
+    }
+    const shared = sharedStoreOf(config, logUrl === undefined ? undefined : { url: logUrl, newest })
     const { blobs, tidyBlobs, stop } = await openBlobs({ paths, log, logger, shared })
     undo(stop)
     const missingBlobs = new MissingBlobs({ log, blobs, logger })
