@@ -127,7 +127,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     about: 'list the nodes that share the log of LOG_URL: where each serves, when it was seen, how far it is',
     more: 'The exit status is 0 only if no node is dead.',
     options: { json: 'print one JSON text for each node' },
-    run: async ({ config, values, out }) => (await import('./commands/nodes.js')).nodes(config, { json: values.json ?? false }, out),
+    run: async ({ config, values, out }) => (await import('./commands/shared/nodes.js')).nodes(config, { json: values.json ?? false }, out),
   },
   replay: {
     about: 'build the DuckDB tables anew from the log, in a file of their own',
@@ -230,7 +230,7 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
     },
     example: 'mindledger migrate --to postgres://ledger@db.corp/ledger',
     run: async ({ config, values, out }) => {
-      const { migrate, isPostgres } = await import('./commands/migrate.js')
+      const { migrate, isPostgres } = await import('./commands/shared/migrate.js')
       const to = required('to', values.to)
       if (isPostgres(to) === (values.from !== undefined) || (values.from !== undefined && !isPostgres(values.from)))
         throw new UsageError('migrate takes --to postgres://…, or --from postgres://… and --to with a directory')

@@ -1,6 +1,6 @@
-import { shownNodes } from '../../log/shared/shown-nodes.js'
-import { ConfigError, type Config } from '../../setup/config.js'
-import type { Output } from '../terminal/output.js'
+import { shownNodes } from '../../../log/shared/shown-nodes.js'
+import { ConfigError, type Config } from '../../../setup/config.js'
+import type { Output } from '../../terminal/output.js'
 
 const columns = ['state', 'id', 'version', 'address', 'seen', 'position', 'lag'] as const
 

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import type { SharedPlace } from '../../files/shared/open-store.js'
-import { readS3 } from '../../files/shared/s3-address.js'
-import { toDirectory } from '../../migration/to-directory.js'
-import { toPostgres, type Moved } from '../../migration/to-postgres.js'
-import { ConfigError, type Config } from '../../setup/config.js'
-import { checkDataDirectory, lockDataDirectory, prepareDataDirectory } from '../../setup/data-directory.js'
-import { findMasterKeys } from '../../vault/key-files.js'
-import { Vault } from '../../vault/vault.js'
-import type { Output } from '../terminal/output.js'
+import type { SharedPlace } from '../../../files/shared/open-store.js'
+import { readS3 } from '../../../files/shared/s3-address.js'
+import { toDirectory } from '../../../migration/to-directory.js'
+import { toPostgres, type Moved } from '../../../migration/to-postgres.js'
+import { ConfigError, type Config } from '../../../setup/config.js'
+import { checkDataDirectory, lockDataDirectory, prepareDataDirectory } from '../../../setup/data-directory.js'
+import { findMasterKeys } from '../../../vault/key-files.js'
+import { Vault } from '../../../vault/vault.js'
+import type { Output } from '../../terminal/output.js'
 
 /** `from` is the PostgreSQL that a directory is made of. */
 export type MigrateOptions = { to: string; from: string | undefined }
