@@ -116,6 +116,7 @@ module.exports = [
   '.',
   'cli/access',
   'cli/terminal',
+  'cli/commands/shared',
   'cli/commands',
   'cli',
 ]
