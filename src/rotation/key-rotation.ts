@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { currentEvent } from '../../events/catalogue.js'
 import { logStream } from '../../events/records/log.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { Problem, wrong } from '../basics/errors.js'
@@ -8,7 +10,6 @@ import { systemOrigin } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Peers } from '../log/contract/peers.js'
-import { typeOf } from '../log/emmett/recorded-event.js'
 import type { KeyedLog, Origin, Rotation } from '../log/contract/log.js'
 import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
@@ -117,17 +118,20 @@ export class KeyRotation {
     } else if (this.#keyInUse !== vault.keyId) {
       this.#keyInUse = vault.keyId
       await this.#settle()
-      if (this.#last) this.#last = { ...this.#last, position: await this.#endOf() }
+      // It may have begun and ended between two looks.
+      this.#last = (await this.#lastEnded()) ?? this.#last
     }
   }
 
-  /** The position of the event that ended the last rotation. */
-  async #endOf(): Promise<number | null> {
+  /** The last rotation that has ended, as its event tells it. */
+  async #lastEnded(): Promise<RotationStatus | undefined> {
     const { log } = this.options
     const version = await log.streamVersion(logStream)
-    for (const { position, text } of (await log.readStream(logStream, Math.max(0, version - 100), 100)).toReversed())
-      if (typeOf({ position, text }) === 'MasterKeyRotated') return position
-    return null
+    for (const { position, text } of (await log.readStream(logStream, Math.max(0, version - 100), 100)).toReversed()) {
+      const event = currentEvent(parseEnvelope(text))
+      if (event.type === 'MasterKeyRotated') return { ...event.data, position }
+    }
+    return undefined
   }
 
   /**
@@ -238,7 +242,7 @@ export class KeyRotation {
     }, isStopping)
     await this.#settle()
     this.#keyInUse = to
-    return ended ?? { from, to, payloads: 0, position: await this.#endOf() }
+    return ended ?? (await this.#lastEnded())
   }
 
   /** Makes the key in use the only one, everywhere. */
