@@ -7,6 +7,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
+import type { Lease } from '../../../src/log/contract/leases.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { TrainJob } from '../../../src/models/training/train-process.js'
 import type { Select } from '../../../src/models/data/rows-file.js'
@@ -41,17 +42,23 @@ class HandTrainer {
   }
 }
 
-type Worker = { node: Node; trainer: HandTrainer; trainings: TrainingService }
+type Worker = { node: Node; trainer: HandTrainer; trainings: TrainingService; taken: Lease[] }
 
 const workerOn = (node: Node): Worker => {
   const trainer = new HandTrainer()
+  const taken: Lease[] = []
+  const take = async (name: string) => {
+    const lease = await node.leases.take(name)
+    if (lease) taken.push(lease)
+    return lease
+  }
   const trainings = new TrainingService({
-    ...{ ledger: node.ledger, leases: node.leases, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
+    ...{ ledger: node.ledger, leases: { areShared: true, take }, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
     blobs: new Blobs(join(node.directory, 'blobs')),
     nondeterminism: async () => [],
     temporary: join(node.directory, 'trainings'),
   })
-  return { node, trainer, trainings }
+  return { node, trainer, trainings, taken }
 }
 
 const request = {
@@ -114,6 +121,8 @@ test('the training of a node that fell silent begins again on another; its late 
     await other.trainer.begun[0]!.finish()
     await takeAway(silent.node.url)
     await until(() => other.trainer.begun.length === 2)
+    // By its own clock it counts it as lost before another node has it; here it hears of that with the next renewal.
+    await until(() => silent.taken[0]!.lost.aborted)
     silent.trainer.begun[0]!.fail()
     await other.trainer.begun[1]!.finish()
     for (const model of models) await until(async () => (await versionOf(silent.node, model))?.status === 'complete')
