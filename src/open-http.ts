@@ -19,12 +19,12 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const app = appOf({ ...parts, instance, feed, streams })
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
     const address = await listen(server, config, logger)
-    if (storage.nodes) storage.nodes.address = networkAddressOf(address)
     undo(() => {
       // Streams must be stopped first, because the server waits for all its answers.
       streams.stop()
       return stopListening(server)
     })
+    await storage.nodes?.serveAt(networkAddressOf(address))
     try {
       undo(noteServerAddress(storage.paths, { url: localAddressOf(address), instance }))
     } catch (err) {

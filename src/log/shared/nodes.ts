@@ -90,10 +90,9 @@ export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[
  * @example const nodes = new Nodes({ link, id, run: randomUUID(), version, place }); await nodes.begin(); await nodes.alive() // Set { id }
  */
 export class Nodes {
-  /** Where this node serves, once it does. */
-  address: string | null = null
   /** Called once, when another process took this node's id. */
   onReplaced: () => void = () => undefined
+  #address: string | null = null
   #hasBegun = false
   /** Since when this node has beaten without a gap, in milliseconds of performance.now(). */
   #unbroken: { since: number; last: number } | undefined
@@ -120,6 +119,12 @@ export class Nodes {
     const session = await this.options.link.session()
     await session.query(forget, [limits.nodeForgottenAfterMs / 1_000])
     this.#wait()
+  }
+
+  /** Tells the others where this node serves; with its next beat if PostgreSQL is away now. */
+  async serveAt(address: string): Promise<void> {
+    this.#address = address
+    await this.beat().catch(() => undefined)
   }
 
   /** A copy of a data directory has the id of the first. A run of this directory itself ended before, and does not beat any more. */
@@ -167,7 +172,7 @@ export class Nodes {
     const { link, id, run, version, place } = this.options
     const session = await link.session()
     const { seq, position } = place()
-    const values = [id, run, version, this.address, stopped, seq, position, !this.#hasBegun]
+    const values = [id, run, version, this.#address, stopped, seq, position, !this.#hasBegun]
     const written = await session.query(beat, values, 'beat')
     this.#hasBegun = true
     return written.rows.length > 0

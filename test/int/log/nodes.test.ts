@@ -45,9 +45,9 @@ describe('nodes of a log', () => {
   test('know each other, where each serves, and how far it is', () =>
     withTable(async ({ node, run }) => {
       const [a, b] = [node('a'), node('b', { seq: 3, position: 7 })]
-      a.address = 'http://a:1'
       await a.begin()
       await b.begin()
+      await a.serveAt('http://a:1')
       await run('UPDATE mindledger.head SET seq = 5')
       const about = { version: '1.2.3', state: 'alive' }
       expect(await b.list()).toEqual([
