@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join, normalize, relative } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { repository } from '../support/cli.js'
 
@@ -64,4 +65,21 @@ test('every room has its line', () => {
   const folders = readdirSync(join(repository, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const table = page.slice(page.indexOf('## Rooms'))
   for (const { name } of folders) expect(table).toMatch(new RegExp(`^\\| .*\`${name}[\`/]`, 'm'))
+})
+
+const foldersOf = (folder: string): { folder: string; files: number }[] => {
+  const entries = readdirSync(join(repository, folder), { withFileTypes: true })
+  const within = entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => foldersOf(`${folder}/${name}`))
+  return [{ folder, files: entries.filter((entry) => entry.isFile()).length }, ...within]
+}
+
+test('no folder has more than 20 files of its own', () => {
+  const folders = ['src', 'events', 'projections', 'test', 'docs', 'bench'].flatMap(foldersOf)
+  expect(folders.filter(({ files }) => files > 20)).toEqual([])
+})
+
+test('every folder with code has its place in the order of rooms', () => {
+  const rooms = createRequire(import.meta.url)(join(repository, '.ci/rooms.cjs')) as string[]
+  const folders = foldersOf('src').filter(({ files }) => files > 0)
+  expect(folders.map(({ folder }) => relative('src', folder) || '.').filter((folder) => !rooms.includes(folder))).toEqual([])
 })
