@@ -87,7 +87,7 @@ test('each due time has one run, and each run one end, while nodes are killed, a
 test('the training of a killed node ends on another', async () => {
   const url = await server().newUrl()
   const nodes = await Promise.all([startNode(url), startNode(url)])
-  const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(60000) AS r(i)'
+  const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(30000) AS r(i)'
   await sql(nodes[0].url, `CREATE MODEL m FROM files (${query}) PREDICT y`)
   const status = async (at: Node) => (await sql(at.url, `SELECT status FROM models WHERE name = 'm'`)).data[0]?.[0]
   await until(async () => (await status(nodes[0])) === 'training')

@@ -78,7 +78,7 @@ const slow = `SELECT n AS a, repeat('x', 1000) AS b FROM range(${rows}) AS t(n) 
 test(
   'a training whose SQL process is killed in the middle of its rows reads them again, and ends complete',
   () =>
-    withTrainings({}, 120_000, async (open) => {
+    withTrainings({}, 190_000, async (open) => {
       const ended = await begin(open, slow)
       await until(() => bytesRead(open) > 0)
       expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
@@ -87,25 +87,25 @@ test(
       expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
       expect(open.analytics.status()).toMatchObject({ restarts: 1 })
     }),
-  200_000,
+  240_000,
 )
 
 test(
   'a training that asks while there is no SQL process waits for the next one',
   () =>
-    withTrainings({ startWaitMs: 1 }, 120_000, async (open) => {
+    withTrainings({ startWaitMs: 1 }, 190_000, async (open) => {
       process.kill(open.analytics.pid ?? 0, 'SIGKILL')
       await until(() => !open.analytics.status().ready)
       const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
       expect(await ended()).toMatchObject({ status: 'complete' })
     }),
-  200_000,
+  240_000,
 )
 
 test(
   'a training reads for longer than a query of a client may take',
   () =>
-    withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 120_000, async (open) => {
+    withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 190_000, async (open) => {
       const { position: upTo } = await open.log.head()
       const asked = async () => {
         const { rows } = await open.analytics.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
@@ -116,7 +116,7 @@ test(
       const ended = await begin(open, slow)
       expect(await ended()).toMatchObject({ status: 'complete', result: { rows } })
     }),
-  200_000,
+  240_000,
 )
 
 test(
@@ -127,5 +127,5 @@ test(
       expect(await ended()).toMatchObject({ status: 'error', error: expect.stringContaining('were not read within 500 ms') })
       await until(() => open.analytics.status().running === 0)
     }),
-  200_000,
+  240_000,
 )
