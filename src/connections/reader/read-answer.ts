@@ -9,7 +9,9 @@ import { fillChunk, newChunk } from './chunk.js'
 export type Place = { socket: string; ticket: string }
 
 const cutOff = (): Problem =>
-  new Problem('connection_failed', 'Cut off', 'The answer of the connected database was cut off', { hint: 'Try again.' })
+  new Problem('connection_failed', 'Cut off', 'The answer of the connected database was cut off', {
+    hint: 'Try again. A statement over a file is ended so, too, when it takes too much memory or time: ask it for less then.',
+  })
 
 /** The frames of an answer, at the pace of who takes them. */
 async function* framesOf(socket: Socket): AsyncGenerator<Frame> {

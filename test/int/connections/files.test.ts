@@ -150,10 +150,35 @@ test('a statement over a file that takes too much memory is ended with its proce
   const from = performance.now()
   const native = "SELECT repeat('x', 20000000) AS z FROM range(2000)"
   const problem = await problemOf(readAll(db, connections, connection('duckdb', 'lake.duckdb'), { native }, { timeMs: 120_000 }))
-  expect(problem.code).toBe('connection_failed')
+  expect(problem).toMatchObject({ code: 'connection_failed', extras: { hint: expect.stringContaining('memory') as unknown } })
   expect(performance.now() - from).toBeLessThan(60_000)
   expect((await readAll(db, connections, connection('duckdb', 'lake.duckdb'), 'SELECT 1 AS a')).rows).toEqual([[1]])
 }, 120_000)
+
+test.each([
+  ['sqlite', 'shop.db', 'PRAGMA database_list'],
+  ['sqlite', 'shop.db', 'PRAGMA main . "database_list"'],
+  ['sqlite', 'shop.db', 'SELECT substr(file, 2) FROM Pragma_Database_List'],
+  ['sqlite', 'shop.db', 'PRAGMA temp_store_directory'],
+  ['duckdb', 'lake.duckdb', 'SELECT substr(path, 2) FROM duckdb_databases()'],
+  ['duckdb', 'lake.duckdb', 'SELECT value FROM "duckdb_settings"()'],
+  ['duckdb', 'lake.duckdb', `SELECT reverse(current_setting('temp_directory'))`],
+  ['duckdb', 'lake.duckdb', 'FROM pragma_database_size()'],
+  ['parquet', 'lake', 'SELECT * FROM duckdb_databases()'],
+])('%s: %s: the place of a file on this disk is not told by %s', async (engine, path, native) => {
+  const problem = await problemOf(readAll(db, connections, connection(engine, path), { native }))
+  expect(problem).toMatchObject({ code: 'refused_statement', detail: expect.stringContaining('disk') as unknown })
+})
+
+test.each([
+  ['duckdb', 'lake.duckdb', 'EXPLAIN SELECT * FROM facts'],
+  ['parquet', 'lake', 'EXPLAIN SELECT * FROM facts'],
+  ['parquet', 'lake', 'SELECT sql FROM duckdb_views()'],
+  ['parquet', 'lake', "SELECT * FROM read_parquet('nothing.parquet')"],
+])('%s: %s: %s shows no folder of this disk', async (engine, path, native) => {
+  const answer = await readAll(db, connections, connection(engine, path), { native }).catch((error: unknown) => error)
+  expect(JSON.stringify([answer, String(answer)])).not.toContain(place.path)
+})
 
 describe('the folder of CONNECTION_FILES', () => {
   test.each([

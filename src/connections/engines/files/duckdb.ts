@@ -10,12 +10,11 @@ import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
-import { mayWrite } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
-import { findPath, parquetFiles, readPath } from './paths.js'
+import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
 /** How the values of a column are asked for as text, and read. */
 type Reading = { type: ColumnType; ask: (quoted: string) => string; put: (vector: Vector, row: number, text: string) => void }
@@ -193,7 +192,7 @@ class DuckSession implements Session {
   }
 
   async #open(query: Query): Promise<Cursor> {
-    if (!('scan' in query)) mayWrite(query, false)
+    if (!('scan' in query)) checkNative(query)
     const sql =
       'scan' in query ? planScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
     const extracted = await this.connection.extractStatements(sql)
@@ -251,7 +250,7 @@ const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions
 
 /** Opens a file of DuckDB, or files of Parquet as tables, in an instance that reads nothing else. */
 export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files }: Surroundings): Promise<Session> => {
-  const path = findPath(files, readPath(parameters))
+  const path = pathShown(files, findPath(files, readPath(parameters)))
   try {
     const own = isParquet ? bounds : { ...bounds, access_mode: 'READ_ONLY', enable_external_access: 'false' }
     const instance = await DuckDBInstance.create(isParquet ? ':memory:' : path, own)

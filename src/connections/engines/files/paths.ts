@@ -1,7 +1,9 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs'
-import { basename, extname, isAbsolute, join, sep } from 'node:path'
+import { basename, extname, isAbsolute, join, relative, sep } from 'node:path'
 import type { JsonObject } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
+import type { Native } from '../../contract/requests.js'
+import { mayWrite } from '../../pushdown/native.js'
 import { flagOf, knownParameters, textOf } from '../contract/parameters.js'
 
 const names = ['path', 'file', 'database', 'db_file', 'writable']
@@ -67,4 +69,33 @@ export const parquetFiles = (path: string): ReadonlyMap<string, string> => {
   const files = lstatSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
   const found = files.filter((file) => extname(file).toLowerCase() === '.parquet' && lstatSync(file).isFile())
   return new Map(found.sort().map((file) => [basename(file, extname(file)), file]))
+}
+
+/**
+ * The same path, as plans and lists of the database show it to clients: without the folder. This process works in that folder from then on.
+ *
+ * @example pathShown('/srv/data', findPath('/srv/data', 'shop.duckdb')) // 'shop.duckdb'
+ */
+export const pathShown = (folder: string | undefined, path: string): string => {
+  const root = realpathSync(folder ?? '.')
+  process.chdir(root)
+  return relative(root, path) || '.'
+}
+
+/** What tells where files lie, in SQLite and DuckDB: the first two are pragmas, which are also read as tables. */
+const places =
+  /database_list|(?:temp|data)_store_directory|database_size|current_setting|duckdb_(?:databases|settings|secrets|extensions|temporary_files|external_file_cache|logs)/i
+
+/**
+ * Checks a statement of the client's own over a file: it reads, and does not ask where the file lies.
+ *
+ * @throws Problem refused_statement
+ */
+export const checkNative = (native: Native): void => {
+  mayWrite(native, false)
+  const [asked] = places.exec(native.native) ?? []
+  if (asked !== undefined)
+    throw new Problem('refused_statement', 'Not allowed to read', `The statement names "${asked}", which tells about this service's disk`, {
+      hint: 'SHOW TABLES FROM the connection lists its tables. A column with this name is read by SELECT FROM connection.table.',
+    })
 }

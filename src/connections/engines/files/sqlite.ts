@@ -6,13 +6,12 @@ import { putMicros } from '../../batch/numbers.js'
 import type { Connection, ListedColumns, Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
-import { mayWrite } from '../../pushdown/native.js'
 import { planScan } from '../../pushdown/plan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
-import { findPath, readPath } from './paths.js'
+import { checkNative, findPath, readPath } from './paths.js'
 
 /** What SQLite keeps: a column may have values of several kinds, whatever it declares. */
 type Value = bigint | number | string | Buffer | null
@@ -142,7 +141,7 @@ class SqliteSession implements Session {
 
   #sql(query: Query): string {
     if ('scan' in query) return planScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
-    mayWrite(query, false)
+    checkNative(query)
     return query.native
   }
 
