@@ -30,6 +30,14 @@ module.exports = {
       to: { path: '^(projections|src|test|bench|docs)/' },
     },
     { name: 'projections-import-events-only', severity: 'error', from: { path: '^projections/' }, to: { path: '^(src|test|bench|docs)/' } },
+    {
+      name: 'console-knows-the-api-alone',
+      comment: 'The console runs in a browser, and the service serves its files.',
+      severity: 'error',
+      from: { path: '^src/console/' },
+      to: { path: '^(events|projections|test|bench|docs|src/(?!console/))' },
+    },
+    { name: 'nobody-imports-the-console', severity: 'error', from: { pathNot: '^src/console/' }, to: { path: '^src/console/' } },
     { name: 'prometheus-is-for-observe', severity: 'error', from: { pathNot: '^src/observe/' }, to: { path: 'prom-client' } },
     { name: 'src-stands-alone', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench|docs)/' } },
     {

@@ -8,8 +8,12 @@ import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { loginOf, type Sessions } from '../protocol/sessions.js'
 
-/** Paths that need no login: the login itself, health checks, webhooks, which check signatures, and probes for other deployments. */
-const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|webhooks\/chatbots\/[^/]+|cloud\/.*)?\/?$/
+/**
+ * Paths that need no login: the login itself, the console's own files, which ask for one, health checks, webhooks, which check
+ * signatures, and probes for other deployments.
+ */
+const open =
+  /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|assets\/[^/]+|webhooks\/chatbots\/[^/]+|cloud\/.*)?\/?$/
 const metrics = /^\/metrics\/?$/
 
 /** The session's token: the cookie `session`, or `Authorization: Bearer`. */

@@ -20,6 +20,7 @@ import { asProblem, logFault, problemAsEvents, problemReply } from './problem.js
 import { RouteTable } from './route-table.js'
 import { send } from './send.js'
 import { refuseMethod, unknownPath } from './unmatched.js'
+import { consoleAsset } from './console.js'
 import { welcome } from './welcome.js'
 
 export type AppOptions = {
@@ -90,12 +91,17 @@ type Endpoint = Pick<Route, 'refusal'> & {
   answer: (call: Call, res: Response, segments: Segments) => Promise<Reply>
 }
 
-/** Endpoints that are not in the OpenAPI document: the document itself and the welcome page. */
+/** Endpoints that are not in the OpenAPI document: the document itself, and the console with its files. */
 const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
   // Made on demand: it is rarely needed, and takes a tenth of the startup time.
   let document: string | undefined
   return [
-    { method: 'get', path: '/', answer: async (call) => welcome(about, call) },
+    { method: 'get', path: '/', answer: (call) => welcome(about, call) },
+    {
+      method: 'get',
+      path: '/assets/:asset',
+      answer: async (call, _, segments) => (await consoleAsset(call, segments['asset'] ?? '')) ?? unknownPath(call),
+    },
     {
       method: 'get',
       path: '/openapi.json',

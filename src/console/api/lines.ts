@@ -1,0 +1,32 @@
+/** The lines of a body, each as bytes without its end, as they arrive. */
+export async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  const reader = body.getReader()
+  let parts: Uint8Array<ArrayBuffer>[] = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      let from = 0
+      for (let end = value.indexOf(10, from); end >= 0; end = value.indexOf(10, from)) {
+        parts.push(value.subarray(from, end))
+        yield joined(parts)
+        parts = []
+        from = end + 1
+      }
+      if (from < value.length) parts.push(value.subarray(from))
+    }
+    if (parts.length > 0) yield joined(parts)
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+const joined = (parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> => {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

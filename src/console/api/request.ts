@@ -1,0 +1,92 @@
+import { signal } from '@preact/signals'
+
+/** What the service refuses, as it says it: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly hint: string | undefined
+
+  constructor({ status, detail, hint }: { status: number; detail: string; hint?: string | undefined }) {
+    super(detail)
+    this.name = 'ApiError'
+    this.status = status
+    this.hint = hint
+  }
+}
+
+/** Whether the service asked for a login. The frame shows the login page then. */
+export const loginNeeded = signal(false)
+
+/** Whether the last request found the service. */
+export const isReachable = signal(true)
+
+export type Ask = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
+  /** An object is sent as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+  /** A position or time to read at; none by default. */
+  at?: string | undefined
+}
+
+/** The address of a path of the API, also where a proxy serves the console below a folder. */
+export const apiUrl = (path: string): URL => new URL(`api/${path}`, document.baseURI)
+
+const refusalOf = async (response: Response): Promise<ApiError> => {
+  const text = await response.text().catch(() => '')
+  try {
+    const said = JSON.parse(text) as { detail?: unknown; title?: unknown; hint?: unknown }
+    const detail = said.detail ?? said.title
+    return new ApiError({
+      status: response.status,
+      detail: typeof detail === 'string' ? detail : `the service answered ${response.status}`,
+      hint: typeof said.hint === 'string' ? said.hint : undefined,
+    })
+  } catch {
+    return new ApiError({ status: response.status, detail: `the service answered ${response.status} ${response.statusText}` })
+  }
+}
+
+const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
+  body === undefined ? {} : { body: body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body) }
+
+/**
+ * Sends a request to the service.
+ *
+ * @example const response = await request('projects', { at: '42' })
+ * @throws ApiError when the service refuses, or cannot be reached; the reason of the signal when that was aborted
+ */
+export const request = async (path: string, { method = 'GET', body, headers = {}, signal: aborted, at }: Ask = {}): Promise<Response> => {
+  const url = apiUrl(path)
+  if (at !== undefined) url.searchParams.set('as_of', at)
+  const isJson = body !== undefined && !(body instanceof FormData)
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers },
+      ...bodyOf(body),
+      ...(aborted && { signal: aborted }),
+    })
+  } catch (error) {
+    aborted?.throwIfAborted()
+    isReachable.value = false
+    throw new ApiError({ status: 0, detail: 'the service cannot be reached', hint: error instanceof Error ? error.message : undefined })
+  }
+  isReachable.value = true
+  if (response.ok) return response
+  if (response.status === 401) loginNeeded.value = true
+  throw await refusalOf(response)
+}
+
+/**
+ * Sends a request and reads its answer as JSON; null when it has none.
+ *
+ * @example const projects = await json<{ name: string }[]>('projects')
+ * @throws as request
+ */
+export const json = async <T>(path: string, ask: Ask = {}): Promise<T> => {
+  const response = await request(path, ask)
+  const text = await response.text()
+  return (text === '' ? null : JSON.parse(text)) as T
+}

@@ -1,0 +1,92 @@
+import { ApiError, request } from './request.js'
+import { linesOf } from './lines.js'
+
+export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
+export type Row = Value[]
+export type Column = { name: string; type: string }
+
+/** A statement, and what it is run with. */
+export type Statement = {
+  query: string
+  db?: string | undefined
+  at?: string | undefined
+  params?: Record<string, Value> | undefined
+  dryRun?: boolean
+  signal?: AbortSignal | undefined
+}
+
+/** What a statement answers: a table whose rows arrive as pieces of JSON, or how many rows it changed. */
+export type Answer =
+  | { type: 'table'; columns: Column[]; pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> }
+  | { type: 'ok'; affected: number | null; positions: string | null }
+
+type Head =
+  | { type: 'table'; column_names: string[]; column_types: string[] }
+  | { type: 'ok'; affected_rows: number | null }
+  | { type: 'error'; error_message: string }
+
+const decoder = new TextDecoder()
+
+const sqlError = (message: string): ApiError => new ApiError({ status: 200, detail: message })
+
+const isRows = (line: Uint8Array): boolean => line[0] === 91
+
+async function* piecesOf(lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  for await (const line of lines) {
+    if (isRows(line)) yield line
+    else if (line.length > 0) {
+      const said = JSON.parse(decoder.decode(line)) as Head
+      if (said.type === 'error') throw sqlError(said.error_message)
+    }
+  }
+}
+
+/**
+ * Runs a statement. Rows come as they are found; whoever no longer wants them aborts the signal.
+ *
+ * @example const answer = await run({ query: 'SELECT 1', db: 'mindsdb' })
+ * @throws ApiError
+ */
+export const run = async ({ query, db, at, params, dryRun = false, signal }: Statement): Promise<Answer> => {
+  const context = { ...(db !== undefined && { db }), ...(at !== undefined && { as_of: at }), ...(dryRun && { dry_run: true }) }
+  const body = { query, context, response_format: 'jsonlines', ...(params && { params }) }
+  const response = await request('sql/query', { method: 'POST', body, signal })
+  if (!response.body) throw new ApiError({ status: 0, detail: 'the answer was empty' })
+  const lines = linesOf(response.body)
+  const first = await lines.next()
+  if (first.done) throw new ApiError({ status: 0, detail: 'the answer was cut off', hint: 'Run it again.' })
+  const head = JSON.parse(decoder.decode(first.value)) as Head
+  if (head.type === 'table')
+    return {
+      type: 'table',
+      columns: head.column_names.map((name, i) => ({ name, type: head.column_types[i] ?? '' })),
+      pieces: piecesOf(lines),
+    }
+  await lines.return()
+  if (head.type === 'error') throw sqlError(head.error_message)
+  return { type: 'ok', affected: head.affected_rows, positions: response.headers.get('Mindledger-Position') }
+}
+
+/** The rows of a piece. */
+export const rowsOf = (piece: Uint8Array): Row[] => JSON.parse(decoder.decode(piece)) as Row[]
+
+/**
+ * Runs a query whose answer is small, and reads all of it as objects.
+ *
+ * @example const agents = await select<{ name: string }>({ query: 'SELECT name FROM agents' })
+ * @throws ApiError
+ */
+export const select = async <T extends Record<string, Value>>(statement: Statement): Promise<T[]> => {
+  const answer = await run(statement)
+  if (answer.type === 'ok') return []
+  const found: T[] = []
+  for await (const piece of answer.pieces)
+    for (const row of rowsOf(piece)) found.push(Object.fromEntries(answer.columns.map(({ name }, i) => [name, row[i] ?? null])) as T)
+  return found
+}
+
+/** A name in SQL. */
+export const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+
+/** A text in SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,0 +1,98 @@
+import { select, type Value } from '../api/sql.js'
+import { pathOf } from './place.js'
+
+/** One kind of resource: its words, its address in the API, and the columns that its list shows. */
+type KindInfo = {
+  kind: string
+  plural: string
+  title: string
+  about: string
+  /** Whether it belongs to a project. */
+  isInProject: boolean
+  /** Members of its record that a list shows. */
+  columns: readonly string[]
+}
+
+export const kinds: readonly KindInfo[] = [
+  { kind: 'project', plural: 'projects', title: 'Projects', about: 'hold all others', isInProject: false, columns: [] },
+  {
+    kind: 'model',
+    plural: 'models',
+    title: 'Models',
+    about: 'learn from rows, and predict',
+    isInProject: true,
+    columns: ['status', 'predict', 'accuracy', 'version'],
+  },
+  {
+    kind: 'agent',
+    plural: 'agents',
+    title: 'Agents',
+    about: 'answer questions by a language model with skills',
+    isInProject: true,
+    columns: ['model_name', 'provider'],
+  },
+  { kind: 'skill', plural: 'skills', title: 'Skills', about: 'say what an agent may read', isInProject: true, columns: ['type'] },
+  {
+    kind: 'chatbot',
+    plural: 'chatbots',
+    title: 'Chatbots',
+    about: 'let an agent converse',
+    isInProject: true,
+    columns: ['database', 'is_running'],
+  },
+  {
+    kind: 'knowledge_base',
+    plural: 'knowledge_bases',
+    title: 'Knowledge bases',
+    about: 'find documents by words and meaning',
+    isInProject: true,
+    columns: ['embedding_model'],
+  },
+  { kind: 'view', plural: 'views', title: 'Views', about: 'are queries with a name', isInProject: true, columns: ['query'] },
+  {
+    kind: 'job',
+    plural: 'jobs',
+    title: 'Jobs',
+    about: 'run statements when they are due',
+    isInProject: true,
+    columns: ['schedule_str', 'next_run_at'],
+  },
+  { kind: 'file', plural: 'files', title: 'Files', about: 'are tables that were uploaded', isInProject: false, columns: ['row_count'] },
+  {
+    kind: 'database',
+    plural: 'databases',
+    title: 'Connections',
+    about: 'are databases where they live',
+    isInProject: false,
+    columns: ['engine'],
+  },
+]
+
+export type { KindInfo }
+
+export const kindNamed = (name: string): KindInfo | undefined => kinds.find(({ kind }) => kind === name)
+
+/** Where a kind without a project has its own, in an address. */
+const noProject = '-'
+
+/** The place of a resource in the console. */
+export const pathOfResource = (kind: string, project: string | null, name: string): string =>
+  pathOf('resources', kind, project ?? noProject, name)
+
+/** The address of a resource in the API. @example apiPathOf(kindNamed('skill'), 'shop', 'rents') // 'projects/shop/skills/rents' */
+export const apiPathOf = ({ plural, isInProject }: KindInfo, project: string, name: string): string =>
+  isInProject ? `projects/${encodeURIComponent(project)}/${plural}/${encodeURIComponent(name)}` : `${plural}/${encodeURIComponent(name)}`
+
+export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
+
+/** A resource as the log's own table lists it. */
+export type ResourceListed = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
+
+/** All resources at a moment, or those of one kind, by name. */
+export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ResourceListed[]> =>
+  select<ResourceListed>({
+    query: `SELECT kind, project, name, id, created_at FROM log.resources WHERE kind <> 'config'${kind === undefined ? '' : ' AND kind = :kind'} ORDER BY kind, project, name`,
+    ...(kind !== undefined && { params: { kind } }),
+    at,
+    signal,
+  })

@@ -1,0 +1,39 @@
+import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { ApiError } from '../api/request.js'
+
+/** What a page asked for: on its way, there, or refused. What was there stays while it is asked for again. */
+export type Loaded<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
+
+/** An error of the service as it is; any other as a fault of the console. */
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError({ status: 0, detail: error instanceof Error ? error.message : String(error), hint: 'This is a fault of the console.' })
+
+/**
+ * Loads something when a component is shown, and again whenever one of `inputs` changes. What is no longer wanted is given up.
+ *
+ * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
+ */
+export const useLoaded = <T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): { loaded: ReadonlySignal<Loaded<T>>; reload: () => void } => {
+  const state = useSignal<Loaded<T>>({ value: undefined, error: undefined, isLoading: true })
+  const tries = useSignal(0)
+  useEffect(() => {
+    const aborting = new AbortController()
+    state.value = { ...state.peek(), isLoading: true }
+    load(aborting.signal).then(
+      (value) => {
+        if (!aborting.signal.aborted) state.value = { value, error: undefined, isLoading: false }
+      },
+      (error: unknown) => {
+        if (!aborting.signal.aborted) state.value = { value: undefined, error: asApiError(error), isLoading: false }
+      },
+    )
+    return () => aborting.abort()
+  }, [...inputs, tries.value])
+  return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
+}

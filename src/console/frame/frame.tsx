@@ -1,0 +1,100 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useErrorBoundary } from 'preact/hooks'
+import { isReachable, loginNeeded } from '../api/request.js'
+import { Icon } from '../parts/icon.js'
+import { Busy, Empty, Refusal } from '../parts/notice.js'
+import { JumpMenu, openJumpMenu } from './jump-menu.js'
+import { asApiError } from '../basics/loading.js'
+import { Login } from './login.js'
+import { Moment } from './moment.js'
+import { pageAt, sections } from './pages.js'
+import { hrefOf, place } from '../basics/place.js'
+import type { PageProps } from '../basics/page-props.js'
+import { nextTheme, theme } from '../basics/theme.js'
+
+const isWithin = (section: string, path: string): boolean =>
+  section === '/' ? path === '/' : path === section || path.startsWith(`${section}/`)
+
+const Navigation = () => (
+  <nav class="sections" aria-label="Sections">
+    {sections.map(({ path, name, icon }) => (
+      <a key={path} href={hrefOf(path)} aria-current={isWithin(path, place.value.path) ? 'page' : undefined}>
+        <Icon name={icon} />
+        <span>{name}</span>
+      </a>
+    ))}
+  </nav>
+)
+
+const Header = () => (
+  <header class="top">
+    <a class="brand" href={hrefOf('/')}>
+      Mindledger
+    </a>
+    <button type="button" class="jump" onClick={openJumpMenu} aria-keyshortcuts="Control+K Meta+K">
+      <Icon name="search" />
+      <span>Jump to…</span>
+      <kbd>Ctrl K</kbd>
+    </button>
+    <Moment />
+    <button type="button" class="plain" onClick={nextTheme} title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}. Change it`}>
+      <Icon name={theme.value} />
+    </button>
+  </header>
+)
+
+/** The page of a path. Its code is loaded once; what it throws is shown in its place. */
+const Shown = ({ path }: { path: string }) => {
+  const found = pageAt(path)
+  const page = useSignal<{ of: string; View: ComponentType<PageProps> } | undefined>(undefined)
+  const failure = useSignal<unknown>(undefined)
+  const [thrown, forget] = useErrorBoundary() as [unknown, () => void]
+  const pattern = found?.page.pattern
+  useSignalEffect(() => {
+    if (!found || page.value?.of === pattern) return
+    found.page.load().then(
+      ({ default: View }) => {
+        page.value = { of: found.page.pattern, View }
+      },
+      (error: unknown) => {
+        failure.value = error
+      },
+    )
+  })
+  if (!found)
+    return (
+      <Empty title="There is no such page">
+        <a href={hrefOf('/')}>Go to the first one</a>
+      </Empty>
+    )
+  const error: unknown = thrown ?? failure.value
+  if (error !== undefined) return <Refusal error={asApiError(error)} again={() => (thrown === undefined ? location.reload() : forget())} />
+  if (!page.value || page.value.of !== pattern) return <Busy />
+  const { View } = page.value
+  return <View params={found.params} />
+}
+
+/** What is around every page. */
+export const Frame = () => {
+  if (loginNeeded.value) return <Login />
+  const { path } = place.value
+  return (
+    <div class="frame">
+      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById('content')?.focus())}>
+        Skip to the content
+      </a>
+      <Header />
+      <Navigation />
+      <main id="content" tabIndex={-1}>
+        {!isReachable.value && (
+          <p class="notice bad" role="alert">
+            The service cannot be reached. What you see may be old.
+          </p>
+        )}
+        <Shown key={pageAt(path)?.page.pattern ?? path} path={path} />
+      </main>
+      <JumpMenu />
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+import { computed, signal, useSignalEffect } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { kindNamed, listResources, pathOfResource } from '../basics/kinds.js'
+import { sections } from './pages.js'
+import { hrefOf, momentShown } from '../basics/place.js'
+
+type Target = { name: string; about: string; href: string }
+
+const isOpen = signal(false)
+const wanted = signal('')
+const resources = signal<Target[]>([])
+const chosen = signal(0)
+
+/** How many are shown; more words find the others. */
+const shownMax = 30
+
+const pages = (): Target[] => sections.map(({ path, name }) => ({ name, about: 'page', href: hrefOf(path) }))
+
+const found = computed<Target[]>(() => {
+  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = ({ name, about }: Target) => words.every((word) => `${name} ${about}`.toLowerCase().includes(word))
+  return [...pages(), ...resources.value].filter(fits).slice(0, shownMax)
+})
+
+const loadResources = async (): Promise<void> => {
+  // Without them the pages are found.
+  const all = await listResources(momentShown(), new AbortController().signal).catch(() => [])
+  resources.value = all.map(({ kind, project, name }) => {
+    const word = kindNamed(kind)?.title.toLowerCase() ?? kind
+    return { name, about: project === null ? word : `${word} of ${project}`, href: hrefOf(pathOfResource(kind, project, name)) }
+  })
+}
+
+export const openJumpMenu = (): void => {
+  wanted.value = ''
+  chosen.value = 0
+  isOpen.value = true
+  void loadResources()
+}
+
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  if (isOpen.value) isOpen.value = false
+  else openJumpMenu()
+})
+
+const follow = (target: Target | undefined): void => {
+  if (!target) return
+  isOpen.value = false
+  location.hash = target.href
+}
+
+const onKey = (event: KeyboardEvent): void => {
+  const last = found.value.length - 1
+  if (event.key === 'ArrowDown') chosen.value = Math.min(last, chosen.value + 1)
+  else if (event.key === 'ArrowUp') chosen.value = Math.max(0, chosen.value - 1)
+  else if (event.key === 'Enter') follow(found.value[chosen.value])
+  else return
+  event.preventDefault()
+}
+
+/** Finds every page and every resource by a part of its name. */
+export const JumpMenu = () => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useSignalEffect(() => {
+    if (isOpen.value) dialog.current?.showModal()
+    else dialog.current?.close()
+  })
+  return (
+    <dialog ref={dialog} class="jump-menu" aria-label="Jump to a page or a resource" onClose={() => (isOpen.value = false)}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Name of a page or a resource"
+        aria-expanded="true"
+        aria-controls="jump-targets"
+        aria-activedescendant={found.value.length > 0 ? `jump-${chosen.value}` : undefined}
+        value={wanted.value}
+        onInput={({ currentTarget }) => ((wanted.value = currentTarget.value), (chosen.value = 0))}
+        onKeyDown={onKey}
+      />
+      <ul id="jump-targets" role="listbox" aria-label="Pages and resources">
+        {found.value.map((target, i) => (
+          <li
+            key={target.href}
+            id={`jump-${i}`}
+            role="option"
+            aria-selected={i === chosen.value}
+            onMouseMove={() => (chosen.value = i)}
+            onClick={() => follow(target)}
+          >
+            {target.name} <span class="quiet">{target.about}</span>
+          </li>
+        ))}
+      </ul>
+      {found.value.length === 0 && <p class="quiet">Nothing has this name.</p>}
+    </dialog>
+  )
+}

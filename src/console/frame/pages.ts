@@ -1,0 +1,50 @@
+import type { ComponentType } from 'preact'
+import type { PageProps } from '../basics/page-props.js'
+
+type Page = {
+  /** Segments; `:name` takes any, `*` all that are left. */
+  pattern: string
+  load: () => Promise<{ default: ComponentType<PageProps> }>
+}
+
+/** One entry a page, in the order in which they are tried. */
+const pages: readonly Page[] = [
+  { pattern: '/', load: () => import('../pages/home/home.js') },
+  { pattern: '/query', load: () => import('../pages/query/query.js') },
+  { pattern: '/resources', load: () => import('../pages/resources/resources.js') },
+  { pattern: '/resources/:kind', load: () => import('../pages/resources/list.js') },
+  { pattern: '/resources/:kind/:project/:name', load: () => import('../pages/resources/one.js') },
+  { pattern: '/events', load: () => import('../pages/events/events.js') },
+  { pattern: '/health', load: () => import('../pages/health/health.js') },
+]
+
+const match = (pattern: string, path: string): Record<string, string> | undefined => {
+  const wanted = pattern.split('/')
+  const given = path.replace(/(?<=.)\/$/, '').split('/')
+  if (wanted.length !== given.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const value = given[i] ?? ''
+    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(value)
+    else if (part !== value) return undefined
+  }
+  return params
+}
+
+/** The page of a path. @example pageAt('/query')?.page.load() */
+export const pageAt = (path: string): { page: Page; params: Record<string, string> } | undefined => {
+  for (const page of pages) {
+    const params = match(page.pattern, path)
+    if (params) return { page, params }
+  }
+  return undefined
+}
+
+/** What the navigation shows, and what the jump menu finds by name. */
+export const sections = [
+  { path: '/', name: 'Home', icon: 'home' },
+  { path: '/query', name: 'Query', icon: 'query' },
+  { path: '/resources', name: 'Resources', icon: 'resources' },
+  { path: '/events', name: 'Events', icon: 'events' },
+  { path: '/health', name: 'Health', icon: 'health' },
+] as const

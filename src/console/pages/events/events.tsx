@@ -1,0 +1,190 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { apiUrl, json } from '../../api/request.js'
+import type { Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery, momentShown, place } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { wordsOf } from '../resources/history.js'
+
+type LogEvent = {
+  position: number
+  stream: string
+  version: number
+  type: string
+  recorded_at: string
+  actor: string
+  source: string
+  request: string | null
+  causation: string | null
+  data: Value
+}
+
+type Page = { events: LogEvent[]; next: string | null; head: number }
+
+/** Events that the page keeps: older ones are asked for again. */
+const keptMax = 1_000
+const kindsOffered = [
+  'project',
+  'skill',
+  'agent',
+  'chatbot',
+  'model',
+  'view',
+  'database',
+  'file',
+  'job',
+  'knowledge_base',
+  'predictions',
+] as const
+
+type Filter = { kind: string | null; actor: string | null; project: string | null }
+
+const searchOf = ({ kind, actor, project }: Filter): URLSearchParams => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries({ kind, actor, project })) if (value !== null && value !== '') search.set(name, value)
+  return search
+}
+
+/** The events after a position, as they are recorded; the browser connects again by itself. */
+const useStream = (filter: Filter, after: number | undefined, take: (event: LogEvent) => void): boolean => {
+  const isLive = useSignal(false)
+  useEffect(() => {
+    if (after === undefined) return
+    const url = apiUrl('events/stream')
+    url.search = searchOf(filter).toString()
+    url.searchParams.set('after', String(after))
+    const aborting = new AbortController()
+    const follow = async () => {
+      let last = String(after)
+      while (!aborting.signal.aborted) {
+        try {
+          const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal: aborting.signal })
+          if (!response.ok || !response.body) break
+          isLive.value = true
+          const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+          let text = ''
+          for (;;) {
+            const { done, value } = await reader.read()
+            if (done) break
+            text += value
+            const messages = text.split('\n\n')
+            text = messages.pop() ?? ''
+            for (const message of messages) {
+              const id = /^id: ?(.*)$/m.exec(message)?.[1]
+              const data = [...message.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join('\n')
+              if (id !== undefined) last = id
+              if (data !== '') take(JSON.parse(data) as LogEvent)
+            }
+          }
+        } catch {
+          // It is tried again below.
+        }
+        isLive.value = false
+        await new Promise((resolve) => setTimeout(resolve, 2_000))
+      }
+      isLive.value = false
+    }
+    void follow()
+    return () => aborting.abort()
+  }, [after, filter.kind, filter.actor, filter.project])
+  return isLive.value
+}
+
+const Details = ({ event }: { event: LogEvent }) => (
+  <details>
+    <summary>
+      <span class="position">{event.position}</span>
+      <strong>{wordsOf(event.type)}</strong>
+      <span class="quiet">
+        {event.actor} over {event.source}
+      </span>
+      <time class="quiet" dateTime={event.recorded_at}>
+        {event.recorded_at.slice(0, 19).replace('T', ' ')}
+      </time>
+    </summary>
+    <pre>{JSON.stringify(event, null, 2)}</pre>
+  </details>
+)
+
+/** The log as it grows, the newest first. */
+export default () => {
+  const { query } = place.value
+  const at = momentShown()
+  const position = query.get('position')
+  const filter: Filter = { kind: query.get('kind'), actor: query.get('actor'), project: query.get('project') }
+  const newer = useSignal<LogEvent[]>([])
+  const search = searchOf(filter)
+  search.set('order', 'desc')
+  search.set('limit', '100')
+  if (position !== null) search.set('until', position)
+  else if (at !== undefined && /^\d+$/.test(at)) search.set('until', at)
+  const isPast = search.has('until')
+  const address = `events?${search.toString()}`
+  const { loaded, reload } = useLoaded(
+    (signal) => {
+      newer.value = []
+      return json<Page>(address, { signal })
+    },
+    [address],
+  )
+  const { value, error } = loaded.value
+  const isLive = useStream(filter, isPast ? undefined : value?.head, (event) => {
+    newer.value = [event, ...newer.value].slice(0, keptMax)
+  })
+  const all = [...newer.value, ...(value?.events ?? [])]
+  return (
+    <>
+      <div class="title">
+        <h1>Events</h1>
+        <p role="status" class={isLive ? 'live' : 'quiet'}>
+          {isPast ? `Up to ${search.get('until') ?? ''}` : isLive ? 'Live' : 'Not connected'}
+        </p>
+      </div>
+      <div class="tools">
+        <label class="inline">
+          <span>Kind</span>
+          <select value={filter.kind ?? ''} onChange={({ currentTarget }) => changeQuery({ kind: currentTarget.value })}>
+            <option value="">all</option>
+            {kindsOffered.map((kind) => (
+              <option key={kind} value={kind}>
+                {kind.replace('_', ' ')}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="inline">
+          <span>By</span>
+          <input
+            value={filter.actor ?? ''}
+            onChange={({ currentTarget }) => changeQuery({ actor: currentTarget.value })}
+            placeholder="anybody"
+          />
+        </label>
+        <label class="inline">
+          <span>Project</span>
+          <input
+            value={filter.project ?? ''}
+            onChange={({ currentTarget }) => changeQuery({ project: currentTarget.value })}
+            placeholder="all"
+          />
+        </label>
+        {isPast && (
+          <button type="button" onClick={() => changeQuery({ position: undefined, at: undefined })}>
+            Go on to now
+          </button>
+        )}
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value && all.length === 0 && <Empty title="No event fits" />}
+      <ol class="events">
+        {all.map((event) => (
+          <li key={event.position}>
+            <Details event={event} />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { json } from '../../api/request.js'
+import { useLoaded } from '../../basics/loading.js'
+import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { kinds, listResources, pathOfResource } from '../../basics/kinds.js'
+import { Start } from './start.js'
+
+type Status = { mindledger_version: string }
+
+/** The newest resources, and the ways in. An empty service shows how to begin. */
+export default () => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    async (signal) => ({ status: await json<Status>('status', { signal }), all: await listResources(at, signal) }),
+    [at],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  const { status, all } = value
+  const isEmpty = all.every(({ kind }) => kind === 'project')
+  const newest = all.toSorted((a, b) => b.id - a.id).slice(0, 12)
+  return (
+    <>
+      <h1>Mindledger {status.mindledger_version}</h1>
+      {isEmpty ? (
+        <Start done={reload} />
+      ) : (
+        <>
+          <ul class="cards">
+            {kinds
+              .map((info) => ({ info, count: all.filter(({ kind }) => kind === info.kind).length }))
+              .filter(({ count }) => count > 0)
+              .map(({ info: { kind, title, about }, count }) => (
+                <li key={kind}>
+                  <a class="card" href={hrefOf(pathOf('resources', kind))}>
+                    <strong>{title}</strong>
+                    <span class="count">{count}</span>
+                    <span class="quiet">{about}</span>
+                  </a>
+                </li>
+              ))}
+          </ul>
+          <h2>Newest</h2>
+          <ul class="newest">
+            {newest.map(({ kind, project, name, created_at }) => (
+              <li key={`${kind} ${project ?? ''} ${name}`}>
+                <a href={hrefOf(pathOfResource(kind, project, name))}>{name}</a>{' '}
+                <span class="quiet">
+                  {kind.replace('_', ' ')}
+                  {project === null ? '' : ` in ${project}`} · {created_at.slice(0, 16)}
+                </span>
+              </li>
+            ))}
+          </ul>
+          <h2>Add a file</h2>
+          <Start done={reload} isShort />
+        </>
+      )}
+    </>
+  )
+}

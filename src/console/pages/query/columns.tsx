@@ -1,0 +1,47 @@
+import { countText, shown } from '../../parts/value.js'
+import type { ColumnSummary } from './summary.js'
+
+const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
+  const most = Math.max(...bars)
+  return (
+    <svg class="bars" viewBox={`0 0 ${bars.length * 5} 32`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {bars.map((count, i) => {
+        const height = most === 0 ? 0 : Math.max(count > 0 ? 1 : 0, (count / most) * 32)
+        return <rect key={i} x={i * 5} y={32 - height} width="4" height={height} />
+      })}
+    </svg>
+  )
+}
+
+const number = (value: number): string => (Number.isInteger(value) ? countText(value) : value.toPrecision(5))
+
+/** What is in each column: how many values, which, and how they are spread. */
+export const Columns = ({ summaries, rows }: { summaries: readonly ColumnSummary[]; rows: number }) => (
+  <ul class="columns">
+    {summaries.map(({ column, nulls, distinct, isDistinctMore, least, greatest, mean, top, bars }) => (
+      <li key={column.name} class="card">
+        <h3>
+          {column.name} <small class="quiet">{column.type}</small>
+        </h3>
+        {bars && <Bars bars={bars} label={`Values of ${column.name} from ${shown(least)} to ${shown(greatest)}`} />}
+        <p class="quiet">
+          {countText(distinct)}
+          {isDistinctMore ? ' or more' : ''} distinct · {rows === 0 ? 0 : ((100 * nulls) / rows).toFixed(nulls === 0 ? 0 : 1)} % NULL
+        </p>
+        {mean !== undefined ? (
+          <p>
+            {number(Number(least))} to {number(Number(greatest))}, mean {number(mean)}
+          </p>
+        ) : (
+          <ol class="top">
+            {top.map(([value, count]) => (
+              <li key={value}>
+                <span class="clipped">{value}</span> <span class="quiet">{countText(count)}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </li>
+    ))}
+  </ul>
+)

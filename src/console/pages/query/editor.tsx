@@ -1,0 +1,111 @@
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { MySQL, sql, type SQLNamespace } from '@codemirror/lang-sql'
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { setDiagnostics } from '@codemirror/lint'
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
+import type { EditorState } from '@codemirror/state'
+import { Compartment, Prec } from '@codemirror/state'
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Where a statement is wrong: places from 1, as the service counts them. */
+export type Fault = { line: number; column: number; message: string }
+
+type Props = {
+  text: string
+  onText: (text: string) => void
+  onRun: () => void
+  schema: SQLNamespace
+  fault: Fault | undefined
+}
+
+/** Colours come from the page, so that they follow its theme. */
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword], color: 'var(--code-keyword)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
+  { tag: tags.comment, color: 'var(--quiet)', fontStyle: 'italic' },
+  { tag: tags.typeName, color: 'var(--code-type)' },
+])
+
+const look = EditorView.theme({
+  '&': { height: '100%', fontSize: '13.5px', color: 'var(--text)', backgroundColor: 'var(--ground)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-content': { fontFamily: 'var(--mono)', caretColor: 'var(--text)', padding: '8px 0' },
+  '.cm-gutters': { backgroundColor: 'var(--ground)', color: 'var(--quiet)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'var(--hover)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { backgroundColor: 'var(--selection) !important' },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
+  '.cm-placeholder': { color: 'var(--quiet)' },
+})
+
+const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; to: number } => {
+  const found = state.doc.line(Math.max(1, Math.min(line, state.doc.lines)))
+  const from = Math.min(found.to, found.from + column - 1)
+  const word = /^[\w.]+/.exec(state.doc.sliceString(from, found.to))?.[0].length ?? 1
+  return { from, to: Math.min(state.doc.length, from + Math.max(1, word)) }
+}
+
+/**
+ * A text of SQL. It stands in a shadow root, where the editor adds its rules by the object model: the page forbids styles in the
+ * document itself.
+ */
+export const Editor = ({ text, onText, onRun, schema, fault }: Props) => {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView | undefined>(undefined)
+  const language = useRef(new Compartment())
+  const latest = useRef({ onText, onRun })
+  latest.current = { onText, onRun }
+  const words = () => sql({ dialect: MySQL, schema, upperCaseKeywords: true })
+
+  useEffect(() => {
+    const element = host.current
+    if (!element) return
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+    const run = () => {
+      latest.current.onRun()
+      return true
+    }
+    const editor = new EditorView({
+      root,
+      parent: root,
+      doc: text,
+      extensions: [
+        ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
+        ...[highlightSelectionMatches(), autocompletion(), syntaxHighlighting(colours), look, EditorView.lineWrapping],
+        Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
+        language.current.of(words()),
+        placeholder('SELECT … (Ctrl Enter runs it)'),
+        EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true' }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.onText(update.state.doc.toString())
+        }),
+      ],
+    })
+    view.current = editor
+    return () => editor.destroy()
+  }, [])
+
+  useEffect(() => {
+    const editor = view.current
+    if (editor && editor.state.doc.toString() !== text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } })
+  }, [text])
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: language.current.reconfigure(words()) })
+  }, [schema])
+
+  useEffect(() => {
+    const editor = view.current
+    if (!editor) return
+    const found = fault ? [{ ...rangeOf(editor.state, fault), severity: 'error' as const, message: fault.message }] : []
+    editor.dispatch(setDiagnostics(editor.state, found))
+  }, [fault])
+
+  return <div ref={host} class="editor" />
+}

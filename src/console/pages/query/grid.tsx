@@ -1,0 +1,165 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { isNumeric, shown } from '../../parts/value.js'
+import type { RowStore } from './rows.js'
+
+const rowHeight = 28
+/** No browser can scroll further than some millions of pixels: beyond, each pixel stands for more. */
+const heightMax = 8_000_000
+const spare = 6
+const widthLeast = 56
+const widthMost = 360
+/** About the width of a character. */
+const characterWidth = 7.6
+
+type Sort = { by: number | undefined; descending: boolean }
+
+type Props = { store: RowStore; version: number; sort: Sort; onSort: (by: number) => void; label: string }
+
+const widthsOf = (store: RowStore): number[] =>
+  store.columns.map(({ name, type }, i) => {
+    let longest = Math.max(name.length + 3, type.length)
+    for (let at = 0; at < Math.min(60, store.length); at++) longest = Math.max(longest, shown(store.row(at)?.[i]).length)
+    return Math.round(Math.min(widthMost, Math.max(widthLeast, longest * characterWidth + 20)))
+  })
+
+/** The rows of an answer. Only those in sight are in the page. Arrows move through the cells, as in a sheet. */
+export const Grid = ({ store, version, sort, onSort, label }: Props) => {
+  const view = useRef<HTMLDivElement>(null)
+  const top = useSignal(0)
+  const height = useSignal(400)
+  const cell = useSignal<{ row: number; column: number }>({ row: 0, column: 0 })
+  const widths = useSignal<number[]>([])
+  const known = useRef<RowStore | undefined>(undefined)
+
+  if (known.current !== store && (store.length > 0 || version > 0)) {
+    known.current = store
+    widths.value = widthsOf(store)
+  }
+  useLayoutEffect(() => {
+    const element = view.current
+    if (!element) return
+    const watch = new ResizeObserver(() => (height.value = element.clientHeight))
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [])
+  useEffect(() => {
+    view.current?.scrollTo(0, 0)
+    top.value = 0
+    cell.value = { row: 0, column: 0 }
+  }, [store, sort.by, sort.descending])
+
+  const rows = store.length
+  const fullHeight = rows * rowHeight
+  const scrollHeight = Math.min(fullHeight, heightMax)
+  const inSight = Math.max(1, Math.floor((height.value - rowHeight) / rowHeight))
+  const furthest = Math.max(1, scrollHeight + rowHeight - height.value)
+  const isScaled = fullHeight > scrollHeight
+  const first = isScaled ? Math.round((top.value / furthest) * Math.max(0, rows - inSight)) : Math.floor(top.value / rowHeight)
+  const from = Math.max(0, first - (isScaled ? 0 : spare))
+  const to = Math.min(rows, first + inSight + spare)
+  const offset = isScaled ? top.value : from * rowHeight
+  const total = widths.value.reduce((sum, width) => sum + width, 0) + numberWidth(rows)
+
+  const show = (row: number) => {
+    const element = view.current
+    if (!element) return
+    if (isScaled) {
+      if (row < first || row >= first + inSight)
+        element.scrollTop = (Math.max(0, row - inSight / 2) / Math.max(1, rows - inSight)) * furthest
+    } else if (row < first) element.scrollTop = row * rowHeight
+    else if (row >= first + inSight) element.scrollTop = (row - inSight + 1) * rowHeight
+  }
+  const move = (event: KeyboardEvent) => {
+    const { row, column } = cell.value
+    const last = store.columns.length - 1
+    const next = {
+      ArrowDown: { row: row + 1, column },
+      ArrowUp: { row: row - 1, column },
+      ArrowRight: { row, column: column + 1 },
+      ArrowLeft: { row, column: column - 1 },
+      PageDown: { row: row + inSight, column },
+      PageUp: { row: row - inSight, column },
+      Home: { row: event.ctrlKey ? 0 : row, column: 0 },
+      End: { row: event.ctrlKey ? rows - 1 : row, column: last },
+    }[event.key]
+    if (!next) return
+    event.preventDefault()
+    cell.value = { row: Math.max(0, Math.min(rows - 1, next.row)), column: Math.max(0, Math.min(last, next.column)) }
+    show(cell.value.row)
+  }
+  const copy = (event: ClipboardEvent) => {
+    if ((getSelection()?.toString() ?? '') !== '') return
+    const value = store.row(cell.value.row)?.[cell.value.column]
+    event.clipboardData?.setData('text/plain', shown(value))
+    event.preventDefault()
+  }
+  const columns = `${numberWidth(rows)}px ${widths.value.map((width) => `${width}px`).join(' ')}`
+  const chosen = `cell-${cell.value.row}-${cell.value.column}`
+  return (
+    <div
+      ref={view}
+      class="grid"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rows + 1}
+      aria-colcount={store.columns.length}
+      aria-activedescendant={cell.value.row >= from && cell.value.row < to ? chosen : undefined}
+      tabIndex={0}
+      onScroll={({ currentTarget }) => (top.value = currentTarget.scrollTop)}
+      onKeyDown={move}
+      onCopy={copy}
+    >
+      <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: columns, width: `${total}px` }}>
+        <span class="number" role="presentation" />
+        {store.columns.map(({ name, type }, i) => (
+          <span
+            key={i}
+            role="columnheader"
+            aria-colindex={i + 1}
+            aria-sort={sort.by === i ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+            class={isNumeric(type) ? 'right' : ''}
+          >
+            <button type="button" tabIndex={-1} onClick={() => onSort(i)} title={`${name}: ${type}. Sort by it`}>
+              {name}
+              <small>{sort.by === i ? (sort.descending ? ' ▼' : ' ▲') : ''}</small>
+            </button>
+          </span>
+        ))}
+      </div>
+      <div class="grid-body" role="presentation" style={{ height: `${scrollHeight}px`, width: `${total}px` }}>
+        <div class="grid-rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
+          {Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).map((at) => {
+            const row = store.row(at)
+            return (
+              <div key={at} class="grid-row" role="row" aria-rowindex={at + 2} style={{ gridTemplateColumns: columns }}>
+                <span class="number" role="rowheader">
+                  {at + 1}
+                </span>
+                {store.columns.map(({ type }, i) => {
+                  const value = row?.[i]
+                  const isChosen = cell.value.row === at && cell.value.column === i
+                  return (
+                    <span
+                      key={i}
+                      id={`cell-${at}-${i}`}
+                      role="gridcell"
+                      aria-colindex={i + 1}
+                      aria-selected={isChosen}
+                      class={value === null ? 'null' : isNumeric(type) ? 'right' : ''}
+                      onMouseDown={() => (cell.value = { row: at, column: i })}
+                    >
+                      {value === null ? 'NULL' : shown(value)}
+                    </span>
+                  )
+                })}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const numberWidth = (rows: number): number => Math.max(36, String(rows).length * characterWidth + 18)

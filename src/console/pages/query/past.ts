@@ -1,0 +1,32 @@
+import { signal } from '@preact/signals'
+
+/** A statement that was run in this browser. It is kept here alone. */
+export type Past = { sql: string; db: string; at: string; ok: boolean; ms: number }
+
+const keptMax = 200
+const key = 'queries'
+
+const read = (): Past[] => {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '[]') as Past[]
+  } catch {
+    return []
+  }
+}
+
+export const past = signal<Past[]>(read())
+
+/** Notes a statement, the newest first; one that is run again moves up. */
+export const note = (one: Past): void => {
+  past.value = [one, ...past.value.filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)
+  try {
+    localStorage.setItem(key, JSON.stringify(past.value))
+  } catch {
+    // A full storage keeps what it has.
+  }
+}
+
+export const forgetAll = (): void => {
+  past.value = []
+  localStorage.removeItem(key)
+}

@@ -1,0 +1,135 @@
+import { rowsOf, type Column, type Row, type Value } from '../../api/sql.js'
+
+/** Bytes of one answer that a tab keeps. What is more is not read, and the reader is told. */
+export const answerMaxBytes = 512 * 2 ** 20
+
+/** Pieces that stay parsed: those around the place that is shown. */
+const parsedMax = 12
+
+type Piece = { bytes: Uint8Array<ArrayBuffer>; first: number; rows: number }
+
+/**
+ * The rows of an answer, as the bytes that arrived. They are parsed where they are shown: a million rows cost their bytes, and scrolling
+ * through them costs nothing that stays.
+ *
+ * @example const store = new RowStore(columns); store.add(piece); store.row(0)
+ */
+export class RowStore {
+  readonly #pieces: Piece[] = []
+  readonly #parsed = new Map<Piece, Row[]>()
+  #rows = 0
+  #bytes = 0
+  /** The places of the rows in the order in which they are shown; undefined is that of the answer. */
+  #order: Uint32Array | undefined
+
+  constructor(readonly columns: readonly Column[]) {}
+
+  /** The number of rows that are shown: all, or those that a filter left. */
+  get length(): number {
+    return this.#order?.length ?? this.#rows
+  }
+
+  /** The number of rows that arrived. */
+  get total(): number {
+    return this.#rows
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= answerMaxBytes
+  }
+
+  /** Takes a piece of the answer; returns its rows, which it does not keep. */
+  add(bytes: Uint8Array<ArrayBuffer>): Row[] {
+    const rows = rowsOf(bytes)
+    this.#pieces.push({ bytes, first: this.#rows, rows: rows.length })
+    this.#rows += rows.length
+    this.#bytes += bytes.length
+    return rows
+  }
+
+  /** The row that is shown at a place. */
+  row(place: number): Row | undefined {
+    const at = this.#order ? this.#order[place] : place
+    if (at === undefined) return undefined
+    const piece = this.#pieceOf(at)
+    return piece && this.#rowsIn(piece)[at - piece.first]
+  }
+
+  #pieceOf(at: number): Piece | undefined {
+    let low = 0
+    let high = this.#pieces.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#pieces[middle]?.first ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    return this.#pieces[low]
+  }
+
+  #rowsIn(piece: Piece): Row[] {
+    const known = this.#parsed.get(piece)
+    if (known) {
+      this.#parsed.delete(piece)
+      this.#parsed.set(piece, known)
+      return known
+    }
+    const rows = rowsOf(piece.bytes)
+    this.#parsed.set(piece, rows)
+    for (const oldest of this.#parsed.keys()) {
+      if (this.#parsed.size <= parsedMax) break
+      this.#parsed.delete(oldest)
+    }
+    return rows
+  }
+
+  /** All rows in the order of the answer; the page stays alive between the pieces. */
+  async *all(signal: AbortSignal): AsyncGenerator<Row[], void, void> {
+    for (const piece of [...this.#pieces]) {
+      await new Promise((resolve) => setTimeout(resolve))
+      signal.throwIfAborted()
+      yield rowsOf(piece.bytes)
+    }
+  }
+
+  /**
+   * Shows the rows that have a text in any column, sorted by one column. What came later is not among them.
+   * @throws the reason of the signal
+   */
+  async arrange(
+    { filter, by, descending }: { filter: string; by: number | undefined; descending: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (filter === '' && by === undefined) {
+      this.#order = undefined
+      return
+    }
+    const wanted = filter.toLowerCase()
+    const keys: Value[] = []
+    const places: number[] = []
+    let at = 0
+    for await (const rows of this.all(signal))
+      for (const row of rows) {
+        if (wanted === '' || row.some((value) => textOf(value).toLowerCase().includes(wanted))) {
+          places.push(at)
+          if (by !== undefined) keys.push(row[by] ?? null)
+        }
+        at += 1
+      }
+    const order = Uint32Array.from(places, (_, i) => i)
+    if (by !== undefined) {
+      const direction = descending ? -1 : 1
+      order.sort((a, b) => direction * compare(keys[a] ?? null, keys[b] ?? null) || a - b)
+    }
+    this.#order = order.map((i) => places[i] ?? 0)
+  }
+}
+
+const textOf = (value: Value): string => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value))
+
+/** NULL is after all others. */
+const compare = (a: Value, b: Value): number => {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const [one, other] = [textOf(a), textOf(b)]
+  return one < other ? -1 : one > other ? 1 : 0
+}

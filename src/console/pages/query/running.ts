@@ -1,0 +1,88 @@
+import { signal } from '@preact/signals'
+import type { ApiError } from '../../api/request.js'
+import { run, type Statement } from '../../api/sql.js'
+import { asApiError } from '../../basics/loading.js'
+import { RowStore } from './rows.js'
+import { Summaries, type ColumnSummary } from './summary.js'
+
+/** What became of a statement. `version` changes as rows arrive, because the store stays the same. */
+export type Outcome =
+  | { type: 'none' }
+  | { type: 'running'; since: number }
+  | { type: 'table'; store: RowStore; version: number; isWhole: boolean; isCut: boolean; firstMs: number; ms: number }
+  | { type: 'ok'; affected: number | null; ms: number }
+  | { type: 'error'; error: ApiError; store: RowStore | undefined }
+
+/** How often the page is drawn anew while rows arrive. */
+const drawEveryMs = 120
+
+/** The statement that runs in this page, and what it answered. */
+export class Running {
+  readonly outcome = signal<Outcome>({ type: 'none' })
+  readonly summaries = signal<ColumnSummary[]>([])
+  #aborting: AbortController | undefined
+
+  get isRunning(): boolean {
+    const outcome = this.outcome.value
+    return outcome.type === 'running' || (outcome.type === 'table' && !outcome.isWhole)
+  }
+
+  /** Ends what runs; the rows that arrived stay. The service stops the query when it sees that nobody reads. */
+  cancel(): void {
+    this.#aborting?.abort()
+    const outcome = this.outcome.peek()
+    if (outcome.type === 'running') this.outcome.value = { type: 'none' }
+    else if (outcome.type === 'table') this.outcome.value = { ...outcome, isWhole: true, isCut: true }
+  }
+
+  /** Runs a statement in the place of the one before. */
+  async run(statement: Omit<Statement, 'signal'>): Promise<void> {
+    this.#aborting?.abort()
+    const aborting = new AbortController()
+    this.#aborting = aborting
+    const { signal: aborted } = aborting
+    const since = performance.now()
+    this.outcome.value = { type: 'running', since }
+    this.summaries.value = []
+    let store: RowStore | undefined
+    try {
+      const answer = await run({ ...statement, signal: aborted })
+      if (answer.type === 'ok') {
+        this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
+        return
+      }
+      store = new RowStore(answer.columns)
+      await this.#read(store, answer.pieces, since, aborting)
+    } catch (error) {
+      if (!aborted.aborted) this.outcome.value = { type: 'error', error: asApiError(error), store }
+    }
+  }
+
+  async #read(store: RowStore, pieces: AsyncIterable<Uint8Array<ArrayBuffer>>, since: number, aborting: AbortController): Promise<void> {
+    const summaries = new Summaries(store.columns)
+    let version = 0
+    let firstMs = 0
+    let drawn = -Infinity
+    const draw = (isWhole: boolean, isCut: boolean) => {
+      const ms = performance.now() - since
+      firstMs ||= ms
+      drawn = performance.now()
+      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, firstMs, ms }
+      this.summaries.value = summaries.read()
+    }
+    for await (const piece of pieces) {
+      if (aborting.signal.aborted) return
+      summaries.add(store.add(piece))
+      if (performance.now() - drawn > drawEveryMs) {
+        draw(false, false)
+        await new Promise((resolve) => setTimeout(resolve))
+      }
+      if (store.isFull) {
+        aborting.abort()
+        draw(true, true)
+        return
+      }
+    }
+    draw(true, false)
+  }
+}

@@ -1,0 +1,103 @@
+import { useSignal } from '@preact/signals'
+import { json, type ApiError } from '../../api/request.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { hrefOf, momentShown } from '../../basics/place.js'
+import { Diff, type Operation } from '../../parts/diff.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import type { KindInfo } from '../../basics/kinds.js'
+
+export type Change = {
+  position: number
+  version: number
+  type: string
+  recorded_at: string
+  actor: string
+  source: string
+  diff: Operation[]
+}
+
+type Page = { changes: Change[]; next: number | null; version: number }
+
+/** Who has which word for a change: `AgentUpdated` is "Agent updated". */
+export const wordsOf = (type: string): string => type.replace(/(?<=[a-z])([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** Kinds without a state to go back to. */
+const cannotRollBack: ReadonlySet<string> = new Set(['project'])
+
+type Preview = { version: number; operations: unknown }
+
+const RollBack = ({ path, version, done }: { path: string; version: number; done: () => void }) => {
+  const preview = useSignal<Preview | undefined>(undefined)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const send = async (dryRun: boolean) => {
+    error.value = undefined
+    try {
+      const answer = await json(`${path}/rollback`, {
+        method: 'POST',
+        body: { version },
+        headers: dryRun ? { Prefer: 'dry-run' } : {},
+      })
+      if (dryRun) preview.value = { version, operations: answer }
+      else done()
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  return (
+    <div>
+      {error.value && <Refusal error={error.value} />}
+      {preview.value ? (
+        <div class="preview">
+          <p>It would be as it was in version {version}. These events would be recorded:</p>
+          <pre>{JSON.stringify(preview.value.operations, null, 2)}</pre>
+          <div class="row">
+            <button type="button" class="primary" onClick={() => void send(false)}>
+              Go back to version {version}
+            </button>
+            <button type="button" onClick={() => (preview.value = undefined)}>
+              Leave it
+            </button>
+          </div>
+        </div>
+      ) : (
+        <button type="button" class="plain" onClick={() => void send(true)}>
+          Go back to this…
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** All changes of a resource, the newest first: who, when, and what. */
+export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: () => void }) => {
+  const at = momentShown()
+  const address = info.kind === 'job' ? `${path}/history?of=changes&limit=1000` : `${path}/history?limit=1000`
+  const { loaded, reload } = useLoaded((signal) => json<Page>(address, { at, signal }), [path, at])
+  const { value, error } = loaded.value
+  const goneBack = () => {
+    reload()
+    changed()
+  }
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return (
+    <ol class="history" reversed>
+      {value.changes.toReversed().map(({ position, version, type, recorded_at, actor, source, diff }) => (
+        <li key={position}>
+          <div class="when">
+            <strong>{wordsOf(type)}</strong> by {actor} over {source}
+            <br />
+            <span class="quiet">
+              <time dateTime={recorded_at}>{recorded_at.slice(0, 19).replace('T', ' ')} UTC</time> ·{' '}
+              <a href={hrefOf('/events', { position: String(position) })}>event {position}</a> · version {version}
+            </span>
+          </div>
+          <Diff operations={diff} />
+          {at === undefined && version < value.version && !cannotRollBack.has(info.kind) && (
+            <RollBack path={path} version={version} done={goneBack} />
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,95 @@
+import { useSignal } from '@preact/signals'
+import { json } from '../../api/request.js'
+import type { Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import type { PageProps } from '../../basics/page-props.js'
+import { hrefOf, momentShown } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { shown } from '../../parts/value.js'
+import { kindNamed, listResources, pathOfResource, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
+
+type Record_ = Record<string, Value>
+
+const keyOf = (project: string | null, name: string): string => `${project ?? ''}\n${name}`
+
+/** Lists and records together: the table knows all of a kind at once, the records have its settings. */
+const load = async (info: KindInfo, at: string | undefined, signal: AbortSignal) => {
+  const listed = await listResources(at, signal, info.kind)
+  const projects = [...new Set(listed.map(({ project }) => project))]
+  const lists = await Promise.all(
+    projects.map(async (project) => {
+      const path = info.isInProject ? `projects/${encodeURIComponent(project ?? '')}/${info.plural}` : info.plural
+      const records = info.columns.length === 0 ? [] : await json<Record_[]>(path, { at, signal })
+      return records.map((record): [string, Record_] => [keyOf(project, shown(record['name'])), record])
+    }),
+  )
+  return { listed, records: new Map(lists.flat()) }
+}
+
+const Rows = ({ info, listed, records }: { info: KindInfo; listed: ResourceListed[]; records: Map<string, Record_> }) => (
+  <div class="scroll">
+    <table class="list">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {info.isInProject && <th scope="col">Project</th>}
+          {info.columns.map((column) => (
+            <th key={column} scope="col">
+              {column.replaceAll('_', ' ')}
+            </th>
+          ))}
+          <th scope="col">Created</th>
+        </tr>
+      </thead>
+      <tbody>
+        {listed.map(({ project, name, created_at }) => (
+          <tr key={keyOf(project, name)}>
+            <th scope="row">
+              <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a>
+            </th>
+            {info.isInProject && <td>{project}</td>}
+            {info.columns.map((column) => (
+              <td key={column} class="clipped">
+                {shown(records.get(keyOf(project, name))?.[column] ?? null)}
+              </td>
+            ))}
+            <td>{created_at.slice(0, 19)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+/** The resources of one kind, of all projects. */
+export default ({ params: { kind = '' } }: PageProps) => {
+  const info = kindNamed(kind)
+  const at = momentShown()
+  const filter = useSignal('')
+  const { loaded, reload } = useLoaded(async (signal) => (info ? load(info, at, signal) : undefined), [kind, at])
+  if (!info) return <Empty title={`There is no kind ${kind}`} />
+  const { value, error } = loaded.value
+  const fitting = value?.listed.filter(({ name, project }) => `${project ?? ''} ${name}`.toLowerCase().includes(filter.value.toLowerCase()))
+  return (
+    <>
+      <div class="title">
+        <h1>{info.title}</h1>
+        <label class="inline">
+          <span>Filter</span>
+          <input type="search" value={filter.value} onInput={({ currentTarget }) => (filter.value = currentTarget.value)} />
+        </label>
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value &&
+        fitting &&
+        (fitting.length > 0 ? (
+          <Rows info={info} listed={fitting} records={value.records} />
+        ) : (
+          <Empty title={`No ${info.title.toLowerCase()} here`}>
+            {info.title} {info.about}.
+          </Empty>
+        ))}
+    </>
+  )
+}

@@ -1,0 +1,29 @@
+import { useLoaded } from '../../basics/loading.js'
+import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { kinds, listResources } from '../../basics/kinds.js'
+
+/** How many there are of each kind. */
+export default () => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded((signal) => listResources(at, signal), [at])
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return (
+    <>
+      <h1>Resources</h1>
+      <ul class="cards">
+        {kinds.map(({ kind, title, about }) => (
+          <li key={kind}>
+            <a class="card" href={hrefOf(pathOf('resources', kind))}>
+              <strong>{title}</strong>
+              <span class="count">{value.filter((one) => one.kind === kind).length}</span>
+              <span class="quiet">{about}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+import type { Value } from '../api/sql.js'
+
+/** One operation of a JSON Patch (RFC 6902). */
+export type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: Value }
+
+const signs = { add: '+', remove: '−', replace: '~' } as const
+const words = { add: 'set', remove: 'removed', replace: 'changed to' } as const
+
+const nameOf = (path: string): string =>
+  path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join(' › ')
+
+const text = (value: Value | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+
+const Fields = ({ value }: { value: Value }) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (
+    <>
+      {Object.entries(value).map(([name, part]) => (
+        <li key={name} class="add">
+          <span aria-hidden="true">+</span> <b>{name}</b> <code>{text(part)}</code>
+        </li>
+      ))}
+    </>
+  ) : (
+    <li class="remove">
+      <span aria-hidden="true">−</span> deleted
+    </li>
+  )
+
+/** What a change changed, line by line. */
+export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
+  <ul class="diff">
+    {operations.map(({ op, path, value }) =>
+      path === '' ? (
+        <Fields key={path} value={value ?? null} />
+      ) : (
+        <li key={path} class={op}>
+          <span aria-hidden="true">{signs[op]}</span> <b>{nameOf(path)}</b> {words[op]} {op !== 'remove' && <code>{text(value)}</code>}
+        </li>
+      ),
+    )}
+  </ul>
+)

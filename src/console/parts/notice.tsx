@@ -1,0 +1,29 @@
+import type { ComponentChildren } from 'preact'
+import type { ApiError } from '../api/request.js'
+
+/** Why something is not shown, and what to do. */
+export const Refusal = ({ error, again }: { error: ApiError; again?: (() => void) | undefined }) => (
+  <div class="notice bad" role="alert">
+    <p>{error.message}</p>
+    {error.hint !== undefined && <p class="quiet">{error.hint}</p>}
+    {again && (
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    )}
+  </div>
+)
+
+/** What stands where there is nothing yet. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+export const Busy = ({ what = 'Loading' }: { what?: string }) => (
+  <p class="busy" role="status">
+    {what}…
+  </p>
+)

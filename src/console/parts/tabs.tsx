@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
+
+type Tab = { id: string; name: string }
+type Props = { label: string; tabs: readonly Tab[]; chosen: string; choose: (id: string) => void; children: ComponentChildren }
+
+/** Tabs after the pattern of WAI-ARIA: arrows move between them, and only the chosen one is in the order of Tab. */
+export const Tabs = ({ label, tabs, chosen, choose, children }: Props) => {
+  const list = useRef<HTMLDivElement>(null)
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const next = (tabs.findIndex(({ id }) => id === chosen) + step + tabs.length) % tabs.length
+    choose(tabs[next]?.id ?? chosen)
+    list.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus()
+  }
+  return (
+    <>
+      <div ref={list} class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map(({ id, name }) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            id={`tab-${id}`}
+            aria-selected={id === chosen}
+            aria-controls="tab-panel"
+            tabIndex={id === chosen ? 0 : -1}
+            onClick={() => choose(id)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${chosen}`} tabIndex={0}>
+        {children}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+import type { Value } from '../api/sql.js'
+
+/** A value as one line of text. NULL is told from an empty text by whoever shows it. */
+export const shown = (value: Value | undefined): string => {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Whether values of a type are numbers, which stand at the right. */
+export const isNumeric = (type: string): boolean => /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
+
+const unitsOfBytes = ['bytes', 'KB', 'MB', 'GB', 'TB']
+
+/** @example bytesText(1_536) // '1.5 KB' */
+export const bytesText = (bytes: number): string => {
+  const unit = Math.min(unitsOfBytes.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3))
+  const count = bytes / 1_000 ** unit
+  return `${unit === 0 ? count : count.toFixed(count < 10 ? 1 : 0)} ${unitsOfBytes[unit] ?? ''}`
+}
+
+/** @example countText(1234567) // '1,234,567' */
+export const countText = (count: number): string => count.toLocaleString('en')
