@@ -32,6 +32,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     license: true,
+    // How long a plugin takes on a busy machine is no warning.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   plugins: [compressed],
   logLevel: 'warn',

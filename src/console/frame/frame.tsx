@@ -35,7 +35,7 @@ const Header = () => (
     <button type="button" class="jump" onClick={openJumpMenu} aria-keyshortcuts="Control+K Meta+K">
       <Icon name="search" />
       <span>Jump to…</span>
-      <kbd>Ctrl K</kbd>
+      <kbd aria-hidden="true">Ctrl K</kbd>
     </button>
     <Moment />
     <button type="button" class="plain" onClick={nextTheme} title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}. Change it`}>

@@ -8,14 +8,15 @@ import type { EditorState } from '@codemirror/state'
 import { Compartment, Prec } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { useSignalEffect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 /** Where a statement is wrong: places from 1, as the service counts them. */
 export type Fault = { line: number; column: number; message: string }
 
 type Props = {
-  text: string
-  onText: (text: string) => void
+  /** The text; what is typed is written to it, and what others write to it is shown. */
+  text: Signal<string>
   onRun: () => void
   schema: SQLNamespace
   fault: Fault | undefined
@@ -54,12 +55,12 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
  * A text of SQL. It stands in a shadow root, where the editor adds its rules by the object model: the page forbids styles in the
  * document itself.
  */
-export const Editor = ({ text, onText, onRun, schema, fault }: Props) => {
+export const Editor = ({ text, onRun, schema, fault }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   const language = useRef(new Compartment())
-  const latest = useRef({ onText, onRun })
-  latest.current = { onText, onRun }
+  const latest = useRef({ onRun })
+  latest.current = { onRun }
   const words = () => sql({ dialect: MySQL, schema, upperCaseKeywords: true })
 
   useEffect(() => {
@@ -73,7 +74,7 @@ export const Editor = ({ text, onText, onRun, schema, fault }: Props) => {
     const editor = new EditorView({
       root,
       parent: root,
-      doc: text,
+      doc: text.peek(),
       extensions: [
         ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
         ...[highlightSelectionMatches(), autocompletion(), syntaxHighlighting(colours), look, EditorView.lineWrapping],
@@ -83,7 +84,7 @@ export const Editor = ({ text, onText, onRun, schema, fault }: Props) => {
         placeholder('SELECT … (Ctrl Enter runs it)'),
         EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true' }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) latest.current.onText(update.state.doc.toString())
+          if (update.docChanged) text.value = update.state.doc.toString()
         }),
       ],
     })
@@ -91,10 +92,13 @@ export const Editor = ({ text, onText, onRun, schema, fault }: Props) => {
     return () => editor.destroy()
   }, [])
 
-  useEffect(() => {
+  // At once, and not with the next picture: by then more may have been typed, which would be taken back.
+  useSignalEffect(() => {
+    const wanted = text.value
     const editor = view.current
-    if (editor && editor.state.doc.toString() !== text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } })
-  }, [text])
+    if (editor && editor.state.doc.toString() !== wanted)
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } })
+  })
 
   useEffect(() => {
     view.current?.dispatch({ effects: language.current.reconfigure(words()) })

@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SQLNamespace } from '@codemirror/lang-sql'
 import { request } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
@@ -106,14 +106,17 @@ export default () => {
 
   // A link to another statement, or a step back, shows that one.
   const sent = query.get('sql') ?? ''
+  const ours = useRef<string | undefined>(undefined)
   useEffect(() => {
-    if (sent !== text.peek()) text.value = sent
+    // What this page put there itself may be behind what was typed since.
+    if (sent !== ours.current) text.value = sent
   }, [sent])
   useEffect(() => () => running.cancel(), [])
 
   const runText = async () => {
     const sql = text.value.trim()
     if (sql === '') return
+    ours.current = text.value
     changeQuery({ sql: text.value, db: db === 'mindsdb' ? undefined : db }, { replace: false })
     sort.value = { by: undefined, descending: false }
     filter.value = ''
@@ -179,13 +182,7 @@ export default () => {
           <Icon name="down" /> CSV
         </button>
       </div>
-      <Editor
-        text={text.value}
-        onText={(said) => (text.value = said)}
-        onRun={() => void runText()}
-        schema={schema.value.value ?? noSchema}
-        fault={faultOf(outcome)}
-      />
+      <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} fault={faultOf(outcome)} />
       {parameters.length > 0 && (
         <div class="parameters" role="group" aria-label="Parameters">
           {parameters.map((name) => (
