@@ -88,7 +88,7 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
 })
 
 test('an error stands under the place that it names', async () => {
-  const { page } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: 'SELECT nosuch\nFROM files.homes' })}`)
+  const { page } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: 'SELECT nosuch\nFROM files.homes' }).toString()}`)
   await page.getByRole('button', { name: 'Run' }).click()
   await page.locator('.cm-lintRange-error', { hasText: 'nosuch' }).waitFor()
   expect(await page.getByRole('alert').innerText()).toContain('line 1, column 8')
@@ -152,7 +152,11 @@ test('nothing that is typed is taken back, however fast it comes', async () => {
 
 test('names and values that look like markup are shown as text', async () => {
   const markup = '<img src=x onerror=alert(1)>'
-  const { page, misdeeds } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: `SELECT '${markup}' AS \`${markup}\`` })}`)
+  const { page, misdeeds } = await openPage(
+    browser,
+    url,
+    `#/query?${new URLSearchParams({ sql: `SELECT '${markup}' AS \`${markup}\`` }).toString()}`,
+  )
   await page.getByRole('button', { name: 'Run' }).click()
   await page.locator('.grid-row', { hasText: markup }).waitFor()
   await page.getByRole('tab', { name: 'Columns' }).click()
