@@ -78,3 +78,21 @@ test('packages that are in the programs are no dependencies, and their licences 
     expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
   }
 })
+
+test('the package has the console: its page, every file that the page leads to, compressed copies, and licences', () => {
+  const inPackage = packed()
+  const waiting = ['index.html']
+  const found = new Set<string>()
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue
+    found.add(file)
+    if (/\.(?:html|js)$/.test(file))
+      waiting.push(
+        ...[...read(`dist/console/${file}`).matchAll(/(?:assets|["'`]\.)\/([\w-]+\.(?:js|css|svg))/g)].map(([, name]) => `assets/${name}`),
+      )
+  }
+  expect([...found].filter((file) => file.endsWith('.js')).length).toBeGreaterThan(5)
+  const all = [...found].flatMap((file) => [file, `${file}.br`, `${file}.gz`])
+  expect(all.map((file) => `dist/console/${file}`).filter((file) => !inPackage.has(file))).toEqual([])
+  expect(inPackage).toContain('dist/console/.vite/license.md')
+})
