@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import { fc } from '../../support/properties.js'
 import { chunkId, chunksOf } from '../../../src/knowledge/documents/chunks.js'
 
 describe('chunks', () => {

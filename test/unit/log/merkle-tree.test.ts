@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import { fc } from '../../support/properties.js'
 import { leafHash } from '../../../events/stored/chain.js'
 import { MerkleTree } from '../../../src/log/proof/merkle-tree.js'
 import { TileOverlay } from '../../../src/log/proof/tiles.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import { fc } from '../../../support/properties.js'
 import { request } from 'node:http'
 import { codePoint } from '../../../support/code-points.js'
 import { countOf } from '../../../support/counts.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import { fc } from '../../../support/properties.js'
 import { isProblem } from '../../../../src/basics/errors.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 import { codePoint } from '../../../support/code-points.js'
