@@ -125,6 +125,7 @@ module.exports = [
   'console/pages/resources',
   'console/pages/home',
   'console/pages/query',
+  'console/pages/models',
   'console/pages/events',
   'console/pages/health',
   'console/frame',

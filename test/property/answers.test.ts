@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { fc } from '../support/properties.js'
+import { fc } from '../support/random/properties.js'
 import { v7 as uuidv7 } from 'uuid'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { streamId, type Json, type JsonObject } from '../../events/common.js'

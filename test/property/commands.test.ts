@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../support/properties.js'
+import { fc } from '../support/random/properties.js'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue, evolve, kinds, upcast, type Kind } from '../../events/catalogue.js'

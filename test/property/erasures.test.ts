@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { fc } from '../support/properties.js'
+import { fc } from '../support/random/properties.js'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { countOf } from '../support/counts.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { DuckDBInstance } from '@duckdb/node-api'
-import { fc } from '../support/properties.js'
+import { fc } from '../support/random/properties.js'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -14,6 +14,9 @@ const pages: readonly Page[] = [
   { pattern: '/resources', load: () => import('../pages/resources/resources.js') },
   { pattern: '/resources/:kind', load: () => import('../pages/resources/list.js') },
   { pattern: '/resources/:kind/:project/:name', load: () => import('../pages/resources/one.js') },
+  { pattern: '/models', load: () => import('../pages/models/models.js') },
+  { pattern: '/models/new', load: () => import('../pages/models/new.js') },
+  { pattern: '/models/:project/:name', load: () => import('../pages/models/one.js') },
   { pattern: '/events', load: () => import('../pages/events/events.js') },
   { pattern: '/health', load: () => import('../pages/health/health.js') },
 ]
@@ -45,6 +48,7 @@ export const sections = [
   { path: '/', name: 'Home', icon: 'home' },
   { path: '/query', name: 'Query', icon: 'query' },
   { path: '/resources', name: 'Resources', icon: 'resources' },
+  { path: '/models', name: 'Models', icon: 'models' },
   { path: '/events', name: 'Events', icon: 'events' },
   { path: '/health', name: 'Health', icon: 'health' },
 ] as const

@@ -2,6 +2,7 @@ const shapes = {
   home: 'M3 11 12 3l9 8M5 9.5V20h5v-6h4v6h5V9.5',
   query: 'M4 6l5 6-5 6M12 18h8',
   resources: 'M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z',
+  models: 'M4 20V4M4 20h16M8 16l4-5 3 3 5-7',
   events: 'M6 4v16M6 7h11M6 12h14M6 17h8',
   health: 'M3 12h4l3-7 4 14 3-7h4',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',

@@ -12,9 +12,10 @@ type Props = {
   inputs: readonly unknown[]
 }
 
-/** The policy of the page forbids inline styles; the console's own style has their rules. */
-const withoutStyles = (picture: Element): Element => {
+/** The policy of the page forbids inline styles; the console's own style has their rules. The place has the words of the picture. */
+const plain = (picture: Element): Element => {
   for (const style of picture.querySelectorAll('style')) style.remove()
+  for (const named of picture.querySelectorAll('[aria-label]')) named.removeAttribute('aria-label')
   return picture
 }
 
@@ -37,7 +38,7 @@ export const Plotted = ({ label, draw, inputs }: Props) => {
         const width = Math.floor(element.clientWidth)
         if (width === drawn || width === 0) return
         drawn = width
-        element.replaceChildren(withoutStyles(draw(plot, width)))
+        element.replaceChildren(plain(draw(plot, width)))
       })
       watching.observe(element)
     })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { request } from 'node:http'
 import { generations } from '../../support/mcp.js'
 import { send, startTestService, type Reply } from '../../support/service.js'

@@ -53,6 +53,8 @@ export const openPage = async (
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; misdeeds: Misdeeds }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  // On a busy machine a training or a start takes its time.
+  context.setDefaultTimeout(180_000)
   const page = await context.newPage()
   const misdeeds: Misdeeds = { errors: [], elsewhere: [] }
   page.on('console', (message) => {

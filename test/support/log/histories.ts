@@ -1,4 +1,4 @@
-import { fc } from '../properties.js'
+import { fc } from '../random/properties.js'
 import { instant } from '../../../events/stored/envelope.js'
 import { jobOutcomes, jobUnits } from '../../../events/job.js'
 import type { Kind } from '../../../events/catalogue.js'

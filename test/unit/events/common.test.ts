@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { foldName, jsonObject, mapMembers, resourceName, text, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
 import { eventLimits } from '../../../events/limits.js'
 import { limits } from '../../../src/basics/limits.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { genesis, leafHash, nextChain } from '../../../events/stored/chain.js'
 import { instant, parseEnvelope, renderAround, renderEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { load } from './tables.js'
 
 const fieldText = fc.string({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { bytesShape } from '../../../src/files/types/byte-shapes.js'
 import { textShape } from '../../../src/files/types/value-shapes.js'
 import { load, types } from './tables.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { countJson, parseJson } from '../../../src/http/protocol/parse-json.js'
 
 const counted = (text: string) => countJson(Buffer.from(text))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { jobUnits } from '../../../events/job.js'
 import { nextAfter, nextRun, readSchedule } from '../../../src/commands/rules/schedule.js'
 import { readTime } from '../../../src/basics/times.js'

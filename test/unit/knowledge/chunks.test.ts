@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { chunkId, chunksOf } from '../../../src/knowledge/documents/chunks.js'
 
 describe('chunks', () => {

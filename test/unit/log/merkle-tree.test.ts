@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import { leafHash } from '../../../events/stored/chain.js'
 import { MerkleTree } from '../../../src/log/proof/merkle-tree.js'
 import { TileOverlay } from '../../../src/log/proof/tiles.js'

@@ -5,7 +5,7 @@ import { firstRows } from '../../../src/mcp/tool/rows.js'
 import { eventData } from '../../../src/mcp/relay/event-data.js'
 import { linesIn, type Line } from '../../../src/mcp/relay/lines.js'
 import { messageHeaders } from '../../../src/mcp/relay/message-headers.js'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/properties.js'
+import { fc } from '../../support/random/properties.js'
 import type { Json, JsonObject } from '../../../events/common.js'
 import { payloadsOf } from '../../../events/references.js'
 import { mergeParams } from '../../../src/commands/rules/params.js'

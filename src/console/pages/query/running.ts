@@ -3,7 +3,7 @@ import type { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 import { RowStore } from './rows.js'
-import { Summaries, type ColumnSummary } from './summary.js'
+import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
 /** What became of a statement. `version` changes as rows arrive, because the store stays the same. */
 export type Outcome =

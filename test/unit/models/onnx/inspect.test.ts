@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../../support/properties.js'
+import { fc } from '../../../support/random/properties.js'
 import { isProblem } from '../../../../src/basics/errors.js'
 import { inspectOnnx } from '../../../../src/models/engines/onnx/inspect.js'
 import { field, numberField } from '../../../../src/models/engines/onnx/wire.js'

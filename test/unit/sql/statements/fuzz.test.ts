@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../../support/properties.js'
+import { fc } from '../../../support/random/properties.js'
 import { isProblem } from '../../../../src/basics/errors.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
-import { codePoint } from '../../../support/code-points.js'
+import { codePoint } from '../../../support/random/code-points.js'
 
 const words =
   "CREATE DROP ALTER UPDATE SHOW DESCRIBE SET USE RETRAIN SELECT FROM WHERE LIKE OR REPLACE IF NOT EXISTS PROJECT DATABASE SKILL AGENT CHATBOT MODEL VIEW TABLE JOB TRIGGER ML_ENGINE KNOWLEDGE BASE USING PREDICT ORDER GROUP BY WINDOW HORIZON WITH ENGINE PARAMETERS START END EVERY FULL COLUMNS TABLES active a p.m p.m.2 .2 1 -1 1e5 true null 'x' \"y\" `z` 'it\\'s' ( ) { } [ ] , ; : = . :v ? @x @@y {} [] {'a':1} [1,2] (SELECT 1) -- /* */ ' \" ` \u00e9 \ud83d\ude00 api_key".split(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../../support/properties.js'
+import { fc } from '../../../support/random/properties.js'
 import type { Json } from '../../../../events/common.js'
 import { lex } from '../../../../src/dialect/lexer.js'
 import { secretLiterals } from '../../../../src/dialect/secret-literals.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../../support/properties.js'
+import { fc } from '../../../support/random/properties.js'
 import { cutSecrets, maskSecrets } from '../../../../src/dialect/secrets.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
-import { codePoint } from '../../../support/code-points.js'
+import { codePoint } from '../../../support/random/code-points.js'
 
 const keys =
   'api_key openai_api_key API_KEY apiKey password PASSWD pwd secret client_secret token bot_token accessToken access_key aws_secret_access_key private_key credentials Authorization smtp_password dbpassword'.split(

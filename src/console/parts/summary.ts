@@ -1,5 +1,5 @@
-import type { Column, Row, Value } from '../../api/sql.js'
-import { isNumeric } from '../../parts/value.js'
+import type { Column, Row, Value } from '../api/sql.js'
+import { isNumeric } from './value.js'
 
 /** Values of one column, as far as they arrived. `distinct` is exact up to `distinctMax`. */
 export type ColumnSummary = {

@@ -1,4 +1,6 @@
-import { countText, shown } from '../../parts/value.js'
+import type { ComponentChildren } from 'preact'
+import type { Column } from '../api/sql.js'
+import { countText, shown } from './value.js'
 import type { ColumnSummary } from './summary.js'
 
 const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
@@ -15,14 +17,21 @@ const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
 
 const number = (value: number): string => (Number.isInteger(value) ? countText(value) : value.toPrecision(5))
 
+type Props = {
+  summaries: readonly ColumnSummary[]
+  rows: number
+  /** What can be done with a column. */
+  action?: (column: Column) => ComponentChildren
+}
+
 /** What is in each column: how many values, which, and how they are spread. */
-export const Columns = ({ summaries, rows }: { summaries: readonly ColumnSummary[]; rows: number }) => (
+export const Columns = ({ summaries, rows, action }: Props) => (
   <ul class="columns">
     {summaries.map(({ column, nulls, distinct, isDistinctMore, least, greatest, mean, top, bars }) => (
       <li key={column.name} class="card">
-        <h3>
+        <h2>
           {column.name} <small class="quiet">{column.type}</small>
-        </h3>
+        </h2>
         {bars && <Bars bars={bars} label={`Values of ${column.name} from ${shown(least)} to ${shown(greatest)}`} />}
         <p class="quiet">
           {countText(distinct)}
@@ -33,7 +42,7 @@ export const Columns = ({ summaries, rows }: { summaries: readonly ColumnSummary
             {number(Number(least))} to {number(Number(greatest))}, mean {number(mean)}
           </p>
         ) : (
-          <ol class="top">
+          <ol class="frequent">
             {top.map(([value, count]) => (
               <li key={value}>
                 <span class="clipped">{value}</span> <span class="quiet">{countText(count)}</span>
@@ -41,6 +50,7 @@ export const Columns = ({ summaries, rows }: { summaries: readonly ColumnSummary
             ))}
           </ol>
         )}
+        {action?.(column)}
       </li>
     ))}
   </ul>

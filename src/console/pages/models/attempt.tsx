@@ -1,0 +1,172 @@
+import { useSignal } from '@preact/signals'
+import { json, type ApiError } from '../../api/request.js'
+import type { Value } from '../../api/sql.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { changeQuery, momentShown, place } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { Shares } from '../../parts/shares.js'
+import { shown } from '../../parts/value.js'
+import { loadInputs, rowOf, type Input } from './inputs.js'
+import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
+
+type Explanation = {
+  confidence: number | null
+  contributions?: { method: string; base: number; inputs: Record<string, number>; scale: string }
+} & Record<string, unknown>
+
+type Predicted = { value: Value; least: number | null; greatest: number | null; explanation: Explanation }
+
+const predict = async (
+  { project }: ModelName,
+  { name, version, predict: target }: ModelRecord,
+  row: Record<string, Value>,
+): Promise<Predicted> => {
+  const [answer] = await json<Record<string, Value>[]>(
+    `projects/${encodeURIComponent(project)}/models/${encodeURIComponent(name)}/predict`,
+    {
+      method: 'POST',
+      body: { data: [row], params: { version, explain: 'contributions' } },
+    },
+  )
+  return {
+    value: answer?.[target] ?? null,
+    least: (answer?.[`${target}_min`] ?? null) as number | null,
+    greatest: (answer?.[`${target}_max`] ?? null) as number | null,
+    explanation: JSON.parse(shown(answer?.[`${target}_explain`] ?? '{}')) as Explanation,
+  }
+}
+
+const Control = ({ input, value, set }: { input: Input; value: string; set: (value: string) => void }) => {
+  const { name, form } = input
+  if (form === 'choice')
+    return (
+      <label>
+        {name}
+        <select value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
+          <option value="">not known</option>
+          {input.choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      </label>
+    )
+  if (form === 'text')
+    return (
+      <label>
+        {name}
+        <input type="text" value={value} placeholder={input.example} onInput={({ currentTarget }) => set(currentTarget.value)} />
+      </label>
+    )
+  return (
+    <fieldset class="slider">
+      <legend>{name}</legend>
+      <input
+        type="range"
+        aria-label={`${name}, from ${figure(input.least)} to ${figure(input.greatest)}`}
+        min={input.least}
+        max={input.greatest}
+        step={input.step}
+        value={value === '' ? input.usual : value}
+        onInput={({ currentTarget }) => set(currentTarget.value)}
+      />
+      <input
+        type="number"
+        aria-label={name}
+        step="any"
+        value={value}
+        placeholder="not known"
+        onInput={({ currentTarget }) => set(currentTarget.value)}
+      />
+    </fieldset>
+  )
+}
+
+const Answer = ({ target, predicted }: { target: string; predicted: Predicted }) => {
+  const { value, least, greatest, explanation } = predicted
+  const { confidence, contributions } = explanation
+  const probabilities = Object.entries(explanation).flatMap(([name, share]) =>
+    name.startsWith('probability_class_') && typeof share === 'number'
+      ? [{ name: name.slice(18), value: share, text: `${(100 * share).toFixed(1)} %` }]
+      : [],
+  )
+  return (
+    <section class="card prediction" aria-live="polite" aria-label="Prediction">
+      <span class="quiet">{target}</span>
+      <output class="count">{typeof value === 'number' ? figure(value) : shown(value)}</output>
+      {least !== null && greatest !== null && (
+        <p>
+          between {figure(least)} and {figure(greatest)} in {figure(100 * (confidence ?? 0))} of 100 such cases
+        </p>
+      )}
+      {probabilities.length > 0 && (
+        <Shares label="Probabilities" shares={probabilities.toSorted((a, b) => b.value - a.value).slice(0, 12)} />
+      )}
+      {contributions && (
+        <>
+          <h3>What each input added</h3>
+          <p class="quiet">
+            It begins at {figure(contributions.base)} ({contributions.scale}). {contributions.method}.
+          </p>
+          <Shares
+            label="Contributions"
+            shares={Object.entries(contributions.inputs)
+              .toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a))
+              .slice(0, 20)
+              .map(([name, added]) => ({ name, value: added, text: `${added > 0 ? '+' : ''}${figure(added)}` }))}
+          />
+        </>
+      )}
+    </section>
+  )
+}
+
+/** A form made of the inputs. Its values are in the address. */
+export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    (signal) => loadInputs(record, report.features, at, signal),
+    [of.project, of.model, record.version, at],
+  )
+  const predicted = useSignal<Predicted | undefined>(undefined)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const { value: inputs, error: refused } = loaded.value
+  if (refused) return <Refusal error={refused} again={reload} />
+  if (!inputs) return <Busy />
+  const given = place.value.query.get('row')
+  const values: Record<string, string> = given === null ? {} : (JSON.parse(given) as Record<string, string>)
+  const set = (name: string, value: string) => {
+    const next = Object.fromEntries(Object.entries({ ...values, [name]: value }).filter(([, text]) => text !== ''))
+    changeQuery({ row: JSON.stringify(next) })
+  }
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault()
+    try {
+      predicted.value = await predict(of, record, rowOf(inputs, values))
+      error.value = undefined
+    } catch (failed) {
+      error.value = asApiError(failed)
+    }
+  }
+  return (
+    <div class="attempt">
+      <form onSubmit={(event) => void send(event)}>
+        {inputs.map((input) => (
+          <Control key={input.name} input={input} value={values[input.name] ?? ''} set={(value) => set(input.name, value)} />
+        ))}
+        <div class="row">
+          <button type="submit" class="primary">
+            Predict {record.predict}
+          </button>
+          <button type="button" onClick={() => changeQuery({ row: undefined })}>
+            Clear
+          </button>
+        </div>
+        {record.recording !== 'off' && <p class="quiet">The prediction is recorded in the log, as each of this model is.</p>}
+      </form>
+      <div>
+        {error.value && <Refusal error={error.value} />}
+        {predicted.value && <Answer target={record.predict} predicted={predicted.value} />}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,182 @@
+import { Plotted } from '../../parts/plot.js'
+import { Shares } from '../../parts/shares.js'
+import { countText } from '../../parts/value.js'
+import { figure, type Report } from './reports.js'
+
+const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
+
+const Metrics = ({ metrics }: Pick<Report, 'metrics'>) => (
+  <ul class="cards metrics">
+    {metrics.map(({ metric, value, about }) => (
+      <li key={metric} class="card">
+        <strong>{metric.replaceAll('_', ' ')}</strong>
+        <span class="count">{figure(value)}</span>
+        <span class="quiet">{about}</span>
+      </li>
+    ))}
+  </ul>
+)
+
+/** Which classes were taken for which. The darker a cell, the larger its share of the row. */
+const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
+  const classes = [...new Set(confusion.flatMap(({ actual, predicted }) => [actual, predicted]))].sort()
+  const rows = new Map(confusion.map(({ actual, predicted, rows }) => [`${actual}\n${predicted}`, rows]))
+  const count = (actual: string, predicted: string) => rows.get(`${actual}\n${predicted}`) ?? 0
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Confusion">
+      <table class="list measured">
+        <thead>
+          <tr>
+            <th scope="col">Actual, below: predicted, right</th>
+            {classes.map((name) => (
+              <th key={name} scope="col" class="right">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {classes.map((actual) => (
+            <tr key={actual}>
+              <th scope="row">{actual}</th>
+              {classes.map((predicted) => (
+                <td
+                  key={predicted}
+                  class={actual === predicted ? 'right good' : count(actual, predicted) > 0 ? 'right bad' : 'right quiet'}
+                >
+                  {countText(count(actual, predicted))}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** How often answers of a confidence were right. On the line they are as sure as they say. */
+const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
+  <Plotted
+    label="Share of answers that were right, by the confidence that they had"
+    inputs={[calibration]}
+    draw={(plot, width) =>
+      plot.plot({
+        ...{ width: Math.min(width, 560), height: 320, className: 'plot', grid: true },
+        x: { domain: [0, 1], label: 'confidence' },
+        y: { domain: [0, 1], label: 'share that was right' },
+        marks: [
+          plot.line(
+            [
+              [0, 0],
+              [1, 1],
+            ],
+            { stroke: 'var(--quiet)', strokeDasharray: '4 4' },
+          ),
+          plot.lineY(calibration, { x: 'confidence', y: 'accuracy', stroke: 'var(--accent)' }),
+          plot.dot(calibration, {
+            x: 'confidence',
+            y: 'accuracy',
+            r: ({ rows }: { rows: number }) => Math.sqrt(rows),
+            fill: 'var(--accent)',
+          }),
+        ],
+      })
+    }
+  />
+)
+
+/** What was measured of a version, and what it learned from. All numbers are of rows that it had not seen. */
+export const Card = ({ report }: { report: Report }) => {
+  const { metrics, importances, classes, confusion, calibration, data, plan } = report
+  return (
+    <>
+      {metrics.length > 0 && (
+        <>
+          <h2>How good it is</h2>
+          <Metrics metrics={metrics} />
+          <p class="quiet">Measured on rows that it had not learned from.</p>
+        </>
+      )}
+      {importances.length > 0 && (
+        <>
+          <h2>What it uses</h2>
+          <Shares
+            label="Importances"
+            shares={importances
+              .slice(0, 40)
+              .map(({ column, importance }) => ({ name: column, value: importance, text: percent(importance) }))}
+          />
+          {importances.length > 40 && <p class="quiet">The first 40 of {importances.length} columns.</p>}
+        </>
+      )}
+      {confusion.length > 0 && (
+        <>
+          <h2>What it takes for what</h2>
+          <Confusion confusion={confusion} />
+        </>
+      )}
+      {classes.length > 0 && (
+        <>
+          <h2>Classes</h2>
+          <div class="scroll" tabIndex={0} role="region" aria-label="Classes">
+            <table class="list measured">
+              <thead>
+                <tr>
+                  <th scope="col">Class</th>
+                  <th scope="col" class="right">
+                    Rows
+                  </th>
+                  <th scope="col" class="right">
+                    Right when answered (precision)
+                  </th>
+                  <th scope="col" class="right">
+                    Found of all (recall)
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {classes.map((one) => (
+                  <tr key={one.class}>
+                    <th scope="row">{one.class}</th>
+                    <td class="right">{countText(one.rows)}</td>
+                    <td class="right">{percent(one.precision)}</td>
+                    <td class="right">{percent(one.recall)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+      {calibration.length > 0 && (
+        <>
+          <h2>Whether its confidence holds</h2>
+          <Calibration calibration={calibration} />
+        </>
+      )}
+      <h2>What it learned from</h2>
+      <dl class="fields">
+        {data.map(({ fact, value, detail }) => (
+          <div key={`${fact} ${value}`}>
+            <dt class={fact === 'warning' ? 'bad' : undefined}>{fact.replaceAll('_', ' ')}</dt>
+            <dd>
+              {fact === 'warning' ? detail : value} {fact !== 'warning' && <span class="quiet">{detail}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <details>
+        <summary>How it was trained</summary>
+        <dl class="fields">
+          {plan.map(({ name, value }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </>
+  )
+}

@@ -1,0 +1,88 @@
+import { ApiError } from '../../api/request.js'
+import { quoted, select, type Value } from '../../api/sql.js'
+import { shown } from '../../parts/value.js'
+import type { Feature, ModelRecord } from './reports.js'
+
+/** What a form asks for one input: a number between two, one of some texts, or any text. */
+export type Input = { name: string; type: string } & (
+  | { form: 'number'; least: number; greatest: number; step: number; usual: number }
+  | { form: 'choice'; choices: string[] }
+  | { form: 'text'; example: string }
+)
+
+type Summary = { column_name: string; min: string | null; max: string | null; q50: string | null; approx_unique: number } & Record<
+  string,
+  Value
+>
+
+const choicesMax = 40
+
+/** A step of 1, 2 or 5 times a power of ten, so that a slider has some hundred of them. */
+const stepOf = (least: number, greatest: number, isWhole: boolean): number => {
+  const rough = (greatest - least) / 200
+  if (rough <= 0) return 1
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power
+  return isWhole ? Math.max(1, Math.round(step)) : step
+}
+
+const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choices: string[] | undefined): Input => {
+  const [least, greatest] = [Number(summary?.min ?? NaN), Number(summary?.max ?? NaN)]
+  if ((type === 'integer' || type === 'number') && least < greatest) {
+    const step = stepOf(least, greatest, type === 'integer')
+    const usual = Math.round(Number(summary?.q50 ?? least) / step) * step
+    return { name: column, type, form: 'number', least, greatest, step, usual: Number(usual.toPrecision(12)) }
+  }
+  if (type === 'boolean') return { name: column, type, form: 'choice', choices: ['true', 'false'] }
+  if (choices) return { name: column, type, form: 'choice', choices }
+  return { name: column, type, form: 'text', example: summary?.min ?? '' }
+}
+
+/**
+ * The inputs of a model, with the ranges that its query gives now. Where the query cannot run any more, each is a text.
+ *
+ * @throws ApiError when the service cannot be reached
+ */
+export const loadInputs = async (
+  { fetch_data_query: query, data_source: db }: ModelRecord,
+  features: readonly Feature[],
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<Input[]> => {
+  const wanted = features.filter(({ role }) => role !== 'target')
+  if (query === null) return wanted.map((feature) => inputOf(feature, undefined, undefined))
+  const from = { db: db ?? undefined, at, signal }
+  try {
+    const summaries = await select<Summary>({ query: `SUMMARIZE SELECT * FROM (${query}\n) AS rows_of_training`, ...from })
+    const known = new Map(summaries.map((one) => [one.column_name, one]))
+    return await Promise.all(
+      wanted.map(async (feature) => {
+        const summary = known.get(feature.column)
+        if (feature.type !== 'text' || !summary || summary.approx_unique > choicesMax) return inputOf(feature, summary, undefined)
+        const found = await select<{ v: Value }>({
+          query: `SELECT DISTINCT ${quoted(feature.column)} AS v FROM (${query}\n) AS rows_of_training WHERE v IS NOT NULL ORDER BY v LIMIT ${choicesMax}`,
+          ...from,
+        })
+        return inputOf(
+          feature,
+          summary,
+          found.map(({ v }) => shown(v)),
+        )
+      }),
+    )
+  } catch (error) {
+    // What it learned from may be gone: the model still answers.
+    if (error instanceof ApiError && error.status === 200) return wanted.map((feature) => inputOf(feature, undefined, undefined))
+    throw error
+  }
+}
+
+/** What a form holds, as the row that is sent. What is empty is not known. */
+export const rowOf = (inputs: readonly Input[], values: Readonly<Record<string, string>>): Record<string, Value> =>
+  Object.fromEntries(
+    inputs.flatMap(({ name, form, type }) => {
+      const text = values[name] ?? ''
+      if (text === '') return []
+      return [[name, form === 'number' ? Number(text) : type === 'boolean' ? text === 'true' : text]]
+    }),
+  )

@@ -1,0 +1,89 @@
+import { select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { figure } from './reports.js'
+
+type Listed = {
+  name: string
+  project: string
+  engine: string | null
+  status: string
+  accuracy: number | null
+  predict: string | null
+  version: number
+} & Record<string, Value>
+
+const shownMax = 1_000
+
+/** The models of all projects. */
+export default () => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    (signal) =>
+      select<Listed>({
+        query: `SELECT NAME AS name, PROJECT AS project, ENGINE AS engine, STATUS AS status, ACCURACY AS accuracy, PREDICT AS predict, VERSION AS version
+          FROM information_schema.models WHERE ACTIVE OR STATUS <> 'complete' ORDER BY project, name, version DESC LIMIT ${shownMax}`,
+        at,
+        signal,
+      }),
+    [at],
+  )
+  const { value, error } = loaded.value
+  return (
+    <>
+      <div class="title">
+        <h1>Models</h1>
+        {at === undefined && (
+          <a class="button" href={hrefOf('/models/new')}>
+            Train a model
+          </a>
+        )}
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value?.length === 0 && (
+        <Empty title="No models yet">
+          <p>A model learns one column of a table from the others, and predicts it.</p>
+        </Empty>
+      )}
+      {value && value.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Models">
+          <table class="list">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Project</th>
+                <th scope="col">Predicts</th>
+                <th scope="col">Version</th>
+                <th scope="col">Status</th>
+                <th scope="col" class="right">
+                  Accuracy
+                </th>
+                <th scope="col">Engine</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.map(({ name, project, predict, version, status, accuracy, engine }) => (
+                <tr key={`${project}\n${name}\n${version}`}>
+                  <th scope="row">
+                    <a href={hrefOf(pathOf('models', project, name), { version: status === 'complete' ? undefined : String(version) })}>
+                      {name}
+                    </a>
+                  </th>
+                  <td>{project}</td>
+                  <td class="clipped">{predict}</td>
+                  <td>{version}</td>
+                  <td class={status === 'error' ? 'bad' : undefined}>{status}</td>
+                  <td class="right">{figure(accuracy)}</td>
+                  <td>{engine}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {value?.length === shownMax && <p class="quiet">Only the first {shownMax} are shown.</p>}
+    </>
+  )
+}

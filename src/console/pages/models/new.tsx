@@ -1,0 +1,256 @@
+import { useSignal } from '@preact/signals'
+import type { ApiError } from '../../api/request.js'
+import { quoted, run, rowsOf, select } from '../../api/sql.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { changeQuery, go, pathOf, place } from '../../basics/place.js'
+import { Columns } from '../../parts/columns.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Summaries, type ColumnSummary } from '../../parts/summary.js'
+import { countText } from '../../parts/value.js'
+import { statementOf, type Plan } from './statement.js'
+import './style.css'
+
+/** Rows that the picture of a table is made of. The training reads all of them. */
+const picturedMax = 20_000
+
+type Table = { db: string; table: string }
+
+/** Tables with rows to learn from: files, views, and tables of connections. */
+const loadTables = async (signal: AbortSignal): Promise<Table[]> =>
+  select<Table>({
+    query: `SELECT TABLE_SCHEMA AS db, TABLE_NAME AS "table" FROM information_schema.tables
+      WHERE TABLE_SCHEMA NOT IN ('information_schema', 'log', 'mysql', 'performance_schema', 'sys') AND (TABLE_TYPE = 'VIEW' OR TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME <> 'models')
+      ORDER BY 1, 2 LIMIT 5000`,
+    signal,
+  })
+
+type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
+
+/** What is in the columns of a query, of its first rows. @throws ApiError */
+const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: AbortSignal): Promise<Picture> => {
+  const answer = await run({ query: `SELECT * FROM (${query}\n) AS rows_to_learn LIMIT ${picturedMax + 1}`, db, signal })
+  if (answer.type === 'ok') return { summaries: [], rows: 0, isPart: false }
+  const summaries = new Summaries(answer.columns)
+  let rows = 0
+  for await (const piece of answer.pieces) {
+    const taken = rowsOf(piece).slice(0, picturedMax - rows)
+    summaries.add(taken)
+    rows += taken.length
+  }
+  return { summaries: summaries.read(), rows, isPart: rows === picturedMax }
+}
+
+/** What the address says. */
+const readPlan = (query: URLSearchParams): Plan | undefined => {
+  const table = query.get('table')
+  const [db = '', ...rest] = (table ?? '').split('.')
+  const own = query.get('query')
+  if (table === null && own === null) return undefined
+  return {
+    db: own === null ? db : (query.get('db') ?? 'files'),
+    query: own ?? `SELECT * FROM ${quoted(rest.join('.'))}`,
+    name: query.get('name') ?? '',
+    project: query.get('project') ?? 'mindsdb',
+    target: query.get('target') ?? '',
+    without: query.getAll('without').flatMap((names) => JSON.parse(names) as string[]),
+    engine: query.get('engine') ?? '',
+    order: query.get('order') ?? '',
+    group: query.get('group') ?? '',
+    horizon: Number(query.get('horizon') ?? '10'),
+  }
+}
+
+const Source = ({ plan }: { plan: Plan | undefined }) => {
+  const { loaded, reload } = useLoaded(loadTables, [])
+  const { value, error } = loaded.value
+  const own = place.value.query.get('query')
+  const text = useSignal(own ?? plan?.query ?? '')
+  const isOwn = useSignal(own !== null)
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  if (value.length === 0 && !plan)
+    return (
+      <Empty title="There are no rows to learn from">
+        <p>Upload a file on the first page, or connect a database.</p>
+      </Empty>
+    )
+  return (
+    <form
+      class="row source"
+      onSubmit={(event) => {
+        event.preventDefault()
+        changeQuery({ query: text.value, db: plan?.db, table: undefined, target: undefined, without: undefined }, { replace: false })
+      }}
+    >
+      <label>
+        Table
+        <select
+          value={place.value.query.get('table') ?? ''}
+          onChange={({ currentTarget }) => {
+            isOwn.value = false
+            changeQuery({ table: currentTarget.value, query: undefined, target: undefined, without: undefined }, { replace: false })
+          }}
+        >
+          <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>
+          {value.map(({ db, table }) => (
+            <option key={`${db}.${table}`} value={`${db}.${table}`}>
+              {db}.{table}
+            </option>
+          ))}
+        </select>
+      </label>
+      {!isOwn.value && plan && (
+        <button type="button" onClick={() => ((isOwn.value = true), (text.value = plan.query))}>
+          Choose rows by a query
+        </button>
+      )}
+      {isOwn.value && (
+        <>
+          <label class="wide">
+            Query, in {plan?.db}
+            <textarea rows={3} spellcheck={false} value={text.value} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
+          </label>
+          <button type="submit">Show its rows</button>
+        </>
+      )}
+    </form>
+  )
+}
+
+const engines = ['auto', 'boosted_trees', 'linear', 'constant'] as const
+
+const Options = ({ plan, summaries }: { plan: Plan; summaries: readonly ColumnSummary[] }) => {
+  const names = summaries.map(({ column }) => column.name)
+  const timed = summaries.filter(({ column }) => /DATE|TIMESTAMP|INT/.test(column.type)).map(({ column }) => column.name)
+  const choice = (label: string, key: string, value: string, options: readonly string[], none: string) => (
+    <label>
+      {label}
+      <select value={value} onChange={({ currentTarget }) => changeQuery({ [key]: currentTarget.value || undefined })}>
+        <option value="">{none}</option>
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </label>
+  )
+  return (
+    <div class="row options">
+      <label>
+        Name of the model
+        <input
+          type="text"
+          value={plan.name}
+          required
+          placeholder={plan.target.toLowerCase().replace(/\W+/g, '_') || 'rent'}
+          onInput={({ currentTarget }) => changeQuery({ name: currentTarget.value })}
+        />
+      </label>
+      {choice('Predict', 'target', plan.target, names, 'Choose…')}
+      {plan.order === '' && choice('Engine', 'engine', plan.engine, engines.slice(1), 'auto')}
+      {choice(
+        'Forecast along',
+        'order',
+        plan.order,
+        timed.filter((name) => name !== plan.target),
+        'no time: rows stand alone',
+      )}
+      {plan.order !== '' && (
+        <>
+          {choice(
+            'One series for each',
+            'group',
+            plan.group,
+            names.filter((name) => name !== plan.target && name !== plan.order),
+            'one series in all',
+          )}
+          <label>
+            Steps ahead
+            <input
+              type="number"
+              min={1}
+              max={1000}
+              value={plan.horizon}
+              onInput={({ currentTarget }) => changeQuery({ horizon: currentTarget.value })}
+            />
+          </label>
+        </>
+      )}
+    </div>
+  )
+}
+
+const Pictured = ({ plan }: { plan: Plan }) => {
+  const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
+  const error = useSignal<ApiError | undefined>(undefined)
+  const isSending = useSignal(false)
+  const { value, error: refused } = loaded.value
+  if (refused) return <Refusal error={refused} again={reload} />
+  if (!value) return <Busy what="Looking at its rows" />
+  const { summaries, rows, isPart } = value
+  const named = { ...plan, name: plan.name === '' ? plan.target.toLowerCase().replace(/\W+/g, '_') : plan.name }
+  const statement = plan.target === '' ? undefined : statementOf(named)
+  const train = async () => {
+    if (statement === undefined) return
+    isSending.value = true
+    error.value = undefined
+    try {
+      await run({ query: statement, db: plan.project })
+      go(pathOf('models', plan.project, named.name), {})
+    } catch (failed) {
+      error.value = asApiError(failed)
+    } finally {
+      isSending.value = false
+    }
+  }
+  const toggle = (name: string) => {
+    const next = plan.without.includes(name) ? plan.without.filter((one) => one !== name) : [...plan.without, name]
+    changeQuery({ without: next.length === 0 ? undefined : JSON.stringify(next) })
+  }
+  return (
+    <>
+      <p class="quiet">
+        {isPart ? `The first ${countText(rows)} rows, as they are. A training reads all.` : `${countText(rows)} rows.`} Choose what to
+        predict.
+      </p>
+      <Columns
+        summaries={summaries}
+        rows={rows}
+        action={({ name }) => (
+          <div class="row">
+            <button type="button" aria-pressed={plan.target === name} onClick={() => changeQuery({ target: name })}>
+              {plan.target === name ? 'Predicted' : 'Predict this'}
+            </button>
+            {plan.target !== name && plan.order === '' && (
+              <label class="inline">
+                <input type="checkbox" checked={!plan.without.includes(name)} onChange={() => toggle(name)} />
+                learn from it
+              </label>
+            )}
+          </div>
+        )}
+      />
+      <Options plan={plan} summaries={summaries} />
+      {statement !== undefined && (
+        <>
+          <pre class="card statement">{statement}</pre>
+          {error.value && <Refusal error={error.value} />}
+          <button type="button" class="primary" disabled={isSending.value} onClick={() => void train()}>
+            Train
+          </button>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Trains a model from a picture of its rows. */
+export default () => {
+  const plan = readPlan(place.value.query)
+  return (
+    <>
+      <h1>Train a model</h1>
+      <Source plan={plan} />
+      {plan && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} />}
+    </>
+  )
+}

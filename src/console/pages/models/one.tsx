@@ -1,0 +1,178 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { json, type ApiError } from '../../api/request.js'
+import { quoted, run } from '../../api/sql.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import type { PageProps } from '../../basics/page-props.js'
+import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
+import { pathOfResource } from '../../basics/kinds.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { Tabs } from '../../parts/tabs.js'
+import { Attempt } from './attempt.js'
+import { Card } from './card.js'
+import { Forecast } from './forecast.js'
+import { figure, isUnderWay, loadModel, loadReport, loadVersions, type ModelName, type ModelRecord } from './reports.js'
+import { Versions } from './versions.js'
+import './style.css'
+
+const lookEveryMs = 700
+
+/** How far a training is. It looks again until that is over. */
+const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
+  const tries = useSignal(0)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const { loaded } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model, tries.value])
+  const job = loaded.value.value?.find((one) => one.version === version)
+  useEffect(() => {
+    if (job && !isUnderWay(job.status)) {
+      ended()
+      return undefined
+    }
+    const timer = setTimeout(() => (tries.value += 1), lookEveryMs)
+    return () => clearTimeout(timer)
+  }, [loaded.value])
+  const cancel = async () => {
+    try {
+      await json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} })
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  const [done, total] = [Number(job?.done ?? NaN), Number(job?.total ?? NaN)]
+  const isMeasured = total > 0 && done >= 0
+  return (
+    <section class="notice" aria-label="Training">
+      <p role="status">
+        Version {version} is {job?.status ?? 'training'}
+        {job?.current_phase === null || job === undefined ? '' : `: ${job.current_phase}`}
+      </p>
+      <div class="row">
+        <progress aria-label="Progress of this phase" {...(isMeasured && { value: done, max: total })} />
+        {isMeasured && (
+          <span>
+            {figure(done)} of {figure(total)}
+          </span>
+        )}
+        <button type="button" onClick={() => void cancel()}>
+          Cancel the training
+        </button>
+      </div>
+      {error.value && <Refusal error={error.value} />}
+    </section>
+  )
+}
+
+/** Trains a next version as the last one was trained. */
+const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
+  const error = useSignal<ApiError | undefined>(undefined)
+  const retrain = async () => {
+    try {
+      await run({ query: `RETRAIN ${quoted(of.project)}.${quoted(of.model)}` })
+      changeQuery({ version: undefined, tab: 'versions' })
+      begun()
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  return (
+    <>
+      <button type="button" onClick={() => void retrain()}>
+        Retrain
+      </button>
+      {error.value && <Refusal error={error.value} />}
+    </>
+  )
+}
+
+const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; reload: () => void }) => {
+  const at = momentShown()
+  const { loaded } = useLoaded((signal) => loadReport(of, record.version, at, signal), [of.project, of.model, record.version, at])
+  const { value: report, error } = loaded.value
+  const tab = place.value.query.get('tab') ?? 'card'
+  const isOfSeries = report !== undefined && report.series.length > 0
+  return (
+    <Tabs
+      label={`About ${of.model}`}
+      tabs={[
+        { id: 'card', name: 'Card' },
+        isOfSeries ? { id: 'forecast', name: 'Forecast' } : { id: 'try', name: 'Try it' },
+        { id: 'versions', name: 'Versions' },
+      ]}
+      chosen={tab}
+      choose={(id) => changeQuery({ tab: id === 'card' ? undefined : id })}
+    >
+      {error && <Refusal error={error} />}
+      {!report && !error && <Busy />}
+      {report && tab === 'card' && <Card report={report} />}
+      {report && tab === 'try' && <Attempt of={of} record={record} report={report} />}
+      {report && tab === 'forecast' && <Forecast of={of} record={record} plan={report.plan} />}
+      {tab === 'versions' && <Versions of={of} changed={reload} />}
+    </Tabs>
+  )
+}
+
+/** A model: how good it is, what it says, and its versions. */
+export default ({ params: { project = '', name = '' } }: PageProps) => {
+  const at = momentShown()
+  const asked = place.value.query.get('version')
+  const version = asked === null ? undefined : Number(asked)
+  const of = { project, model: name }
+  const { loaded, reload } = useLoaded((signal) => loadModel(of, version, at, signal), [project, name, version, at])
+  const { value: record, error } = loaded.value
+  return (
+    <>
+      <div class="title">
+        <div>
+          <p class="crumbs">
+            <a href={hrefOf('/models')}>Models</a> · {project}
+          </p>
+          <h1>{name}</h1>
+          {record && (
+            <p class="quiet">
+              predicts {record.predict} · version {record.version}
+              {record.active ? ', active' : ''} · {record.engine}
+              {record.accuracy === null ? '' : ` · accuracy ${figure(record.accuracy)}`}
+            </p>
+          )}
+        </div>
+        <div class="row">
+          {record && at === undefined && <Retrain of={of} begun={reload} />}
+          <a class="button" href={hrefOf(pathOfResource('model', project, name))}>
+            Record and history
+          </a>
+          {record && (
+            <button
+              type="button"
+              onClick={() =>
+                go('/query', {
+                  sql: `SELECT t.*, m.${quoted(record.predict)} AS predicted\nFROM (${record.fetch_data_query ?? ''}) AS t\nJOIN ${pathOf(project, name).slice(1).replace('/', '.')} AS m\nLIMIT 100`,
+                  db: record.data_source ?? undefined,
+                })
+              }
+            >
+              Query it
+            </button>
+          )}
+        </div>
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!record && !error && <Busy />}
+      {record?.error && (
+        <div class="notice bad" role="alert">
+          <p>The training ended without a model: {record.error}</p>
+        </div>
+      )}
+      {record && at === undefined && isUnderWay(record.status) && (
+        <Progress
+          of={of}
+          version={record.version}
+          ended={() => {
+            changeQuery({ version: undefined, tab: undefined })
+            reload()
+          }}
+        />
+      )}
+      {record && !isUnderWay(record.status) && <Shown of={of} record={record} reload={reload} />}
+    </>
+  )
+}

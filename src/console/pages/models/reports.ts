@@ -1,0 +1,117 @@
+import { ApiError, json } from '../../api/request.js'
+import { quoted, select, type Value } from '../../api/sql.js'
+
+/** A version of a model as the API has it. */
+export type ModelRecord = {
+  name: string
+  version: number
+  active: boolean
+  predict: string
+  status: string
+  accuracy: number | null
+  current_phase: string | null
+  error: string | null
+  data_source: string | null
+  fetch_data_query: string | null
+  training_time: number | null
+  engine: string
+  recording: string
+  created_at: string
+}
+
+export type ModelName = { project: string; model: string }
+
+export const isUnderWay = (status: string): boolean => status === 'generating' || status === 'training'
+
+/** Of the active version, or of another one. @throws ApiError */
+export const loadModel = (
+  { project, model }: ModelName,
+  version: number | undefined,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<ModelRecord> => {
+  const name = version === undefined ? model : `${model}.${version}`
+  return json<ModelRecord>(`projects/${encodeURIComponent(project)}/models/${encodeURIComponent(name)}`, { at, signal })
+}
+
+export type VersionListed = {
+  version: number
+  active: boolean
+  status: string
+  accuracy: number | null
+  engine: string
+  tag: string | null
+  rows: number | null
+  seconds: number | null
+  current_phase: string | null
+  done: string | null
+  total: string | null
+  error: string | null
+}
+
+/** A part of the report of a version; no rows where its engine has no such part. @throws ApiError */
+const part = async <T extends Record<string, Value>>(
+  { project, model }: ModelName,
+  version: number | undefined,
+  name: string,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<T[]> => {
+  const of = version === undefined ? quoted(model) : `${quoted(model)}.${version}`
+  try {
+    return await select<T>({ query: `DESCRIBE ${of}.${name}`, db: project, at, signal })
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 200) return []
+    throw error
+  }
+}
+
+export type Metric = { metric: string; value: number; about: string }
+export type Feature = { column: string; type: string; encoder: string; role: string }
+export type Report = {
+  metrics: Metric[]
+  importances: { column: string; importance: number }[]
+  features: Feature[]
+  data: { fact: string; value: string; detail: string }[]
+  plan: { name: string; value: string }[]
+  classes: { class: string; rows: number; precision: number; recall: number }[]
+  confusion: { actual: string; predicted: string; rows: number }[]
+  calibration: { from: number; to: number; rows: number; confidence: number; accuracy: number }[]
+  series: Record<string, Value>[]
+}
+
+/** What was measured of a version, and what it learned from. @throws ApiError */
+export const loadReport = async (
+  model: ModelName,
+  version: number | undefined,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<Report> => {
+  const names = ['metrics', 'importances', 'features', 'data', 'plan', 'classes', 'confusion', 'calibration', 'series'] as const
+  const parts = await Promise.all(names.map((name) => part(model, version, name, at, signal)))
+  return Object.fromEntries(names.map((name, i) => [name, parts[i] ?? []])) as unknown as Report
+}
+
+/** The trainings of a model, the newest first. @throws ApiError */
+export const loadVersions = async (
+  { project, model }: ModelName,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<VersionListed[]> => {
+  const jobs = await part<Omit<VersionListed, 'active' | 'accuracy'>>({ project, model }, undefined, 'jobs', at, signal)
+  const records = await Promise.all(
+    jobs.map(({ version }) =>
+      loadModel({ project, model }, version, at, signal).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return undefined
+        throw error
+      }),
+    ),
+  )
+  return jobs
+    .map((job, i) => ({ ...job, active: records[i]?.active === true, accuracy: records[i]?.accuracy ?? null }))
+    .toSorted((a, b) => b.version - a.version)
+}
+
+/** A number to read: at most four digits that say something. */
+export const figure = (value: number | null): string =>
+  value === null ? '' : Number.isInteger(value) ? value.toLocaleString('en') : String(Number(value.toPrecision(4)))

@@ -1,0 +1,187 @@
+import { useSignal } from '@preact/signals'
+import type { ApiError } from '../../api/request.js'
+import { quoted, run } from '../../api/sql.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { figure, loadReport, loadVersions, type ModelName, type VersionListed } from './reports.js'
+
+/** What was measured of two versions, side by side. */
+const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    (signal) => Promise.all([loadReport(of, first, at, signal), loadReport(of, second, at, signal)]),
+    [of.project, of.model, first, second, at],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  const names = [...new Set(value.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))]
+  const columns = [...new Set(value.flatMap(({ importances }) => importances.map(({ column }) => column)))]
+  const metricOf = (i: 0 | 1, name: string) => value[i].metrics.find(({ metric }) => metric === name)?.value ?? null
+  const shareOf = (i: 0 | 1, name: string) => value[i].importances.find(({ column }) => column === name)?.importance ?? null
+  const Rows = ({ of: rows, number }: { of: string[]; number: (i: 0 | 1, name: string) => number | null }) => (
+    <>
+      {rows.map((name) => {
+        const [a, b] = [number(0, name), number(1, name)]
+        return (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="right">{figure(a)}</td>
+            <td class="right">{figure(b)}</td>
+            <td class="right">{a === null || b === null ? '' : `${b > a ? '+' : ''}${figure(b - a)}`}</td>
+          </tr>
+        )
+      })}
+    </>
+  )
+  return (
+    <section aria-label="Comparison">
+      <h2>
+        Version {first} and version {second}
+      </h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="What was measured of both">
+        <table class="list measured">
+          <thead>
+            <tr>
+              <th scope="col">Measured</th>
+              <th scope="col" class="right">
+                {first}
+              </th>
+              <th scope="col" class="right">
+                {second}
+              </th>
+              <th scope="col" class="right">
+                Difference
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <Rows of={names} number={metricOf} />
+          </tbody>
+          {columns.length > 0 && (
+            <tbody>
+              <tr>
+                <th scope="col" colSpan={4} class="quiet">
+                  Share of what it uses
+                </th>
+              </tr>
+              <Rows of={columns.slice(0, 40)} number={shareOf} />
+            </tbody>
+          )}
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const Line = ({
+  of,
+  version,
+  chosen,
+  choose,
+  changed,
+}: {
+  of: ModelName
+  version: VersionListed
+  chosen: boolean
+  choose: () => void
+  changed: () => void
+}) => {
+  const error = useSignal<ApiError | undefined>(undefined)
+  const activate = async () => {
+    try {
+      await run({ query: `SET active ${quoted(of.project)}.${quoted(of.model)}.${version.version}` })
+      changed()
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  return (
+    <tr>
+      <td>
+        <input type="checkbox" aria-label={`Compare version ${version.version}`} checked={chosen} onChange={choose} />
+      </td>
+      <th scope="row">
+        <a href={hrefOf(pathOf('models', of.project, of.model), { version: String(version.version) })}>{version.version}</a>
+      </th>
+      <td class={version.status === 'error' ? 'bad' : undefined}>{version.active ? 'active' : version.status}</td>
+      <td class="right">{figure(version.accuracy)}</td>
+      <td>{version.engine}</td>
+      <td class="right">{figure(version.rows)}</td>
+      <td class="right">{version.seconds === null ? '' : `${figure(version.seconds)} s`}</td>
+      <td>
+        {version.status === 'complete' && !version.active && momentShown() === undefined && (
+          <button type="button" onClick={() => void activate()}>
+            Activate
+          </button>
+        )}
+        {version.error !== null && <span class="quiet clipped">{version.error}</span>}
+        {error.value && <Refusal error={error.value} />}
+      </td>
+    </tr>
+  )
+}
+
+/** All trainings of a model. Two of them can be compared, and one answers. */
+export const Versions = ({ of, changed }: { of: ModelName; changed: () => void }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded((signal) => loadVersions(of, at, signal), [of.project, of.model, at])
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  const chosen = (place.value.query.get('compare') ?? '').split(',').filter(Boolean).map(Number)
+  const choose = (version: number) => {
+    const next = chosen.includes(version) ? chosen.filter((one) => one !== version) : [...chosen, version].slice(-2)
+    changeQuery({ compare: next.length === 0 ? undefined : next.join(',') })
+  }
+  const [first, second] = chosen.toSorted((a, b) => a - b)
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Versions">
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Compare</th>
+              <th scope="col">Version</th>
+              <th scope="col">Status</th>
+              <th scope="col" class="right">
+                Accuracy
+              </th>
+              <th scope="col">Engine</th>
+              <th scope="col" class="right">
+                Rows
+              </th>
+              <th scope="col" class="right">
+                Time
+              </th>
+              <th scope="col">
+                <span class="hidden">What can be done</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.map((version) => (
+              <Line
+                key={version.version}
+                of={of}
+                version={version}
+                chosen={chosen.includes(version.version)}
+                choose={() => choose(version.version)}
+                changed={() => {
+                  reload()
+                  changed()
+                }}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {first !== undefined && second !== undefined ? (
+        <Comparison of={of} pair={[first, second]} />
+      ) : (
+        value.length > 1 && <p class="quiet">Choose two versions to compare them.</p>
+      )}
+    </>
+  )
+}

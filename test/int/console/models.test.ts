@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { send, sql, startTestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+let url: string
+
+const homes = Array.from(
+  { length: 300 },
+  (_, i) => `${20 + (i % 90)},${['north', 'south', 'west'][i % 3]},${300 + 9 * (i % 90) + 40 * (i % 3)}`,
+)
+const csv = `size,district,rent\n${homes.join('\n')}\n`
+
+const status = async (model: string): Promise<unknown> =>
+  (await sql(url, `SELECT STATUS FROM information_schema.models WHERE NAME = '${model}' ORDER BY VERSION DESC LIMIT 1`)).data[0]?.[0]
+const trained = async (statement: string, model: string): Promise<void> => {
+  expect((await sql(url, statement)).type).not.toBe('error')
+  await until(async () => (await status(model)) === 'complete')
+}
+
+beforeAll(async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  ;({ url } = service)
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+  const form = new FormData()
+  form.append('file', new Blob([csv]), 'homes.csv')
+  await send(url, 'PUT', '/api/files/homes', form)
+  await trained('CREATE MODEL fee FROM files (SELECT * FROM homes) PREDICT rent', 'fee')
+  await trained(`RETRAIN fee USING engine = 'linear'`, 'fee')
+  await trained('CREATE MODEL place FROM files (SELECT * FROM homes) PREDICT district', 'place')
+  await sql(
+    url,
+    `CREATE TABLE files.sales (SELECT CAST(DATE '2024-01-01' + CAST(i AS INTEGER) AS DATE) AS day, shop, f * (50 + 10 * (i % 7) + i % 3) AS sold
+      FROM range(80) AS t(i), (VALUES ('north', 1), ('south', 2)) AS v(shop, f))`,
+  )
+  await trained('CREATE MODEL sales FROM files (SELECT * FROM sales) PREDICT sold ORDER BY day GROUP BY shop HORIZON 14', 'sales')
+})
+afterAll(() => undoAll(undo))
+
+const pages = [
+  ['the list', '#/models', 'Models', 'fee'],
+  ['a card of numbers', '#/models/mindsdb/fee', 'fee', 'What it uses'],
+  ['a card of classes', '#/models/mindsdb/place', 'place', 'Whether its confidence holds'],
+  ['a form', '#/models/mindsdb/fee?tab=try', 'fee', 'Predict rent'],
+  ['versions', '#/models/mindsdb/fee?tab=versions&compare=1,2', 'fee', 'Version 1 and version 2'],
+  ['a forecast', '#/models/mindsdb/sales?tab=forecast', 'sales', 'south'],
+  ['a training', '#/models/new?table=files.homes&target=rent', 'Train a model', 'CREATE MODEL'],
+] as const
+
+test.each(pages)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1280, 'light'],
+    [2560, 'dark'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
+    await page.locator('h1', { hasText: title }).first().waitFor()
+    await page.locator('main').getByText(content).first().waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
+
+test('a model is trained from a picture of a table, watched, tried, and its prediction is in the log', async () => {
+  const { page, misdeeds } = await openPage(browser, url, '#/models')
+  await page.getByRole('link', { name: 'Train a model' }).click()
+  await page.getByLabel('Table').selectOption('files.homes')
+  const rent = page.locator('.columns > li', { hasText: 'rent' })
+  await rent.getByRole('button', { name: 'Predict this' }).click()
+  await page.locator('.columns > li', { hasText: 'district' }).getByLabel('learn from it').uncheck()
+  await page.getByLabel('Name of the model').fill('by_size')
+  const statement = await page.locator('.statement').innerText()
+  expect(statement).toContain('PREDICT `rent`')
+  expect(statement).toContain(`exclude = ['district']`)
+  await page.getByRole('button', { name: 'Train' }).click()
+  await page.getByText('What it uses').waitFor()
+  await page.getByRole('tab', { name: 'Try it' }).click()
+  await page.getByLabel('size', { exact: true }).fill('50')
+  await page.getByRole('button', { name: 'Predict rent' }).click()
+  await page.getByText('What each input added').waitFor()
+  const predicted = Number((await page.locator('output').innerText()).replaceAll(',', ''))
+  expect(predicted).toBeGreaterThan(500)
+  expect(predicted).toBeLessThan(720)
+  expect((await sql(url, `SELECT count(*) FROM log.predictions WHERE model = 'by_size'`)).data).toEqual([[1]])
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('versions are compared, and another one is activated', async () => {
+  const { page } = await openPage(browser, url, '#/models/mindsdb/fee?tab=versions')
+  await page.getByLabel('Compare version 1').check()
+  await page.getByLabel('Compare version 2').check()
+  await page.getByRole('region', { name: 'What was measured of both' }).getByText('rmse').waitFor()
+  await page
+    .getByRole('row', { name: /Compare version 1/ })
+    .getByRole('button', { name: 'Activate' })
+    .click()
+  await until(
+    async () => (await sql(url, `SELECT VERSION FROM information_schema.models WHERE NAME = 'fee' AND ACTIVE`)).data[0]?.[0] === 1,
+  )
+  await page.getByText('version 1, active').waitFor()
+  await page.context().close()
+})
+
+test('a training that cannot be is refused with its reason, and nothing of the choice is lost', async () => {
+  const { page } = await openPage(browser, url, '#/models/new?table=files.homes&target=rent&name=fee')
+  await page.getByRole('button', { name: 'Train' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel('Name of the model').inputValue()).toBe('fee')
+  await page.context().close()
+})
+
+test('a model as it was: nothing can be changed there', async () => {
+  const { page } = await openPage(browser, url, '#/models/mindsdb/fee?at=8&tab=versions')
+  await page.locator('h1', { hasText: 'fee' }).waitFor()
+  expect(await page.getByRole('button', { name: /Retrain|Activate/ }).count()).toBe(0)
+  await page.context().close()
+})
