@@ -1,22 +1,57 @@
 import { useSignal } from '@preact/signals'
+import { json } from '../api/request.js'
+import { useLoaded } from '../basics/loading.js'
 import { Icon } from '../parts/icon.js'
 import { changeQuery, momentShown } from '../basics/place.js'
+
+type Newest = { head: number }
+type Recorded = { type: string; recorded_at: string }
+
+/** A slider over all positions of the log. What happened there is told before everything is shown as it was then. */
+const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
+  const chosen = useSignal<number | undefined>(at !== undefined && /^\d+$/.test(at) ? Number(at) : undefined)
+  const { loaded } = useLoaded((signal) => json<Newest>('events?order=desc&limit=1', { signal }), [])
+  const head = loaded.value.value?.head ?? 0
+  const position = chosen.value
+  const { loaded: found } = useLoaded(
+    async (signal) => (position === undefined ? undefined : json<Recorded>(`events/${position}`, { signal })),
+    [position],
+  )
+  const event = found.value.value
+  if (head === 0) return null
+  return (
+    <div class="time">
+      <label>
+        Position {(position ?? head).toLocaleString('en')} of {head.toLocaleString('en')}
+        <input
+          type="range"
+          min={1}
+          max={head}
+          value={position ?? head}
+          onInput={({ currentTarget }) => (chosen.value = Number(currentTarget.value))}
+          onChange={({ currentTarget }) => show(Number(currentTarget.value) === head ? undefined : currentTarget.value)}
+        />
+      </label>
+      <p class="quiet" aria-live="polite">
+        {event && position !== undefined ? `${event.type}, ${event.recorded_at.slice(0, 19).replace('T', ' ')}` : 'Now'}
+      </p>
+    </div>
+  )
+}
 
 /** Shows at which position or time everything is read, and lets the reader choose another one. */
 export const Moment = () => {
   const at = momentShown()
   const isOpen = useSignal(false)
-  const show = (moment: string | undefined) => {
-    isOpen.value = false
-    changeQuery({ at: moment }, { replace: false })
-  }
+  const show = (moment: string | undefined) => changeQuery({ at: moment }, { replace: false })
   const choose = (event: SubmitEvent) => {
     event.preventDefault()
     const said = new FormData(event.currentTarget as HTMLFormElement).get('at')
+    isOpen.value = false
     show(typeof said === 'string' && said.trim() !== '' ? said.trim() : undefined)
   }
   return (
-    <div class="moment">
+    <div class="moment" onKeyDown={({ key }) => key === 'Escape' && (isOpen.value = false)}>
       <button
         type="button"
         class={at === undefined ? 'plain' : 'past'}
@@ -28,15 +63,22 @@ export const Moment = () => {
       </button>
       {isOpen.value && (
         <form class="popover" onSubmit={choose}>
+          <Slider at={at} show={show} />
           <label>
             A position of the log, or a time in UTC
-            <input name="at" defaultValue={at ?? ''} placeholder="1042, or 2026-01-31 12:00:00" autofocus />
+            <input key={at} name="at" defaultValue={at ?? ''} placeholder="1042, or 2026-01-31 12:00:00" />
           </label>
           <div class="row">
             <button type="submit" class="primary">
               Show
             </button>
-            <button type="button" onClick={() => show(undefined)}>
+            <button
+              type="button"
+              onClick={() => {
+                isOpen.value = false
+                show(undefined)
+              }}
+            >
               Now
             </button>
           </div>

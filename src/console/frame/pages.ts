@@ -10,6 +10,7 @@ type Page = {
 /** One entry a page, in the order in which they are tried. */
 const pages: readonly Page[] = [
   { pattern: '/', load: () => import('../pages/home/home.js') },
+  { pattern: '/connect', load: () => import('../pages/home/connect.js') },
   { pattern: '/query', load: () => import('../pages/query/query.js') },
   { pattern: '/resources', load: () => import('../pages/resources/resources.js') },
   { pattern: '/resources/:kind', load: () => import('../pages/resources/list.js') },
@@ -17,7 +18,12 @@ const pages: readonly Page[] = [
   { pattern: '/models', load: () => import('../pages/models/models.js') },
   { pattern: '/models/new', load: () => import('../pages/models/new.js') },
   { pattern: '/models/:project/:name', load: () => import('../pages/models/one.js') },
+  { pattern: '/playground', load: () => import('../pages/playground/playground.js') },
+  { pattern: '/answers', load: () => import('../pages/answers/answers.js') },
+  { pattern: '/answers/:project/:agent/:id', load: () => import('../pages/answers/answer.js') },
   { pattern: '/events', load: () => import('../pages/events/events.js') },
+  { pattern: '/audit', load: () => import('../pages/audit/audit.js') },
+  { pattern: '/compare', load: () => import('../pages/compare/compare.js') },
   { pattern: '/health', load: () => import('../pages/health/health.js') },
 ]
 
@@ -49,6 +55,8 @@ export const sections = [
   { path: '/query', name: 'Query', icon: 'query' },
   { path: '/resources', name: 'Resources', icon: 'resources' },
   { path: '/models', name: 'Models', icon: 'models' },
+  { path: '/playground', name: 'Agents', icon: 'agents' },
   { path: '/events', name: 'Events', icon: 'events' },
+  { path: '/audit', name: 'Audit', icon: 'audit' },
   { path: '/health', name: 'Health', icon: 'health' },
 ] as const

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { apiUrl, json } from '../../api/request.js'
+import { serverEvents } from '../../api/server-events.js'
 import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
-import { changeQuery, momentShown, place } from '../../basics/place.js'
+import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { wordsOf } from '../resources/history.js'
+import { wordsOf } from '../../basics/words.js'
 
 type LogEvent = {
   position: number
@@ -62,20 +63,9 @@ const useStream = (filter: Filter, after: number | undefined, take: (event: LogE
           const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal: aborting.signal })
           if (!response.ok || !response.body) break
           isLive.value = true
-          const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-          let text = ''
-          for (;;) {
-            const { done, value } = await reader.read()
-            if (done) break
-            text += value
-            const messages = text.split('\n\n')
-            text = messages.pop() ?? ''
-            for (const message of messages) {
-              const id = /^id: ?(.*)$/m.exec(message)?.[1]
-              const data = [...message.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join('\n')
-              if (id !== undefined) last = id
-              if (data !== '') take(JSON.parse(data) as LogEvent)
-            }
+          for await (const { id, data } of serverEvents(response)) {
+            if (id !== undefined) last = id
+            if (data !== '') take(JSON.parse(data) as LogEvent)
           }
         } catch {
           // It is tried again below.
@@ -104,6 +94,17 @@ const Details = ({ event }: { event: LogEvent }) => (
       </time>
     </summary>
     <pre>{JSON.stringify(event, null, 2)}</pre>
+    <p class="tools">
+      <a class="button" href={hrefOf('/audit', { event: String(event.position) })}>
+        Prove it
+      </a>
+      <a class="button" href={hrefOf('/', { at: String(event.position) })}>
+        See everything as of then
+      </a>
+      <a class="button" href={hrefOf('/compare', { from: String(event.position - 1), to: String(event.position) })}>
+        What it changed
+      </a>
+    </p>
   </details>
 )
 

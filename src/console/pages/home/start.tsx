@@ -3,6 +3,7 @@ import { json, type ApiError } from '../../api/request.js'
 import { asApiError } from '../../basics/loading.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
+import { sampleHomes } from './sample.js'
 
 type Uploaded = { name: string; rows: number }
 
@@ -13,6 +14,12 @@ export const tableNameOf = (file: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '') || 'table'
+
+/** Sends a table of invented homes, and leads to its first model. */
+const takeSample = async (): Promise<void> => {
+  await upload(new File([sampleHomes()], 'homes.csv', { type: 'text/csv' }))
+  go('/models/new', { table: 'files.homes', target: 'rent', name: 'rent' })
+}
 
 const upload = async (file: File): Promise<Uploaded> => {
   const form = new FormData()
@@ -32,7 +39,18 @@ export const Start = ({ done, isShort = false }: { done: () => void; isShort?: b
     try {
       const { name } = await upload(file)
       done()
-      go(pathOf('resources', 'file', '-', name))
+      go(pathOf('resources', 'file', '-', name), { tab: 'rows' })
+    } catch (refused) {
+      error.value = asApiError(refused)
+    } finally {
+      sending.value = undefined
+    }
+  }
+  const sample = async () => {
+    error.value = undefined
+    sending.value = 'the sample'
+    try {
+      await takeSample()
     } catch (refused) {
       error.value = asApiError(refused)
     } finally {
@@ -55,10 +73,10 @@ export const Start = ({ done, isShort = false }: { done: () => void; isShort?: b
       >
         <label>
           <strong>Upload a file</strong>
-          <span class="quiet">CSV, JSON, Excel or Parquet; drop it here, or choose it</span>
+          <span class="quiet">CSV, JSON or Parquet; drop it here, or choose it</span>
           <input
             type="file"
-            accept=".csv,.tsv,.json,.jsonl,.xlsx,.parquet,.txt,.md"
+            accept=".csv,.tsv,.json,.jsonl,.parquet,.txt,.md"
             onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
           />
         </label>
@@ -68,12 +86,13 @@ export const Start = ({ done, isShort = false }: { done: () => void; isShort?: b
       {!isShort && (
         <ul class="cards">
           <li>
-            <a
-              class="card"
-              href={hrefOf('/query', {
-                sql: 'CREATE DATABASE example WITH ENGINE = \'postgres\', PARAMETERS = {\n  "host": "localhost", "port": 5432, "user": "me", "password": "secret", "database": "example"\n}',
-              })}
-            >
+            <button type="button" class="card" onClick={() => void sample()}>
+              <strong>Take a sample</strong>
+              <span class="quiet">600 invented homes; train a model of their rents, and ask it for yours</span>
+            </button>
+          </li>
+          <li>
+            <a class="card" href={hrefOf('/connect')}>
               <strong>Connect a database</strong>
               <span class="quiet">PostgreSQL, MySQL and what speaks like them; its rows stay where they are</span>
             </a>

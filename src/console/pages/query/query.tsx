@@ -6,10 +6,11 @@ import type { Value } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { Icon } from '../../parts/icon.js'
-import { Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Tabs } from '../../parts/tabs.js'
 import { bytesText, countText } from '../../parts/value.js'
 import { Columns } from '../../parts/columns.js'
+import { Chart } from './chart.js'
 import { Editor, type Fault } from './editor.js'
 import { Grid } from './grid.js'
 import { forgetAll, note, past } from './past.js'
@@ -53,13 +54,23 @@ const Status = ({ outcome }: { outcome: Outcome }) => {
   )
 }
 
-const download = async (query: string, db: string, at: string | undefined): Promise<void> => {
+const formats = {
+  CSV: { name: 'answer.csv', accept: 'text/csv', form: undefined },
+  'JSON lines': { name: 'answer.jsonl', accept: 'application/json', form: 'jsonlines' },
+} as const
+
+/** The whole answer as a file, also what is too much for this page. */
+const download = async (
+  format: keyof typeof formats,
+  { query, db, at, params }: { query: string; db: string; at: string | undefined; params: Record<string, Value> },
+): Promise<void> => {
+  const { name, accept, form } = formats[format]
   const context = { db, ...(at !== undefined && { as_of: at }) }
-  const response = await request('sql/query', { method: 'POST', body: { query, context, response_format: 'csv' } })
+  const body = { query, context, params, ...(form !== undefined && { response_format: form }) }
+  const response = await request('sql/query', { method: 'POST', body, headers: { Accept: accept } })
   const url = URL.createObjectURL(await response.blob())
-  const link = Object.assign(document.createElement('a'), { href: url, download: 'answer.csv' })
-  link.click()
-  URL.revokeObjectURL(url)
+  Object.assign(document.createElement('a'), { href: url, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
 const Past = ({ choose }: { choose: (sql: string, db: string) => void }) =>
@@ -93,7 +104,7 @@ export default () => {
   const db = query.get('db') ?? 'mindsdb'
   const running = useMemo(() => new Running(), [])
   const values = useSignal<Record<string, string>>({})
-  const view = useSignal('rows')
+  const view = query.get('view') ?? 'rows'
   const sort = useSignal<{ by: number | undefined; descending: boolean }>({ by: undefined, descending: false })
   const filter = useSignal('')
   const isDryRun = useSignal(false)
@@ -113,16 +124,17 @@ export default () => {
   }, [sent])
   useEffect(() => () => running.cancel(), [])
 
+  const given = (): Record<string, Value> => Object.fromEntries(parameters.map((name) => [name, valueOf(values.value[name] ?? '')]))
+
   const runText = async () => {
     const sql = text.value.trim()
     if (sql === '') return
     ours.current = text.value
-    changeQuery({ sql: text.value, db: db === 'mindsdb' ? undefined : db }, { replace: false })
+    changeQuery({ sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }, { replace: false })
     sort.value = { by: undefined, descending: false }
     filter.value = ''
-    view.value = 'rows'
     const began = performance.now()
-    const params = Object.fromEntries(parameters.map((name) => [name, valueOf(values.value[name] ?? '')]))
+    const params = given()
     await running.run({ query: sql, db, at, dryRun: isDryRun.value, ...(parameters.length > 0 && { params }) })
     const ok = running.outcome.value.type !== 'error'
     note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
@@ -143,7 +155,7 @@ export default () => {
 
   const choosePast = (sql: string, of: string) => {
     text.value = sql
-    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of })
+    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined })
   }
   const store = outcome.type === 'table' ? outcome.store : undefined
   const isRunning = running.isRunning
@@ -172,15 +184,19 @@ export default () => {
           <input type="checkbox" checked={isDryRun.value} onChange={({ currentTarget }) => (isDryRun.value = currentTarget.checked)} />
           <span>Dry run</span>
         </label>
-        <button
-          type="button"
-          onClick={() => {
-            failure.value = undefined
-            download(text.value, db, at).catch((error: unknown) => (failure.value = error))
-          }}
-        >
-          <Icon name="down" /> CSV
-        </button>
+        {(['CSV', 'JSON lines'] as const).map((format) => (
+          <button
+            key={format}
+            type="button"
+            disabled={text.value.trim() === ''}
+            onClick={() => {
+              failure.value = undefined
+              download(format, { query: text.value, db, at, params: given() }).catch((error: unknown) => (failure.value = error))
+            }}
+          >
+            <Icon name="down" /> {format}
+          </button>
+        ))}
       </div>
       <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} fault={faultOf(outcome)} />
       {parameters.length > 0 && (
@@ -218,19 +234,26 @@ export default () => {
           tabs={[
             { id: 'rows', name: 'Rows' },
             { id: 'columns', name: 'Columns' },
+            { id: 'chart', name: 'Chart' },
             { id: 'past', name: 'My queries' },
           ]}
-          chosen={view.value}
-          choose={(id) => (view.value = id)}
+          chosen={view}
+          choose={(id) => changeQuery({ view: id === 'rows' ? undefined : id })}
         >
-          {view.value === 'past' ? (
+          {view === 'past' ? (
             <Past choose={choosePast} />
           ) : store === undefined ? (
             outcome.type === 'none' && (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
             )
-          ) : view.value === 'columns' ? (
+          ) : view === 'columns' ? (
             <Columns summaries={running.summaries.value} rows={store.total} />
+          ) : view === 'chart' ? (
+            outcome.type === 'table' && outcome.isWhole ? (
+              <Chart store={store} version={outcome.version} summaries={running.summaries.value} />
+            ) : (
+              <Busy what="Rows are still coming" />
+            )
           ) : (
             <Grid
               store={store}

@@ -5,6 +5,7 @@ import { hrefOf, momentShown } from '../../basics/place.js'
 import { Diff, type Operation } from '../../parts/diff.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import type { KindInfo } from '../../basics/kinds.js'
+import { wordsOf } from '../../basics/words.js'
 
 export type Change = {
   position: number
@@ -17,9 +18,6 @@ export type Change = {
 }
 
 type Page = { changes: Change[]; next: number | null; version: number }
-
-/** Who has which word for a change: `AgentUpdated` is "Agent updated". */
-export const wordsOf = (type: string): string => type.replace(/(?<=[a-z])([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /** Kinds without a state to go back to. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project'])

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
-import { quoted, type Value } from '../../api/sql.js'
+import { quoted, rowsOf, run, type Row, type Value } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Rows } from '../../parts/rows.js'
 import { Tabs } from '../../parts/tabs.js'
 import { History } from './history.js'
 import { apiPathOf, kindNamed, projectOf, type KindInfo } from '../../basics/kinds.js'
@@ -72,6 +73,26 @@ const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: stri
   )
 }
 
+const previewedMax = 50
+
+/** The first rows of a table. */
+const Preview = ({ query, at }: { query: string; at: string | undefined }) => {
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const answer = await run({ query: `SELECT * FROM (${query}) AS previewed LIMIT ${previewedMax}`, at, signal })
+      if (answer.type === 'ok') return { columns: [], rows: [] }
+      const rows: Row[] = []
+      for await (const piece of answer.pieces) rows.push(...rowsOf(piece))
+      return { columns: answer.columns.map(({ name, type }) => `${name} (${type})`), rows }
+    },
+    [query, at],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return <Rows label="First rows" columns={value.columns} rows={value.rows} isCut={value.rows.length === previewedMax} />
+}
+
 /** One resource: what it is, and all its changes. */
 export default ({ params: { kind = '', project: segment = '', name = '' } }: PageProps) => {
   const info = kindNamed(kind)
@@ -82,6 +103,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
   if (!info) return <Empty title={`There is no kind ${kind}`} />
   const { value, error } = loaded.value
   const query = queryOf(kind, project, name)
+  const hasRows = kind === 'file' || kind === 'view'
   const tab = place.value.query.get('tab') ?? 'record'
   return (
     <>
@@ -99,6 +121,21 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               Query it
             </a>
           )}
+          {hasRows && at === undefined && (
+            <a class="button" href={hrefOf('/models/new', { table: `${project ?? 'files'}.${name}` })}>
+              Train a model
+            </a>
+          )}
+          {kind === 'model' && (
+            <a class="button" href={hrefOf(pathOf('models', project ?? '', name))}>
+              Its card
+            </a>
+          )}
+          {kind === 'agent' && (
+            <a class="button" href={hrefOf('/playground', { agent: `${project ?? ''}/${name}` })}>
+              Ask it
+            </a>
+          )}
           {at === undefined && <Delete info={info} path={path} name={name} />}
         </div>
       </div>
@@ -106,6 +143,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
         label={`About ${name}`}
         tabs={[
           { id: 'record', name: 'Record' },
+          ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
           { id: 'history', name: 'History' },
         ]}
         chosen={tab}
@@ -113,6 +151,8 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
       >
         {tab === 'history' ? (
           <History info={info} path={path} changed={reload} />
+        ) : tab === 'rows' && query !== undefined ? (
+          <Preview query={query} at={at} />
         ) : (
           <>
             {error && <Refusal error={error} again={reload} />}

@@ -1,0 +1,102 @@
+import { select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { countText } from '../../parts/value.js'
+
+type Listed = {
+  position: number
+  recorded_at: string
+  project: string
+  agent: string
+  version: number
+  answer_id: string
+  purpose: string
+  model: string
+  outcome: string
+  question: string | null
+  input_tokens: number | null
+  output_tokens: number | null
+  duration_ms: number | null
+  verdict: string | null
+} & Record<string, Value>
+
+const shownMax = 200
+
+/** What agents were asked last. */
+export default () => {
+  const at = momentShown()
+  const outcome = place.value.query.get('outcome') ?? ''
+  const { loaded, reload } = useLoaded(
+    (signal) =>
+      select<Listed>({
+        query: `SELECT position, recorded_at, project, agent, version, answer_id, purpose, model, outcome, left(question, 200) AS question,
+          input_tokens, output_tokens, duration_ms, verdict FROM log.answers WHERE :outcome = '' OR outcome = :outcome ORDER BY position DESC LIMIT ${shownMax}`,
+        params: { outcome },
+        at,
+        signal,
+      }),
+    [at, outcome],
+  )
+  const { value, error } = loaded.value
+  return (
+    <>
+      <div class="title">
+        <h1>Answers</h1>
+        <label class="inline">
+          <span>Outcome</span>
+          <select value={outcome} onChange={({ currentTarget }) => changeQuery({ outcome: currentTarget.value })}>
+            <option value="">all</option>
+            {['answered', 'unanswered', 'failed', 'aborted'].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value?.length === 0 && <Empty title="Nobody has asked yet" />}
+      {value && value.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Answers">
+          <table class="list">
+            <thead>
+              <tr>
+                <th scope="col">Question</th>
+                <th scope="col">Agent</th>
+                <th scope="col">Outcome</th>
+                <th scope="col">Verdict</th>
+                <th scope="col">Model</th>
+                <th scope="col" class="right">
+                  Tokens
+                </th>
+                <th scope="col" class="right">
+                  Time
+                </th>
+                <th scope="col">When</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.map((one) => (
+                <tr key={one.position}>
+                  <th scope="row" class="clipped">
+                    <a href={hrefOf(pathOf('answers', one.project, one.agent, one.answer_id))}>{one.question ?? 'erased'}</a>
+                  </th>
+                  <td>
+                    {one.project}.{one.agent} <span class="quiet">version {one.version}</span>
+                  </td>
+                  <td class={one.outcome === 'failed' ? 'bad' : undefined}>{one.outcome}</td>
+                  <td>{one.verdict}</td>
+                  <td>{one.model}</td>
+                  <td class="right">{one.input_tokens === null ? '' : countText(one.input_tokens + (one.output_tokens ?? 0))}</td>
+                  <td class="right">{one.duration_ms === null ? '' : `${(one.duration_ms / 1_000).toFixed(1)} s`}</td>
+                  <td>{one.recorded_at.slice(0, 19)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {value?.length === shownMax && <p class="quiet">The newest {shownMax} are shown. SQL has all: SELECT * FROM log.answers.</p>}
+    </>
+  )
+}

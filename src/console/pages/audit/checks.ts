@@ -1,0 +1,56 @@
+import { json, request } from '../../api/request.js'
+import { bytesOf, isSigned, parseHead, type Head } from './head.js'
+import type { Kept } from './kept.js'
+import { isContinued, isIncluded, leafOf } from './proof.js'
+
+/** What a check came to, in words; `isProven` is undefined where something could not be checked. */
+export type Finding = { isProven: boolean | undefined; says: string }
+
+/** Where the page is not served safely, the browser gives it no means to hash. */
+export const canCheck = (): boolean => typeof crypto !== 'undefined' && 'subtle' in crypto
+
+/** The newest head, and the key that it should be signed with. @throws ApiError */
+export const loadHead = async (signal: AbortSignal): Promise<{ head: Head; key: string; isSigned: boolean | undefined }> => {
+  const [note, key] = await Promise.all([
+    request('log/checkpoint', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+    request('log/key', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+  ])
+  const head = parseHead(note)
+  return { head, key: key.trim(), isSigned: canCheck() ? await isSigned(head, key) : undefined }
+}
+
+const count = (size: number): string => size.toLocaleString('en')
+
+/**
+ * Whether the log of today begins with the one of a kept head.
+ *
+ * @throws ApiError when the service cannot be reached
+ */
+export const checkKept = async ({ head: kept, key }: Kept, newest: Head, signal: AbortSignal): Promise<Finding> => {
+  if (kept.log !== newest.log) return { isProven: undefined, says: 'It is the head of another log.' }
+  if (kept.size > newest.size)
+    return { isProven: false, says: `The log has ${count(newest.size)} events now, and had ${count(kept.size)}: events are gone.` }
+  if ((await isSigned(newest, key)) === false)
+    return { isProven: false, says: 'The newest head is not signed with the key that the service had when this one was kept.' }
+  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/consistency?from=${kept.size}&to=${newest.size}`, { signal })
+  return (await isContinued(kept, newest, hashes.map(bytesOf)))
+    ? { isProven: true, says: `The first ${count(kept.size)} events are those of then, to the byte.` }
+    : { isProven: false, says: `The first ${count(kept.size)} events are not those of then: the past was changed.` }
+}
+
+/**
+ * Whether an event is in the log of a head, at its place.
+ *
+ * @example await checkEvent(17, head, signal)
+ * @throws ApiError of an event that is not there
+ */
+export const checkEvent = async (position: number, head: Head, signal: AbortSignal): Promise<Finding & { text: string }> => {
+  const response = await request(`events/${position}`, { signal })
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const text = new TextDecoder().decode(bytes)
+  if (position > head.size) return { isProven: undefined, says: 'It was recorded after this head.', text }
+  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/inclusion?position=${position}&size=${head.size}`, { signal })
+  const isProven = await isIncluded(await leafOf(bytes), position - 1, head.size, hashes.map(bytesOf), head.root)
+  const what = `the event at position ${count(position)} of the log with ${count(head.size)} events`
+  return { isProven, says: isProven ? `This text is ${what}.` : `This text is not ${what}.`, text }
+}

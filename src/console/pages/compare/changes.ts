@@ -1,0 +1,100 @@
+import { json } from '../../api/request.js'
+import { select, type Value } from '../../api/sql.js'
+import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
+import type { Operation } from '../../parts/diff.js'
+
+export type Moments = { from: string; to: string | undefined }
+
+/** What became of a resource between two moments. */
+export type Changed = {
+  kind: string
+  project: string | null
+  name: string
+  /** Its name before, if it was renamed. */
+  before: string | null
+  became: 'created' | 'changed' | 'deleted'
+  events: number
+}
+
+type Listed = { stream: string; kind: string; project: string | null; name: string } & Record<string, Value>
+
+/** Resources whose changes are listed. */
+const changedMax = 1_000
+
+const listAt = (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<Listed[]> =>
+  select<Listed>({
+    query: `SELECT stream, kind, project, name FROM log.resources WHERE list_contains(:streams::VARCHAR[], stream)`,
+    params: { streams: [...streams] },
+    at,
+    signal,
+  })
+
+const headAt = async (at: string | undefined, signal: AbortSignal): Promise<number> => {
+  const [head] = await select<{ p: number | null }>({ query: 'SELECT max(position) AS p FROM log.events', at, signal })
+  return head?.p ?? 0
+}
+
+/**
+ * The resources that changed between two moments, and how many events did it.
+ *
+ * @example await loadChanges({ from: '40', to: undefined }, signal)
+ * @throws ApiError of a moment that there was not
+ */
+export const loadChanges = async (
+  { from, to }: Moments,
+  signal: AbortSignal,
+): Promise<{ changed: Changed[]; isCut: boolean; events: number }> => {
+  const [first, last] = [await headAt(from, signal), await headAt(to, signal)]
+  const counted = await select<{ stream: string; n: number }>({
+    query: `SELECT stream, count(*) AS n FROM log.events WHERE position > :first AND position <= :last GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
+    params: { first, last },
+    signal,
+  })
+  const some = counted.slice(0, changedMax)
+  const streams = some.map(({ stream }) => stream)
+  const [then, now] = await Promise.all([listAt(from, streams, signal), listAt(to, streams, signal)])
+  const [old, present] = [new Map(then.map((one) => [one.stream, one])), new Map(now.map((one) => [one.stream, one]))]
+  const changed = some.flatMap(({ stream, n }): Changed[] => {
+    const [before, after] = [old.get(stream), present.get(stream)]
+    const one = after ?? before
+    if (!one) return []
+    const { kind, project, name } = one
+    const renamed = before && before.name !== name ? before.name : null
+    return [{ kind, project, name, before: renamed, became: !before ? 'created' : after ? 'changed' : 'deleted', events: n }]
+  })
+  return { changed, isCut: counted.length > changedMax, events: counted.reduce((sum, { n }) => sum + n, 0) }
+}
+
+type Resource = Record<string, Value>
+
+const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** What differs between two values, member by member. */
+const differences = (before: Value | undefined, after: Value | undefined, path: string): Operation[] => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  if (isObject(before) && isObject(after))
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+      differences(before[name], after[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    )
+  if (after === undefined) return [{ op: 'remove', path }]
+  return [{ op: before === undefined ? 'add' : 'replace', path, value: after }]
+}
+
+const recordAt = (info: KindInfo, project: string | null, name: string, at: string | undefined, signal: AbortSignal) =>
+  json<Resource>(apiPathOf(info, project ?? '', name), { at, signal })
+
+/** What differs in the record of a resource. @throws ApiError */
+export const loadDifferences = async (
+  { kind, project, name, before, became }: Changed,
+  { from, to }: Moments,
+  signal: AbortSignal,
+): Promise<Operation[]> => {
+  const info = kindNamed(kind)
+  if (!info) return []
+  const [old, present] = await Promise.all([
+    became === 'created' ? undefined : recordAt(info, project, before ?? name, from, signal),
+    became === 'deleted' ? undefined : recordAt(info, project, name, to, signal),
+  ])
+  return differences(old, present, '')
+}

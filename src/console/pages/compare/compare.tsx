@@ -1,0 +1,116 @@
+import { useSignal } from '@preact/signals'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, place } from '../../basics/place.js'
+import { kindNamed, pathOfResource } from '../../basics/kinds.js'
+import { Diff } from '../../parts/diff.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { countText } from '../../parts/value.js'
+import { loadChanges, loadDifferences, type Changed, type Moments } from './changes.js'
+
+const Differences = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
+  const { loaded, reload } = useLoaded(
+    (signal) => loadDifferences(changed, moments, signal),
+    [changed.kind, changed.project, changed.name, moments.from, moments.to],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return value.length === 0 ? <p class="quiet">Its record is the same as before.</p> : <Diff operations={value} />
+}
+
+const signs = { created: '+', changed: '~', deleted: '−' } as const
+
+const One = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
+  const isOpen = useSignal(false)
+  const { kind, project, name, before, became, events } = changed
+  return (
+    <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>
+        <span class="position" aria-hidden="true">
+          {signs[became]}
+        </span>
+        <strong>
+          {project === null ? '' : `${project}.`}
+          {name}
+        </strong>
+        <span class="quiet">
+          {kind.replace('_', ' ')} {became}
+          {before === null ? '' : `, was ${before}`}
+        </span>
+        <span class="quiet">{countText(events)} events</span>
+      </summary>
+      {isOpen.value && (
+        <div class="inside">
+          {kindNamed(kind) && <Differences changed={changed} moments={moments} />}
+          <p class="tools">
+            {kindNamed(kind) && became !== 'deleted' && (
+              <a class="button" href={hrefOf(pathOfResource(kind, project, name), { tab: 'history', at: undefined })}>
+                Its history
+              </a>
+            )}
+          </p>
+        </div>
+      )}
+    </details>
+  )
+}
+
+const Changes = ({ moments }: { moments: Moments }) => {
+  const { loaded, reload } = useLoaded(
+    async (signal) => ({ of: moments, ...(await loadChanges(moments, signal)) }),
+    [moments.from, moments.to],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy what="Comparing" />
+  if (value.changed.length === 0) return <Empty title="No resource changed between them" />
+  return (
+    <>
+      <p role="status">
+        {countText(value.changed.length)} resources changed, by {countText(value.events)} events.
+        {value.isCut && ' Only the last ones that changed are shown.'}
+      </p>
+      <ul class="events">
+        {value.changed.map((changed) => (
+          <li key={`${changed.kind}\n${changed.project ?? ''}\n${changed.name}`}>
+            <One changed={changed} moments={value.of} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** What changed between two positions of the log, or two times. */
+export default () => {
+  const { query } = place.value
+  const [from, to] = [query.get('from'), query.get('to')]
+  const choose = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const said = (name: string) => {
+      const text = form.get(name)
+      return typeof text === 'string' ? text.trim() : undefined
+    }
+    changeQuery({ from: said('from'), to: said('to') }, { replace: false })
+  }
+  return (
+    <>
+      <h1>Compare</h1>
+      <form class="tools" onSubmit={choose} key={`${from ?? ''} ${to ?? ''}`}>
+        <label>
+          From (a position, or a time in UTC)
+          <input name="from" required defaultValue={from ?? ''} placeholder="1, or 2026-01-31 12:00:00" />
+        </label>
+        <label>
+          To (now, if empty)
+          <input name="to" defaultValue={to ?? ''} placeholder="now" />
+        </label>
+        <button type="submit" class="primary">
+          Compare
+        </button>
+      </form>
+      {from !== null && from !== '' && <Changes moments={{ from, to: to === null || to === '' ? undefined : to }} />}
+    </>
+  )
+}

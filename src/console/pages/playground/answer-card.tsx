@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals'
+import { json, type ApiError } from '../../api/request.js'
+import { asApiError } from '../../basics/loading.js'
+import { hrefOf, pathOf } from '../../basics/place.js'
+import { Refusal } from '../../parts/notice.js'
+import { Rows } from '../../parts/rows.js'
+import { countText } from '../../parts/value.js'
+import type { Asking, Side, Step } from './asking.js'
+
+const ToolUse = ({ step }: { step: Step }) => (
+  <details class="step">
+    <summary>
+      <strong>{step.tool}</strong>{' '}
+      <span class={step.hasFailed ? 'bad' : 'quiet'}>
+        {step.hasFailed ? 'failed' : step.rows ? `${countText(step.rows.rows.length)} rows` : step.output === undefined ? 'at work…' : ''}
+      </span>{' '}
+      <code class="clipped">{step.rows?.sql ?? step.input}</code>
+    </summary>
+    <pre>{step.rows?.sql ?? step.input}</pre>
+    {step.rows ? (
+      <Rows label="Rows of the query" columns={step.rows.columns} rows={step.rows.rows} isCut={step.rows.isCut} />
+    ) : (
+      <pre class="quiet">{step.output}</pre>
+    )}
+  </details>
+)
+
+const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: string }) => {
+  const given = useSignal<'good' | 'bad' | undefined>(undefined)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const judge = async (verdict: 'good' | 'bad') => {
+    try {
+      const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(answer)}/feedback`
+      await json(path, { method: 'POST', body: { verdict } })
+      given.value = verdict
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  return (
+    <>
+      {(['good', 'bad'] as const).map((verdict) => (
+        <button key={verdict} type="button" aria-pressed={given.value === verdict} onClick={() => void judge(verdict)}>
+          {verdict === 'good' ? 'Good answer' : 'Bad answer'}
+        </button>
+      ))}
+      {error.value && <Refusal error={error.value} />}
+    </>
+  )
+}
+
+/** An answer as it comes: what the agent does, what it says, and where the record of it is. */
+export const AnswerCard = ({ asking }: { asking: Asking }) => {
+  const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
+  const { project, agent, asOf } = asking.side
+  return (
+    <article class="card said" aria-label={`${agent} says`} aria-busy={state === 'asking'}>
+      <p class="quiet">
+        {project}.{agent}
+        {asOf === undefined ? '' : ` as of ${asOf}`}
+      </p>
+      {steps.map((step, i) => (
+        <ToolUse key={i} step={step} />
+      ))}
+      {text !== '' && <p class="text">{text}</p>}
+      {state === 'asking' && (
+        <p class="row">
+          <span class="busy" role="status">
+            {text === '' ? 'Thinking…' : 'Writing…'}
+          </span>
+          <button type="button" onClick={() => asking.stop()}>
+            Stop
+          </button>
+        </p>
+      )}
+      {state === 'stopped' && <p class="quiet">Stopped.</p>}
+      {error && <Refusal error={error} />}
+      {note !== undefined && <p class="quiet">{note}</p>}
+      {state !== 'asking' && answer !== undefined && (
+        <footer class="row">
+          <span class="quiet">
+            {outcome ?? state}
+            {tokens?.read === null || tokens === undefined
+              ? ''
+              : ` · ${countText(tokens.read)} tokens read, ${countText(tokens.written ?? 0)} written`}
+            {ms === undefined ? '' : ` · ${(ms / 1_000).toFixed(1)} s`}
+          </span>
+          {state === 'answered' && <Feedback side={asking.side} answer={answer} />}
+          <a class="button" href={hrefOf(pathOf('answers', project, agent, answer))}>
+            Its record
+          </a>
+        </footer>
+      )}
+    </article>
+  )
+}

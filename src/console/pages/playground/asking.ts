@@ -1,0 +1,123 @@
+import { signal } from '@preact/signals'
+import { request, type ApiError } from '../../api/request.js'
+import { serverEvents } from '../../api/server-events.js'
+import type { Value } from '../../api/sql.js'
+import { asApiError } from '../../basics/loading.js'
+
+/** Who is asked: an agent as it is, or as it was at a position. */
+export type Side = { project: string; agent: string; asOf: string | undefined }
+
+/** One use of a tool. */
+export type Step = {
+  tool: string
+  input: string
+  output: string | undefined
+  hasFailed: boolean
+  rows: { sql: string; columns: string[]; rows: Value[][]; isCut: boolean } | undefined
+}
+
+export type Said = {
+  state: 'asking' | 'answered' | 'stopped' | 'failed'
+  text: string
+  steps: Step[]
+  answer: string | undefined
+  outcome: string | undefined
+  note: string | undefined
+  tokens: { read: number | null; written: number | null } | undefined
+  ms: number | undefined
+  error: ApiError | undefined
+}
+
+export type Turn = { role: 'user' | 'assistant'; content: string }
+
+type Frame = {
+  type: string
+  trace_id: string
+  text?: string
+  content?: string
+  output?: string
+  note?: string
+  outcome?: string
+  error?: string
+} & Partial<{
+  actions: { tool: string; tool_input: string }[]
+  columns: string[]
+  rows: Value[][]
+  cut: boolean
+  data: { tool: string; failed: boolean; text: string }
+  usage: { input_tokens: number | null; output_tokens: number | null }
+}>
+
+const nothing: Said = {
+  ...{ state: 'asking', text: '', steps: [], answer: undefined, outcome: undefined },
+  ...{ note: undefined, tokens: undefined, ms: undefined, error: undefined },
+}
+
+const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
+  steps.map((step, i) => (i === steps.length - 1 ? { ...step, ...change } : step))
+
+/** What is known after a frame. What an agent says before it uses a tool is a remark: its answer begins anew. */
+const after = (said: Said, frame: Frame): Said => {
+  const answer = frame.trace_id || said.answer
+  switch (frame.type) {
+    case 'status': {
+      const [action] = frame.actions ?? []
+      if (!action) return { ...said, answer }
+      const step = { tool: action.tool, input: action.tool_input, output: undefined, hasFailed: false, rows: undefined }
+      return { ...said, answer, text: '', steps: [...said.steps, step] }
+    }
+    case 'sql': {
+      const rows = { sql: frame.content ?? '', columns: frame.columns ?? [], rows: frame.rows ?? [], isCut: frame.cut === true }
+      return { ...said, answer, steps: lastStep(said.steps, { rows }) }
+    }
+    case 'event':
+      return { ...said, answer, steps: lastStep(said.steps, { output: frame.data?.text, hasFailed: frame.data?.failed === true }) }
+    case 'data':
+      return { ...said, answer, text: said.text + (frame.text ?? '') }
+    case 'answer': {
+      const tokens = frame.usage && { read: frame.usage.input_tokens, written: frame.usage.output_tokens }
+      return { ...said, answer, state: 'answered', text: frame.output ?? said.text, outcome: frame.outcome, note: frame.note, tokens }
+    }
+    case 'error':
+      return { ...said, answer, state: 'failed', error: asApiError(new Error(frame.error ?? 'the answer failed')) }
+    default:
+      return { ...said, answer }
+  }
+}
+
+/** One question to one agent, while it is answered. */
+export class Asking {
+  readonly said = signal<Said>(nothing)
+  readonly #aborting = new AbortController()
+
+  constructor(readonly side: Side) {}
+
+  /** Asks; resolves when there is nothing more to come. What went before is sent along. */
+  async ask(turns: readonly Turn[]): Promise<void> {
+    const { project, agent, asOf } = this.side
+    const from = performance.now()
+    const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/completions/stream`
+    try {
+      const response = await request(path, {
+        method: 'POST',
+        body: { messages: turns },
+        at: asOf,
+        signal: this.#aborting.signal,
+        headers: { Accept: 'text/event-stream' },
+      })
+      for await (const { data } of serverEvents(response))
+        if (data !== '') this.said.value = after(this.said.value, JSON.parse(data) as Frame)
+      if (this.said.value.state === 'asking') throw new Error('The answer was cut off. Ask again.')
+    } catch (error) {
+      this.said.value = this.#aborting.signal.aborted
+        ? { ...this.said.value, state: 'stopped' }
+        : { ...this.said.value, state: 'failed', error: asApiError(error) }
+    }
+    this.said.value = { ...this.said.value, ms: performance.now() - from }
+  }
+
+  /** The service records what was said until here, as an answer that was broken off. */
+  stop(): void {
+    this.#aborting.abort()
+  }
+}

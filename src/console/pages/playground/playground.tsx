@@ -1,0 +1,168 @@
+import { useSignal } from '@preact/signals'
+import { select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { AnswerCard } from './answer-card.js'
+import { Asking, type Side, type Turn } from './asking.js'
+import './style.css'
+
+type Agent = { project: string; name: string } & Record<string, Value>
+
+const agentsMax = 1_000
+
+/** A question, and what each side says to it. */
+type Round = { question: string; askings: Asking[] }
+
+const sideOf = (text: string | null, asOf: string | undefined): Side | undefined => {
+  const [project = '', ...rest] = (text ?? '').split('/')
+  return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === '' ? undefined : asOf }
+}
+
+/** What was said before, by one side alone. */
+const turnsOf = (rounds: readonly Round[], side: number, question: string): Turn[] => [
+  ...rounds.flatMap((round): Turn[] => {
+    const said = round.askings[side]?.said.peek()
+    return said?.state === 'answered'
+      ? [
+          { role: 'user', content: round.question },
+          { role: 'assistant', content: said.text },
+        ]
+      : []
+  }),
+  { role: 'user', content: question },
+]
+
+const Choice = ({
+  label,
+  agents,
+  value,
+  choose,
+  none,
+}: {
+  label: string
+  agents: readonly Agent[]
+  value: string
+  choose: (value: string) => void
+  none: string
+}) => (
+  <label>
+    {label}
+    <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+      <option value="">{none}</option>
+      {agents.map(({ project, name }) => (
+        <option key={`${project}/${name}`} value={`${project}/${name}`}>
+          {project}.{name}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+/** Asks agents, and shows what they do. Two can be asked the same, or one as it is and as it was. */
+export default () => {
+  const moment = momentShown()
+  const { query } = place.value
+  const { loaded, reload } = useLoaded(
+    (signal) =>
+      select<Agent>({
+        query: `SELECT project, name FROM log.resources WHERE kind = 'agent' ORDER BY project, name LIMIT ${agentsMax}`,
+        at: moment,
+        signal,
+      }),
+    [moment],
+  )
+  const rounds = useSignal<Round[]>([])
+  const question = useSignal('')
+  const { value: agents, error } = loaded.value
+  const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
+  const sides = chosen.filter((side) => side !== undefined)
+  const isAsking = rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
+  const choose = (change: Record<string, string | undefined>) => {
+    // Another agent has not heard what was said.
+    rounds.value = []
+    changeQuery(change)
+  }
+  const ask = (event: SubmitEvent) => {
+    event.preventDefault()
+    const text = question.value.trim()
+    if (text === '' || isAsking || sides.length === 0) return
+    const askings = sides.map((side) => new Asking(side))
+    const before = rounds.value
+    rounds.value = [...before, { question: text, askings }]
+    question.value = ''
+    askings.forEach((asking, side) => void asking.ask(turnsOf(before, side, text)))
+  }
+  return (
+    <>
+      <div class="title">
+        <h1>Ask an agent</h1>
+        <a class="button" href={hrefOf('/answers')}>
+          Answers so far
+        </a>
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {!agents && !error && <Busy />}
+      {agents?.length === 0 && (
+        <Empty title="No agents here">
+          <p>An agent answers questions by a language model, with tools that read your tables.</p>
+        </Empty>
+      )}
+      {agents && agents.length > 0 && (
+        <>
+          <div class="row sides">
+            <Choice label="Agent" agents={agents} value={query.get('agent') ?? ''} choose={(agent) => choose({ agent })} none="Choose…" />
+            <Choice
+              label="Beside it"
+              agents={agents}
+              value={query.get('beside') ?? ''}
+              choose={(beside) => choose({ beside })}
+              none="nobody"
+            />
+            {chosen[1] && (
+              <label>
+                As of (a position; now, if empty)
+                <input
+                  inputMode="numeric"
+                  value={query.get('beside_at') ?? ''}
+                  onChange={({ currentTarget }) => choose({ beside_at: currentTarget.value })}
+                />
+              </label>
+            )}
+          </div>
+          <ol class="rounds" aria-label="Conversation">
+            {rounds.value.map(({ question: text, askings }, i) => (
+              <li key={i}>
+                <p class="question">{text}</p>
+                <div class={askings.length > 1 ? 'beside' : undefined}>
+                  {askings.map((asking, side) => (
+                    <AnswerCard key={side} asking={asking} />
+                  ))}
+                </div>
+              </li>
+            ))}
+          </ol>
+          <form class="ask" onSubmit={ask}>
+            <label>
+              Question
+              <textarea
+                rows={2}
+                value={question.value}
+                onInput={({ currentTarget }) => (question.value = currentTarget.value)}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+                  event.preventDefault()
+                  event.currentTarget.form?.requestSubmit()
+                }}
+              />
+            </label>
+            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.value.trim() === ''}>
+              Ask
+            </button>
+          </form>
+          <p class="quiet">Each answer is recorded, with what it rests on, before it is given.</p>
+        </>
+      )}
+    </>
+  )
+}

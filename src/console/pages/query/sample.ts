@@ -1,0 +1,62 @@
+import type { Column, Value } from '../../api/sql.js'
+import type { ColumnSummary } from '../../parts/summary.js'
+import { isNumeric } from '../../parts/value.js'
+import type { RowStore } from './rows.js'
+
+/** Points of a picture. More could not be told apart. */
+export const pointsMax = 20_000
+
+export type Point = Record<string, Value | Date>
+
+const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)
+
+/** A value as a picture needs it: numbers that came as text, and times, are made so. */
+const pointValue = (value: Value, type: string): Value | Date => {
+  if (value === null) return null
+  if (isNumeric(type)) return Number(value)
+  if (isTime(type) && typeof value === 'string') return new Date(`${value.replace(' ', 'T')}${/[Z+]|T.*-/.test(value) ? '' : 'Z'}`)
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}
+
+/**
+ * Rows of an answer as points: all of them, or every second, third … of many, from the first to the last.
+ *
+ * @throws the reason of the signal
+ */
+export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<{ points: Point[]; every: number }> => {
+  const every = Math.max(1, Math.ceil(store.total / pointsMax))
+  const points: Point[] = []
+  let at = 0
+  for await (const rows of store.all(signal))
+    for (const row of rows) {
+      if (at % every === 0)
+        points.push(Object.fromEntries(store.columns.map(({ name, type }, i) => [name, pointValue(row[i] ?? null, type)])))
+      at += 1
+    }
+  return { points, every }
+}
+
+export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
+export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
+
+/** Colours that can be told apart. */
+const coloursMax = 12
+
+/** Columns with so few values that each can have a colour. */
+export const colourable = (summaries: readonly ColumnSummary[]): string[] =>
+  summaries.filter(({ distinct, isDistinctMore }) => distinct <= coloursMax && !isDistinctMore).map(({ column }) => column.name)
+
+/** The picture that fits the columns: a line over time, bars of names, dots of two numbers, or how one number is spread. */
+export const proposedPicture = (columns: readonly Column[], coloured: readonly string[]): Picture | undefined => {
+  const bounds = /_(?:min|max|confidence|anomaly|original)$/
+  const numbers = columns.filter(({ name, type }) => isNumeric(type) && !bounds.test(name)).map(({ name }) => name)
+  const times = columns.filter(({ type }) => isTime(type)).map(({ name }) => name)
+  const names = columns.filter(({ type }) => /^(?:VARCHAR|ENUM|BOOLEAN)/.test(type)).map(({ name }) => name)
+  const series = names.find((name) => coloured.includes(name)) ?? ''
+  const [first, second] = numbers
+  if (first === undefined) return undefined
+  if (times[0] !== undefined) return { kind: 'line', x: times[0], y: first, by: series }
+  if (second !== undefined) return { kind: 'dots', x: first, y: second, by: series }
+  if (names[0] !== undefined) return { kind: 'bar', x: names[0], y: first, by: '' }
+  return { kind: 'histogram', x: first, y: first, by: '' }
+}

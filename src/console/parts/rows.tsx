@@ -1,0 +1,48 @@
+import type { Value } from '../api/sql.js'
+import { countText, shown } from './value.js'
+
+const shownMax = 50
+
+/** The first rows of a small table. @example <Rows label="Rows of the query" columns={['n']} rows={[[3]]} /> */
+export const Rows = ({
+  label,
+  columns,
+  rows,
+  isCut = false,
+}: {
+  label: string
+  columns: readonly string[]
+  rows: readonly Value[][]
+  isCut?: boolean
+}) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <table class="list">
+      <thead>
+        <tr>
+          {columns.map((name, i) => (
+            <th key={i} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, shownMax).map((row, i) => (
+          <tr key={i}>
+            {row.map((value, j) => (
+              <td key={j} class={typeof value === 'number' ? 'right' : 'clipped'}>
+                {value === null ? <span class="null">NULL</span> : shown(value)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {(rows.length > shownMax || isCut) && (
+      <p class="quiet">
+        {countText(Math.min(shownMax, rows.length))} of {isCut ? 'more than ' : ''}
+        {countText(rows.length)} rows are shown.
+      </p>
+    )}
+  </div>
+)

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { queries } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const shop = new AgentShop()
+const undo: (() => unknown)[] = []
+let browser: Browser
+
+beforeAll(async () => {
+  undo.push(() => shop.stop())
+  await shop.start()
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+  await shop.run(
+    `CREATE TABLE files.homes (SELECT i AS id, ['north', 'south'][i % 2 + 1] AS district, 300 + i AS rent FROM range(20) AS t(i))`,
+  )
+  await shop.agent('broker', { data: { tables: ['files.homes'] } })
+  await shop.agent('other', { data: { tables: ['files.homes'] } })
+  shop.model.script = queries(() => 'SELECT district, count(*) AS n FROM files.homes GROUP BY ALL ORDER BY ALL', 'Ten in each of the two.')
+})
+afterAll(() => undoAll(undo))
+
+test('an agent is asked: its work, its answer, a verdict, and the record, which gives the same again', async () => {
+  const { page, misdeeds } = await openPage(browser, shop.url, '#/playground')
+  await page.getByRole('combobox', { name: /^Agent/ }).selectOption('shop/broker')
+  await page.getByLabel('Question').fill('How many homes are in each district?')
+  await page.keyboard.press('Enter')
+  await page.getByText('Ten in each of the two.').waitFor()
+  await page.locator('.step summary').click()
+  await page.getByRole('region', { name: 'Rows of the query' }).getByText('south').waitFor()
+  await page.getByRole('button', { name: 'Good answer' }).click()
+  await page.locator('button[aria-pressed=true]', { hasText: 'Good answer' }).waitFor()
+  expect(await shop.run(`SELECT verdict FROM log.answer_judgements`)).toEqual([['good']])
+  await page.getByRole('link', { name: 'Its record' }).click()
+  await page.locator('h1', { hasText: 'How many homes' }).waitFor()
+  await page.getByRole('region', { name: 'Rows of query 1' }).getByText('south').waitFor()
+  const asked = shop.model.asked.length
+  await page.getByRole('button', { name: 'Ask again from the record' }).click()
+  await page.locator('section pre', { hasText: 'Ten in each of the two.' }).waitFor()
+  expect(shop.model.asked).toHaveLength(asked)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('two agents are asked the same, and each is told what it said before', async () => {
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker&beside=shop/other')
+  for (const question of ['First?', 'Second?']) {
+    await page.getByLabel('Question').fill(question)
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.locator('.rounds > li', { hasText: question }).locator('article[aria-busy=false] footer').nth(1).waitFor()
+  }
+  expect(await page.getByText('Ten in each of the two.').count()).toBe(4)
+  expect(
+    shop.model.asked
+      .at(-1)
+      ?.messages.filter(({ role }) => role === 'user')
+      .map(({ content }) => content),
+  ).toEqual(['First?', 'Second?'])
+  await page.context().close()
+})
+
+test('an answer is stopped, and a model that fails is told with what to do', async () => {
+  let goOn = (): void => undefined
+  const waiting = new Promise<void>((resolve) => (goOn = resolve))
+  const script = shop.model.script
+  shop.model.script = async () => {
+    await waiting
+    return 'Too late.'
+  }
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  await page.getByLabel('Question').fill('Slowly?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByText('Stopped.').waitFor()
+  goOn()
+  shop.model.script = () => ({ error: { message: 'no such key', type: 'invalid_request_error' }, status: 401 })
+  await page.getByLabel('Question').fill('Refused?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  shop.model.script = script
+  await page.context().close()
+})
+
+test('what agents say is shown as text', async () => {
+  const script = shop.model.script
+  const markup = '<img src=x onerror="window.ran = 1"> [a](javascript:window.ran=1) <script>window.ran = 1</script>'
+  shop.model.script = () => markup
+  const { page, misdeeds } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  await page.getByLabel('Question').fill(markup)
+  await page.keyboard.press('Enter')
+  await page.locator('.said .text', { hasText: markup }).waitFor()
+  await page.getByRole('link', { name: 'Its record' }).click()
+  await page.locator('.answer-text', { hasText: markup }).waitFor()
+  expect(await page.evaluate('window.ran')).toBeUndefined()
+  expect(await page.locator('main img, main script').count()).toBe(0)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  shop.model.script = script
+  await page.context().close()
+})
+
+test.each([
+  ['a conversation', '#/playground?agent=shop/broker', 'Ask an agent', 'Question'],
+  ['the answers', '#/answers', 'Answers', 'How many homes'],
+] as const)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
+  for (const [width, colorScheme] of [
+    [360, 'light'],
+    [1280, 'dark'],
+    [2560, 'light'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, shop.url, hash, { viewport: { width, height: 900 }, colorScheme })
+    await page.locator('h1', { hasText: title }).waitFor()
+    await page.locator('main').getByText(content).first().waitFor()
+    if (title === 'Ask an agent') {
+      await page.getByLabel('Question').fill('How many homes are in each district?')
+      await page.keyboard.press('Enter')
+      await page.getByText('Ten in each of the two.').waitFor()
+    } else await page.getByText('shop.broker').first().waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser, Page, Route } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { send, sql, startTestService } from '../../support/service.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  ;({ url } = service)
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+  for (const statement of [
+    'CREATE PROJECT shop',
+    `CREATE SKILL shop.rents USING type = 'sql', database = 'files', tables = ['homes']`,
+    `CREATE AGENT shop.broker USING model = 'gpt-4o', skills = ['rents'], openai_api_key = 'sk-1'`,
+    'ALTER AGENT shop.broker SET temperature = 0.2',
+    'CREATE VIEW shop.one AS (SELECT 1 AS a)',
+    'DROP VIEW shop.one',
+  ])
+    expect((await sql(url, statement)).type).not.toBe('error')
+})
+afterAll(() => undoAll(undo))
+
+const head = async (): Promise<number> => ((await send(url, 'GET', '/api/events?limit=1')).body as { head: number }).head
+const grow = async (): Promise<void> => {
+  await sql(url, `ALTER AGENT shop.broker SET temperature = ${Math.random().toFixed(6)}`)
+}
+
+test.each([
+  ['audit', '#/audit?event=3', 'Audit', 'Proven'],
+  ['comparison', '#/compare?from=2', 'Compare', 'broker'],
+] as const)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
+  for (const [width, colorScheme] of [
+    [360, 'light'],
+    [1280, 'dark'],
+    [2560, 'light'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
+    await page.locator('h1', { hasText: title }).waitFor()
+    await page.locator('main').getByText(content).first().waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
+
+test('every event of logs of many sizes is proven by the page itself', async () => {
+  const { page } = await openPage(browser, url, '#/audit')
+  for (let rounds = 0; rounds < 6; rounds++) {
+    const size = await head()
+    for (const position of new Set([1, 2, 3, size - 1, size])) {
+      await page.goto(`${url}/#/audit?event=${position}`)
+      await page.getByLabel('An event').getByText(`the event at position ${position} of the log with ${size} events`).waitFor()
+      expect(await page.getByLabel('An event').getByText('Proven').count()).toBe(1)
+    }
+    await grow()
+    await page.reload()
+  }
+  await page.context().close()
+})
+
+/** A page with a kept head, over a log that has grown since by so many events. */
+const withKeptHead = async (growth: number): Promise<{ page: Page; size: number }> => {
+  const { page } = await openPage(browser, url, '#/audit')
+  const size = await head()
+  await page.getByRole('button', { name: 'Keep this head' }).click()
+  await page.getByText(`The first ${size} events are those of then`).waitFor()
+  for (let i = 0; i < growth; i++) await grow()
+  return { page, size }
+}
+
+test('a kept head holds while the log grows, in a later visit, and as a file', async () => {
+  for (const growth of [1, 2, 5]) {
+    const { page, size } = await withKeptHead(growth)
+    await page.reload()
+    await page.getByText(`The first ${size} events are those of then`).waitFor()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as a file' }).click()
+    const file = await (await saved).path()
+    await page.getByRole('button', { name: /^Forget/ }).click()
+    await page.getByText('No head is kept').waitFor()
+    await page.getByLabel('Take from a file').setInputFiles(file)
+    await page.getByText(`The first ${size} events are those of then`).waitFor()
+    await page.context().close()
+  }
+})
+
+const answerOf = async (route: Route) => {
+  const response = await route.fetch()
+  return { response, text: await response.text() }
+}
+const flip = (base64: string): string => {
+  const bytes = Buffer.from(base64, 'base64')
+  bytes[5] = (bytes[5] ?? 0) ^ 1
+  return bytes.toString('base64')
+}
+
+test.each([
+  ['the text of the event', '**/api/events/3', (text: string) => text.replace('"rents"', '"Rents"')],
+  ['a space in it', '**/api/events/3', (text: string) => text.replace(',', ', ')],
+  [
+    'a hash of the way',
+    '**/api/log/proofs/inclusion?*',
+    (text: string) =>
+      JSON.stringify({
+        ...JSON.parse(text),
+        hashes: (JSON.parse(text) as { hashes: string[] }).hashes.map((hash, i) => (i === 1 ? flip(hash) : hash)),
+      }),
+  ],
+  [
+    'the length of the way',
+    '**/api/log/proofs/inclusion?*',
+    (text: string) => JSON.stringify({ ...JSON.parse(text), hashes: (JSON.parse(text) as { hashes: string[] }).hashes.slice(1) }),
+  ],
+  ['no way at all', '**/api/log/proofs/inclusion?*', (text: string) => JSON.stringify({ ...JSON.parse(text), hashes: [] })],
+])('an event that is not what the head says is told: %s', async (_, address, change) => {
+  const { page } = await openPage(browser, url, '#/audit')
+  await page.route(address, async (route) => {
+    const { response, text } = await answerOf(route)
+    const changed = change(text)
+    expect(changed).not.toBe(text)
+    await route.fulfill({ response, body: changed })
+  })
+  await page.goto(`${url}/#/audit?event=3`)
+  await page.getByLabel('An event').getByText('BROKEN').waitFor()
+  await page.context().close()
+})
+
+test('a past that was changed is told by a kept head, also when everything after it was made again', async () => {
+  const { page, size } = await withKeptHead(3)
+  // Another log of the same name: the service signs a root that does not go on from the kept one.
+  await page.evaluate(
+    `(() => { const kept = JSON.parse(localStorage.getItem('mindledger.heads')); kept[0].note = kept[0].note.replace(/\\n([A-Za-z0-9+/]{10})/, (all, some) => '\\n' + [...some].reverse().join('')); localStorage.setItem('mindledger.heads', JSON.stringify(kept)) })()`,
+  )
+  await page.reload()
+  await page.getByText(`The first ${size} events are not those of then: the past was changed.`).waitFor()
+  await page.context().close()
+})
+
+test('a log that became shorter is told, and so is the head of another log', async () => {
+  const { page, size } = await withKeptHead(0)
+  await page.evaluate(
+    `(() => { const kept = JSON.parse(localStorage.getItem('mindledger.heads')); kept[0].note = kept[0].note.replace('\\n${size}\\n', '\\n${size + 900}\\n'); localStorage.setItem('mindledger.heads', JSON.stringify(kept)) })()`,
+  )
+  await page.reload()
+  await page.getByText('events are gone').waitFor()
+  await page.evaluate(
+    `(() => { const kept = JSON.parse(localStorage.getItem('mindledger.heads')); kept[0].note = 'mindledger/other' + kept[0].note.slice(kept[0].note.indexOf('\\n')); localStorage.setItem('mindledger.heads', JSON.stringify(kept)) })()`,
+  )
+  await page.reload()
+  await page.getByText('It is the head of another log').waitFor()
+  await page.context().close()
+})
+
+test('a head with a signature of somebody else is told', async () => {
+  const { page } = await openPage(browser, url, '#/')
+  await page.route('**/api/log/checkpoint', async (route) => {
+    const { response, text } = await answerOf(route)
+    const [, signature = ''] = /^— \S+ (\S+)$/m.exec(text) ?? []
+    await route.fulfill({ response, body: text.replace(signature, flip(signature)) })
+  })
+  await page.goto(`${url}/#/audit`)
+  await page.getByText('It is NOT of the key of this service.').waitFor()
+  await page.context().close()
+})
+
+test('a comparison lists what was created, changed and deleted, with what differs', async () => {
+  const created = ((await sql(url, `SELECT min(position) FROM log.events WHERE type = 'AgentCreated'`)).data[0]?.[0] ?? 0) as number
+  const { page, misdeeds } = await openPage(browser, url, `#/compare?from=${created}`)
+  const agent = page.locator('details', { hasText: 'shop.broker' })
+  await agent.getByText('agent changed').waitFor()
+  expect(await page.getByText('shop.rents').count()).toBe(0)
+  await agent.locator('summary').click()
+  await agent.getByText('temperature').first().waitFor()
+  await page.getByLabel(/^From/).fill('1')
+  await page.getByLabel(/^To/).fill(String(created))
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await page.getByText('agent created').waitFor()
+  await page.getByText('skill created').waitFor()
+  expect(new URL(page.url()).hash).toContain(`to=${created}`)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('the slider shows everything as of a position, by keys, and now again', async () => {
+  const { page, misdeeds } = await openPage(browser, url, '#/resources/skill')
+  await page.locator('th', { hasText: 'rents' }).waitFor()
+  await page.getByRole('button', { name: 'Now' }).click()
+  await page.getByRole('slider').focus()
+  await page.keyboard.press('Home')
+  await page.getByText('As of 1').waitFor()
+  await page.getByText('No skills here').waitFor()
+  await page.getByRole('slider').focus()
+  await page.keyboard.press('End')
+  await page.locator('th', { hasText: 'rents' }).waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})

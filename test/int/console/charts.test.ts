@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { startTestService } from '../../support/service.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  ;({ url } = service)
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+})
+afterAll(() => undoAll(undo))
+
+const queryPage = (sql: string, more: Record<string, string> = {}): string => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
+
+const series = `SELECT DATE '2024-01-01' + CAST(i AS INTEGER) AS day, ['a', 'b'][i % 2 + 1] AS shop, i * 1.5 AS sold, i AS sold_min, i * 2 AS sold_max FROM range(200) AS t(i)`
+
+test.each([
+  ['a line over time', series, 'sold by day', 'path'],
+  ['bars of names', `SELECT 'n' || i AS name, i AS n FROM range(12) AS t(i)`, 'n by name', 'rect'],
+  ['dots of two numbers', 'SELECT i AS a, i * i AS b FROM range(300) AS t(i)', 'b by a', 'circle'],
+  ['how a number is spread', 'SELECT i % 17 AS a FROM range(300) AS t(i)', 'How a is spread', 'rect'],
+])('%s is proposed for an answer, and anybody can use it', async (_, sql, label, mark) => {
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1280, 'light'],
+    [2560, 'dark'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, queryPage(sql, { view: 'chart' }), {
+      viewport: { width, height: 900 },
+      colorScheme,
+    })
+    await page.getByRole('button', { name: 'Run' }).click()
+    const picture = page.getByRole('img', { name: label })
+    await picture.locator(mark).first().waitFor({ state: 'attached' })
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
+
+test('a chart is changed, its address has it, and it is saved as SVG and PNG', async () => {
+  const { page, misdeeds } = await openPage(browser, url, queryPage(series, { view: 'chart' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('combobox', { name: 'Chart' }).selectOption('bar')
+  await page.getByRole('combobox', { name: 'Up' }).selectOption('sold_max')
+  await page.getByRole('img', { name: 'sold_max by day' }).locator('rect').first().waitFor({ state: 'attached' })
+  expect(new URL(page.url()).hash).toMatch(/kind=bar/)
+  for (const [button, start] of [
+    ['SVG', '<svg'],
+    ['PNG', '\x89PNG'],
+  ] as const) {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: button }).click()
+    const file = readFileSync(await (await saved).path(), 'latin1')
+    expect(file.slice(0, start.length)).toBe(start)
+    expect(file.length).toBeGreaterThan(2_000)
+    expect(file).not.toContain('var(--')
+  }
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('the whole answer is saved as CSV and as JSON lines, with its parameters', async () => {
+  const { page } = await openPage(browser, url, queryPage('SELECT i, i * :factor AS x FROM range(3) AS t(i)'))
+  await page.getByLabel(':factor').fill('2.5')
+  for (const [button, lines] of [
+    ['CSV', ['i,x', '0,0', '1,2.5', '2,5']],
+    ['JSON lines', ['{"type":"table"', '[[0,']],
+  ] as const) {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: button }).click()
+    const file = readFileSync(await (await saved).path(), 'utf8')
+    for (const line of lines) expect(file).toContain(line)
+  }
+  await page.context().close()
+})

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { startTestService } from '../../support/service.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+})
+afterAll(() => undoAll(undo))
+
+const csv = `size,district,rent\n${Array.from({ length: 240 }, (_, i) => `${20 + (i % 80)},${['north', 'south'][i % 2]},${300 + 9 * (i % 80) + 60 * (i % 2)}`).join('\n')}\n`
+
+test('a new user goes from an empty service to an upload, a model, a prediction, a chart, a history and a proof', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  const { page, misdeeds } = await openPage(browser, url)
+  await page.getByText('Nothing is here yet').waitFor()
+  await page.locator('input[type=file]').setInputFiles({ name: 'Homes.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+  await page.locator('h1', { hasText: 'homes' }).waitFor()
+  await page.getByRole('region', { name: 'First rows' }).getByText('north').first().waitFor()
+
+  await page.getByRole('link', { name: 'Train a model' }).click()
+  await page.locator('.columns > li', { hasText: 'rent' }).getByRole('button', { name: 'Predict this' }).click()
+  await page.getByRole('button', { name: 'Train', exact: true }).click()
+  await page.getByText('What it uses').waitFor()
+
+  await page.getByRole('tab', { name: 'Try it' }).click()
+  await page.getByLabel('size', { exact: true }).fill('60')
+  await page.getByLabel('district').selectOption('south')
+  await page.getByRole('button', { name: 'Predict rent' }).click()
+  await page.locator('output').waitFor()
+  const rent = Number((await page.locator('output').innerText()).replaceAll(',', ''))
+  expect(Math.abs(rent - 720)).toBeLessThan(90)
+
+  await page.getByRole('button', { name: 'Query it' }).click()
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('100 rows').first().waitFor()
+  await page.getByRole('tab', { name: 'Chart' }).click()
+  await page.locator('.picture circle').first().waitFor({ state: 'attached' })
+
+  await page.goto(`${url}/#/resources/model/mindsdb/rent?tab=history`)
+  await page.getByText('Model created').waitFor()
+
+  await page.goto(`${url}/#/audit`)
+  await page.getByRole('button', { name: 'Keep this head' }).click()
+  await page.getByText('events are those of then').waitFor()
+  await page.goto(`${url}/#/audit?event=3`)
+  await page.getByLabel('An event').getByText('Proven').waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('the sample leads to a model with one click, and anybody can use the first page', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1280, 'light'],
+    [2560, 'dark'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, '#/', { viewport: { width, height: 900 }, colorScheme })
+    await page.getByText('Nothing is here yet').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+  const { page, misdeeds } = await openPage(browser, url)
+  await page.getByRole('button', { name: 'Take a sample' }).click()
+  await page.getByRole('button', { name: 'Train', exact: true }).click()
+  await page.getByText('What it uses').waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('a database that cannot be reached is told before anything is kept', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  const { page } = await openPage(browser, url, '#/connect')
+  for (const [label, text] of [
+    ['Name', 'far'],
+    ['Host', '127.0.0.1'],
+    ['Port', '1'],
+    ['Database', 'd'],
+    ['User', 'u'],
+    ['Password', 'secret-7391'],
+  ] as const)
+    await page.getByLabel(label, { exact: true }).fill(text)
+  await page.getByRole('button', { name: 'Try it, and keep it' }).click()
+  await page.getByText('Nothing was kept.').waitFor()
+  expect(await page.locator('main').innerText()).not.toContain('secret-7391')
+  expect((await (await fetch(`${url}/api/databases/far`)).json()) as object).toMatchObject({ status: 404 })
+  await page.context().close()
+})
