@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -41,13 +42,19 @@ export const mindledgerWithoutRights = (args: readonly string[], env: Record<str
     ? runProgram('setpriv', ['--bounding-set=-all', '--inh-caps=-all', process.execPath, cliFile, ...args], { env })
     : mindledger(args, env)
 
-/** A port that was free a moment ago. */
+/**
+ * A port for a server that starts later, or again. It is below those that systems give to whoever asks for any and to outgoing
+ * connections: among these another test would have it meanwhile.
+ */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const port = randomInt(15_000, 32_000)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return freePort()
+  }
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  return port
 }

@@ -116,8 +116,8 @@ let connections = 0
 export const startPostgres = async (flags: readonly string[] = []): Promise<Postgres> => {
   const directory = mkdtempSync(join(tmpdir(), 'mindledger-pg-'))
   chmodSync(directory, 0o755)
-  const port = await freePort()
   const { postgres, data } = await makeCluster(directory)
+  const port = await freePort()
   const settings = ['fsync=off', 'max_connections=40', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting]), ...flags]
   const start = async () => {
