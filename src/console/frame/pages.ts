@@ -13,6 +13,7 @@ const pages: readonly Page[] = [
   { pattern: '/connect', load: () => import('../pages/home/connect.js') },
   { pattern: '/query', load: () => import('../pages/query/query.js') },
   { pattern: '/resources', load: () => import('../pages/resources/resources.js') },
+  { pattern: '/new/:kind', load: () => import('../pages/resources/create.js') },
   { pattern: '/resources/:kind', load: () => import('../pages/resources/list.js') },
   { pattern: '/resources/:kind/:project/:name', load: () => import('../pages/resources/one.js') },
   { pattern: '/models', load: () => import('../pages/models/models.js') },

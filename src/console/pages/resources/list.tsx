@@ -3,7 +3,7 @@ import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { hrefOf, momentShown } from '../../basics/place.js'
+import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { shown } from '../../parts/value.js'
 import { kindNamed, listResources, pathOfResource, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
@@ -61,6 +61,9 @@ const Rows = ({ info, listed, records }: { info: KindInfo; listed: ResourceListe
   </div>
 )
 
+/** Where one of a kind is made: a file is uploaded, and a model trained. */
+const placeToMake = ({ kind }: KindInfo): string => ({ file: '/', model: '/models/new', database: '/connect' })[kind] ?? pathOf('new', kind)
+
 /** The resources of one kind, of all projects. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
@@ -74,6 +77,11 @@ export default ({ params: { kind = '' } }: PageProps) => {
     <>
       <div class="title">
         <h1>{info.title}</h1>
+        {at === undefined && (
+          <a class="button" href={hrefOf(placeToMake(info))}>
+            New
+          </a>
+        )}
         <label class="inline">
           <span>Filter</span>
           <input type="search" value={filter.value} onInput={({ currentTarget }) => (filter.value = currentTarget.value)} />

@@ -7,8 +7,9 @@ import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basic
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
 import { Tabs } from '../../parts/tabs.js'
+import { Edit } from './edit.js'
 import { History } from './history.js'
-import { apiPathOf, kindNamed, projectOf, type KindInfo } from '../../basics/kinds.js'
+import { apiPathOf, kindNamed, pathOfResource, projectOf, type KindInfo } from '../../basics/kinds.js'
 
 type Resource = Record<string, Value>
 
@@ -72,6 +73,9 @@ const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: stri
     </div>
   )
 }
+
+/** Kinds that a form changes. A file is uploaded again, a model trained again, and a job made anew. */
+const editable: ReadonlySet<string> = new Set(['skill', 'agent', 'chatbot', 'view', 'database', 'knowledge_base'])
 
 const previewedMax = 50
 
@@ -144,6 +148,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
         tabs={[
           { id: 'record', name: 'Record' },
           ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
+          ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
           { id: 'history', name: 'History' },
         ]}
         chosen={tab}
@@ -151,6 +156,14 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
       >
         {tab === 'history' ? (
           <History info={info} path={path} changed={reload} />
+        ) : tab === 'edit' && at === undefined ? (
+          <Edit
+            info={info}
+            path={path}
+            done={(renamed) =>
+              renamed === undefined || renamed === name ? reload() : go(pathOfResource(kind, project, renamed), { tab: 'edit' })
+            }
+          />
         ) : tab === 'rows' && query !== undefined ? (
           <Preview query={query} at={at} />
         ) : (

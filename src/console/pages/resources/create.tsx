@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals'
+import { bodyForm } from '../../api/schemas.js'
+import { select } from '../../api/sql.js'
+import { kindNamed, pathOfResource } from '../../basics/kinds.js'
+import { useLoaded } from '../../basics/loading.js'
+import type { PageProps } from '../../basics/page-props.js'
+import { go, hrefOf, pathOf } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { ResourceForm } from './form.js'
+
+/** A new resource of a kind. */
+export default ({ params: { kind = '' } }: PageProps) => {
+  const info = kindNamed(kind)
+  const project = useSignal('mindsdb')
+  const { loaded, reload } = useLoaded(
+    async (signal) =>
+      info &&
+      Promise.all([
+        bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
+        select<{ name: string }>({ query: `SELECT name FROM log.resources WHERE kind = 'project' ORDER BY name LIMIT 10000`, signal }),
+      ]),
+    [kind],
+  )
+  if (!info) return <Empty title={`There is no kind ${kind}`} />
+  const { value, error } = loaded.value
+  const path = info.isInProject ? `projects/${encodeURIComponent(project.value)}/${info.plural}` : info.plural
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf(pathOf('resources', kind))}>{info.title}</a>
+      </p>
+      <h1>New: {kind.replace('_', ' ')}</h1>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value && (
+        <>
+          {info.isInProject && (
+            <label class="of-project">
+              Project
+              <select value={project.value} onChange={({ currentTarget }) => (project.value = currentTarget.value)}>
+                {value[1].map(({ name }) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
+          )}
+          <ResourceForm
+            key={kind}
+            form={value[0]}
+            method="POST"
+            path={path}
+            word="Create"
+            done={({ name }) => go(pathOfResource(kind, info.isInProject ? project.value : null, typeof name === 'string' ? name : ''))}
+          />
+        </>
+      )}
+    </>
+  )
+}

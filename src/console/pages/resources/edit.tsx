@@ -1,0 +1,41 @@
+import { request } from '../../api/request.js'
+import { bodyForm } from '../../api/schemas.js'
+import type { Value } from '../../api/sql.js'
+import type { KindInfo } from '../../basics/kinds.js'
+import { useLoaded } from '../../basics/loading.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { ResourceForm } from './form.js'
+
+/** The name that the API's document gives to a resource in a path. */
+const segments: Readonly<Record<string, string>> = { knowledge_base: 'base' }
+
+/** A form with what a resource is now. */
+export const Edit = ({ info, path, done }: { info: KindInfo; path: string; done: (renamed: string | undefined) => void }) => {
+  const segment = segments[info.kind] ?? info.kind
+  const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const [form, response] = await Promise.all([bodyForm('put', described), request(path, { signal })])
+      return { form, etag: response.headers.get('ETag') ?? undefined, record: (await response.json()) as Record<string, Value> }
+    },
+    [path],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return (
+    <ResourceForm
+      key={value.etag}
+      form={value.form}
+      record={value.record}
+      method="PUT"
+      path={path}
+      etag={value.etag}
+      word="Save"
+      done={({ name }) => {
+        done(typeof name === 'string' ? name : undefined)
+        reload()
+      }}
+    />
+  )
+}

@@ -1,0 +1,84 @@
+import type { Field } from '../../api/schemas.js'
+import type { Value } from '../../api/sql.js'
+
+/** Texts that have lines. */
+const long = /query|prompt|statement/
+
+/** What a control shows of a value. */
+export const textOf = (form: Field['form'], value: Value | undefined): string => {
+  if (value === null || value === undefined) return ''
+  if (form === 'list' && Array.isArray(value))
+    return value
+      .map((one) =>
+        one !== null && typeof one === 'object' && !Array.isArray(one) && 'name' in one
+          ? String(one['name'])
+          : typeof one === 'string'
+            ? one
+            : JSON.stringify(one),
+      )
+      .join('\n')
+  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)
+}
+
+/**
+ * What a control means; undefined is nothing.
+ *
+ * @throws Error that says what to write
+ */
+export const valueOf = ({ name, form }: Field, text: string): Value | undefined => {
+  if (text.trim() === '') return undefined
+  if (form === 'flag') return text === 'true'
+  if (form === 'list')
+    return text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+  if (form === 'number') {
+    if (!Number.isFinite(Number(text))) throw new Error(`${name} is a number`)
+    return Number(text)
+  }
+  if (form === 'text' || (form === 'mixed' && !/^\s*[{[]/.test(text))) return text
+  try {
+    return JSON.parse(text) as Value
+  } catch (error) {
+    throw new Error(`${name} is no JSON: ${error instanceof Error ? error.message : ''}. Write {"key": "value"}.`, { cause: error })
+  }
+}
+
+type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean }
+
+/** A control for a member of a body. */
+export const Control = ({ field: { name, form, isRequired, description }, text, set, isWrong }: Props) => {
+  const common = { 'aria-invalid': isWrong || undefined, required: isRequired }
+  const isLong = form === 'list' || form === 'object' || form === 'mixed' || long.test(name)
+  return (
+    <label>
+      <span>
+        {name.replaceAll('_', ' ')} {isRequired && <span class="quiet">required</span>}
+      </span>
+      {form === 'flag' ? (
+        <select {...common} value={text} onChange={({ currentTarget }) => set(currentTarget.value)}>
+          <option value="">as it is</option>
+          <option value="true">yes</option>
+          <option value="false">no</option>
+        </select>
+      ) : isLong ? (
+        <textarea
+          {...common}
+          rows={Math.min(14, Math.max(form === 'mixed' ? 1 : 3, text.split('\n').length))}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+      ) : form === 'number' ? (
+        <input {...common} type="number" value={text} onInput={({ currentTarget }) => set(currentTarget.value)} />
+      ) : (
+        <input {...common} value={text} onInput={({ currentTarget }) => set(currentTarget.value)} />
+      )}
+      <small class="quiet">
+        {description ??
+          { list: 'one a line', object: 'an object in JSON', mixed: 'a name, or an object in JSON', text: '', number: '', flag: '' }[form]}
+      </small>
+    </label>
+  )
+}

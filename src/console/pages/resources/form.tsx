@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals'
+import { request, type ApiError } from '../../api/request.js'
+import type { BodyForm, Field } from '../../api/schemas.js'
+import type { Value } from '../../api/sql.js'
+import { asApiError } from '../../basics/loading.js'
+import { Refusal } from '../../parts/notice.js'
+import { Control, textOf, valueOf } from './fields.js'
+
+type Props = {
+  form: BodyForm
+  /** What the resource is now; nothing if it is to be created. */
+  record?: Record<string, Value>
+  method: 'POST' | 'PUT'
+  /** Of the API. */
+  path: string
+  /** The version that is changed: another one in between is a conflict. */
+  etag?: string | undefined
+  word: string
+  done: (sent: Record<string, Value>) => void
+}
+
+/** Members of a body that only change others, which a form shows whole. */
+const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
+
+/** A form as the API describes it: only what was changed is sent. */
+export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, done }: Props) => {
+  const shown = fields.filter((field) => !isHelper(field))
+  const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
+  const texts = useSignal(was)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const events = useSignal<string | undefined>(undefined)
+  const isSending = useSignal(false)
+  const changed = (): Record<string, Value> =>
+    Object.fromEntries(
+      shown.flatMap((field): [string, Value][] => {
+        const text = texts.value[field.name] ?? ''
+        if (text === was[field.name]) return []
+        const value = valueOf(field, text)
+        // What was taken out is none; where there was nothing, nothing is sent.
+        return value === undefined ? (record === undefined ? [] : [[field.name, null]]) : [[field.name, value]]
+      }),
+    )
+  const send = async (isDryRun: boolean) => {
+    isSending.value = true
+    error.value = undefined
+    events.value = undefined
+    try {
+      const body = changed()
+      const response = await request(path, {
+        method,
+        body: { [member]: body },
+        headers: { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) },
+      })
+      if (isDryRun) events.value = JSON.stringify(await response.json(), null, 2)
+      else done(body)
+    } catch (refused) {
+      error.value = asApiError(refused)
+    } finally {
+      isSending.value = false
+    }
+  }
+  const isWrong = ({ name }: Field): boolean => error.value !== undefined && new RegExp(`\\b${name}\\b`).test(error.value.message)
+  return (
+    <form
+      class="resource-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send(false)
+      }}
+    >
+      {shown.map((field) => (
+        <Control
+          key={field.name}
+          field={field}
+          text={texts.value[field.name] ?? ''}
+          set={(text) => (texts.value = { ...texts.value, [field.name]: text })}
+          isWrong={isWrong(field)}
+        />
+      ))}
+      {error.value && <Refusal error={error.value} />}
+      {events.value !== undefined && (
+        <div class="notice" role="status">
+          <p>These events would be recorded:</p>
+          <pre>{events.value}</pre>
+        </div>
+      )}
+      <div class="row">
+        <button type="submit" class="primary" disabled={isSending.value}>
+          {word}
+        </button>
+        <button
+          type="button"
+          disabled={isSending.value}
+          onClick={(event) => event.currentTarget.form?.reportValidity() === true && void send(true)}
+        >
+          What would happen
+        </button>
+      </div>
+      <p class="quiet">Secrets are encrypted before they are kept. A secret that shows as ****** stays as it is.</p>
+    </form>
+  )
+}

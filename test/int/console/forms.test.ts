@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { send, sql, startTestService } from '../../support/service.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  ;({ url } = service)
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+  for (const statement of [
+    'CREATE PROJECT shop',
+    `CREATE SKILL shop.rents USING type = 'sql', database = 'files', tables = ['homes']`,
+    `CREATE AGENT shop.broker USING model = 'gpt-4o', skills = ['rents'], openai_api_key = 'sk-planted-1'`,
+    `CREATE DATABASE far WITH ENGINE = 'slack', PARAMETERS = {"token": "xoxb-planted-2"}`,
+    'CREATE VIEW shop.one AS (SELECT 1 AS a)',
+  ])
+    expect((await sql(url, statement)).type).not.toBe('error')
+})
+afterAll(() => undoAll(undo))
+
+test.each([
+  ['project', { name: 'office' }, '/api/projects/office', { name: 'office' }],
+  [
+    'skill',
+    { name: 'prices', type: 'sql', params: '{"database": "files"}' },
+    '/api/projects/shop/skills/prices',
+    { params: { database: 'files' } },
+  ],
+  [
+    'agent',
+    { name: 'helper', 'model name': 'gpt-4o', skills: 'rents', params: '{"temperature": 0.3}' },
+    '/api/projects/shop/agents/helper',
+    { params: { temperature: 0.3 } },
+  ],
+  ['view', { name: 'two', query: 'SELECT 2 AS b' }, '/api/projects/shop/views/two', { query: 'SELECT 2 AS b' }],
+  ['job', { name: 'nightly', query: 'SELECT 1', 'schedule str': 'every day' }, '/api/projects/shop/jobs/nightly', { query: 'SELECT 1' }],
+  ['knowledge_base', { name: 'papers' }, '/api/projects/shop/knowledge_bases/papers', { name: 'papers' }],
+  [
+    'chatbot',
+    { name: 'bot', 'agent name': 'broker', 'database name': 'far', 'is running': false },
+    '/api/projects/shop/chatbots/bot',
+    { name: 'bot' },
+  ],
+] as const)('a form makes a %s, and shows before what it would record', async (kind, fields, path, expected) => {
+  const { page, misdeeds } = await openPage(browser, url, `#/resources/${kind}`)
+  await page.getByRole('link', { name: 'New' }).click()
+  await page.locator('h1', { hasText: 'New' }).waitFor()
+  await page.locator('form').waitFor()
+  if (kind !== 'project') await page.getByLabel('Project', { exact: false }).selectOption('shop')
+  for (const [label, value] of Object.entries(fields)) {
+    const control = page.getByLabel(new RegExp(`^${label}( required)?`)).first()
+    if (typeof value === 'boolean') await control.selectOption(String(value))
+    else await control.fill(value)
+  }
+  await page.getByRole('button', { name: 'What would happen' }).click()
+  await page.getByText('These events would be recorded').waitFor()
+  expect((await send(url, 'GET', path)).status).toBe(404)
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.locator('h1', { hasText: fields.name }).waitFor()
+  expect((await send(url, 'GET', path)).body).toMatchObject(expected)
+  misdeeds.errors = misdeeds.errors.filter((error) => !error.startsWith('Failed to load resource'))
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('an edit sends what was changed alone, keeps secrets, and tells of a change in between', async () => {
+  const { page } = await openPage(browser, url, '#/resources/agent/shop/broker?tab=edit')
+  await page.getByLabel(/^model name/).fill('gpt-5')
+  expect(await page.getByLabel(/^params/).inputValue()).not.toContain('sk-planted-1')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForFunction(`document.querySelector('form')?.textContent !== undefined`)
+  const agent = async () => (await send(url, 'GET', '/api/projects/shop/agents/broker')).body as { model_name: string; params: object }
+  await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5', params: { openai_api_key: '******' } })
+  await sql(url, 'ALTER AGENT shop.broker SET temperature = 0.9')
+  await page.getByLabel(/^model name/).fill('gpt-6')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel(/^model name/).inputValue()).toBe('gpt-6')
+  await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5' })
+  await page.context().close()
+})
+
+test('what is no JSON, and what the service refuses, is said at its field, and nothing that was written is lost', async () => {
+  const { page } = await openPage(browser, url, '#/new/skill')
+  await page.getByLabel(/^name/).fill('broken')
+  await page.getByLabel(/^type/).fill('sql')
+  await page.getByLabel(/^params/).fill('{"database": files}')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('alert').getByText('params is no JSON').waitFor()
+  expect(await page.getByLabel(/^params/).getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByLabel(/^params/).inputValue()).toBe('{"database": files}')
+  await page.context().close()
+})
+
+test.each(['skill', 'agent', 'chatbot', 'job', 'knowledge_base', 'view'])('anybody can use the form of a new %s', async (kind) => {
+  for (const [width, colorScheme] of [
+    [360, 'light'],
+    [1280, 'dark'],
+    [2560, 'light'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, `#/new/${kind}`, { viewport: { width, height: 900 }, colorScheme })
+    await page.locator('form').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
