@@ -83,3 +83,16 @@ test('the whole answer is saved as CSV and as JSON lines, with its parameters', 
   }
   await page.context().close()
 })
+
+test('the plan of a statement is shown without running it', async () => {
+  const { page, misdeeds } = await openPage(
+    browser,
+    url,
+    queryPage('SELECT range AS i FROM range(7) WHERE range > :least', { view: 'plan' }),
+  )
+  await page.getByLabel(':least').fill('3')
+  await page.locator('.plan', { hasText: 'range' }).waitFor()
+  expect(await page.getByText(/rows/).count()).toBe(0)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})

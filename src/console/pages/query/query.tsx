@@ -15,6 +15,7 @@ import { Editor, type Fault } from './editor.js'
 import { Grid } from './grid.js'
 import { forgetAll, note, past } from './past.js'
 import { answerMaxBytes } from './rows.js'
+import { Plan } from './plan.js'
 import { Running, type Outcome } from './running.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf } from './schema.js'
 
@@ -235,6 +236,7 @@ export default () => {
             { id: 'rows', name: 'Rows' },
             { id: 'columns', name: 'Columns' },
             { id: 'chart', name: 'Chart' },
+            { id: 'plan', name: 'Plan' },
             { id: 'past', name: 'My queries' },
           ]}
           chosen={view}
@@ -242,6 +244,8 @@ export default () => {
         >
           {view === 'past' ? (
             <Past choose={choosePast} />
+          ) : view === 'plan' ? (
+            <Plan sql={text.value} db={db} at={at} params={given()} />
           ) : store === undefined ? (
             outcome.type === 'none' && (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
