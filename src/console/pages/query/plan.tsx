@@ -1,35 +1,57 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { shown } from '../../parts/value.js'
 
-/** How a statement would be answered: what it becomes, what it reads, and what connected databases are sent. */
+type Line = { section: string; text: string }
+
+/** Who writes is not explained word by word. */
+const restMs = 400
+
+const titles: Readonly<Record<string, string>> = {
+  sql: 'What is run',
+  table: 'What is read',
+  model: 'What scores',
+  connection: 'What connected databases are sent',
+  plan: 'How',
+}
+
+/** The lines of each section, in their order. */
+const sectionsOf = (lines: readonly Line[]): [string, string][] => {
+  const sections = new Map<string, string[]>()
+  for (const { section, text } of lines) sections.set(section, [...(sections.get(section) ?? []), text])
+  return [...sections].map(([section, texts]) => [section, texts.join('\n')])
+}
+
+/** How a statement would be answered: what it becomes, what it reads, and what connected databases are sent. It is not run. */
 export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: string | undefined; params: Record<string, Value> }) => {
   const bare = sql.trim().replace(/;$/, '')
+  const rested = useSignal(bare)
+  useEffect(() => {
+    const timer = setTimeout(() => (rested.value = bare), restMs)
+    return () => clearTimeout(timer)
+  }, [bare])
   const { loaded, reload } = useLoaded(
-    async (signal) =>
-      bare === ''
-        ? []
-        : select<Record<string, Value>>({ query: /^explain\b/i.test(bare) ? bare : `EXPLAIN ${bare}`, db, at, params, signal }),
-    [bare, db, at, JSON.stringify(params)],
+    async (signal) => {
+      const wanted = rested.value
+      if (wanted === '') return []
+      return select<Line>({ query: /^explain\b/i.test(wanted) ? wanted : `EXPLAIN ${wanted}`, db, at, params, signal })
+    },
+    [rested.value, db, at, JSON.stringify(params)],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   if (value.length === 0) return <Empty title="Write a statement first" />
   return (
-    <dl class="fields plan">
-      {value.map((row, i) => {
-        const [name, ...others] = Object.values(row)
-        return (
-          <div key={i}>
-            <dt>{shown(name)}</dt>
-            <dd>
-              <pre>{others.map((one) => shown(one)).join('\n')}</pre>
-            </dd>
-          </div>
-        )
-      })}
-    </dl>
+    <div class="plan">
+      {sectionsOf(value).map(([section, text]) => (
+        <section key={section} aria-label={titles[section] ?? section}>
+          <h2>{titles[section] ?? section}</h2>
+          <pre class="card">{text}</pre>
+        </section>
+      ))}
+    </div>
   )
 }
