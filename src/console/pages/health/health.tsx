@@ -1,7 +1,12 @@
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { json, request } from '../../api/request.js'
+import { select, type Value } from '../../api/sql.js'
+import { pathOfResource } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
+import { hrefOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
+import { TimeLine } from '../../parts/time-line.js'
 import { bytesText, countText } from '../../parts/value.js'
 
 type Part = { ready: boolean; reason?: string }
@@ -39,9 +44,93 @@ const State = ({ name, part }: { name: string; part: Part }) => (
   </li>
 )
 
+/** Looks that are kept: some hours. */
+const keptMax = 2_000
+
+type Look = { seconds: number; memory: number; lag: number; requests: number }
+
+const sumOf = (metrics: readonly Metric[], name: string): number =>
+  metrics.filter((metric) => metric.name === name).reduce((sum, { value }) => sum + value, 0)
+
+/** Requests in each second between two looks. */
+const rateOf = (looks: readonly Look[]): number[] =>
+  looks.map(({ requests, seconds }, i) => {
+    const before = looks[i - 1]
+    return before === undefined || seconds === before.seconds ? 0 : Math.max(0, (requests - before.requests) / (seconds - before.seconds))
+  })
+
+const Lines = ({ looks }: { looks: readonly Look[] }) => {
+  const seconds = looks.map((look) => look.seconds)
+  return (
+    <div class="time-lines">
+      <TimeLine label="Memory" series={{ seconds, values: looks.map(({ memory }) => memory) }} text={bytesText} />
+      <TimeLine
+        label="Events behind"
+        series={{ seconds, values: looks.map(({ lag }) => lag) }}
+        text={(value) => countText(Math.round(value))}
+      />
+      <TimeLine
+        label="Requests a second"
+        series={{ seconds, values: rateOf(looks) }}
+        text={(value) => String(Number(value.toPrecision(2)))}
+      />
+    </div>
+  )
+}
+
+const runsMax = 20
+
+type Run = { project: string; job: string; started_at: string; outcome: string; error: string | null } & Record<string, Value>
+
+const JobRuns = () => {
+  const { loaded, reload } = useLoaded(
+    (signal) =>
+      select<Run>({
+        query: `SELECT project, job, started_at, outcome, error FROM log.job_runs ORDER BY position DESC LIMIT ${runsMax}`,
+        signal,
+      }),
+    [],
+  )
+  const { value, error } = loaded.value
+  return (
+    <section aria-label="Runs of jobs">
+      <h2>Runs of jobs</h2>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value?.length === 0 && <p class="quiet">No job has run.</p>}
+      {value && value.length > 0 && (
+        <ul class="newest">
+          {value.map(({ project, job, started_at, outcome, error: why }, i) => (
+            <li key={i}>
+              <a href={hrefOf(pathOfResource('job', project, job))}>
+                {project}.{job}
+              </a>{' '}
+              <span class={outcome === 'error' || outcome === 'interrupted' ? 'bad' : 'quiet'}>{outcome}</span>{' '}
+              <span class="quiet">
+                {started_at.slice(0, 19)} {why}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
 /** Whether everything works, and what it uses. */
 export default () => {
-  const { loaded, reload } = useLoaded(load, [])
+  const looks = useSignal<readonly Look[]>([])
+  const { loaded, reload } = useLoaded(async (signal) => {
+    const found = await load(signal)
+    const look = {
+      seconds: Date.now() / 1_000,
+      memory: sumOf(found.metrics, 'process_resident_memory_bytes') + sumOf(found.metrics, 'mindledger_analytics_resident_memory_bytes'),
+      lag: found.ready.sql.lag,
+      requests: sumOf(found.metrics, 'mindledger_http_request_duration_seconds_count'),
+    }
+    looks.value = [...looks.peek(), look].slice(-keptMax)
+    return found
+  }, [])
   useEffect(() => {
     const timer = setInterval(reload, lookEveryMs)
     return () => clearInterval(timer)
@@ -73,6 +162,8 @@ export default () => {
           <span class="quiet">{bytesText(disk.free)} free</span>
         </li>
       </ul>
+      <Lines looks={looks.value} />
+      <JobRuns />
       <h2>Disk by kind</h2>
       <dl class="fields">
         {Object.entries(disk.bytes)

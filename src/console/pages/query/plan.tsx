@@ -13,7 +13,6 @@ const titles: Readonly<Record<string, string>> = {
   sql: 'What is run',
   table: 'What is read',
   model: 'What scores',
-  connection: 'What connected databases are sent',
   plan: 'How',
 }
 
@@ -47,9 +46,11 @@ export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: str
   return (
     <div class="plan">
       {sectionsOf(value).map(([section, text]) => (
-        <section key={section} aria-label={titles[section] ?? section}>
+        <section key={section}>
           <h2>{titles[section] ?? section}</h2>
-          <pre class="card">{text}</pre>
+          <div class="scroll card" tabIndex={0} role="region" aria-label={titles[section] ?? section}>
+            <pre>{text}</pre>
+          </div>
         </section>
       ))}
     </div>

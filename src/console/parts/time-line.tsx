@@ -1,0 +1,58 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+
+/** Numbers over time: seconds since 1970, and one value for each. */
+export type Series = { seconds: readonly number[]; values: readonly number[] }
+
+const height = 120
+
+/**
+ * A line that goes on while it is looked at. The library and its style are loaded with the first one.
+ *
+ * @example <TimeLine label="Memory" series={{ seconds: [1, 2], values: [10, 12] }} text={bytesText} />
+ */
+export const TimeLine = ({ label, series, text }: { label: string; series: Series; text: (value: number) => string }) => {
+  const place = useRef<HTMLDivElement>(null)
+  const drawn = useRef<uPlot | undefined>(undefined)
+  const newest = useRef(series)
+  newest.current = series
+  useEffect(() => {
+    const element = place.current
+    if (!element) return undefined
+    let isWanted = true
+    const watching = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }))
+    void Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([{ default: Plot }]) => {
+      if (!isWanted) return
+      // A canvas takes colours, not the names of the style: these properties of the place have them.
+      const style = getComputedStyle(element)
+      const axis = { stroke: style.color, grid: { stroke: style.borderTopColor, width: 1 }, ticks: { show: false } }
+      drawn.current = new Plot(
+        {
+          ...{ width: element.clientWidth, height, legend: { show: false }, cursor: { show: false } },
+          scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+          axes: [axis, { ...axis, size: 74, values: (_, ticks) => ticks.map(text) }],
+          series: [{}, { stroke: style.outlineColor, width: 2, points: { show: false } }],
+        },
+        [[...newest.current.seconds], [...newest.current.values]],
+        element,
+      )
+      watching.observe(element)
+    })
+    return () => {
+      isWanted = false
+      watching.disconnect()
+      drawn.current?.destroy()
+      drawn.current = undefined
+    }
+  }, [])
+  useEffect(() => drawn.current?.setData([[...series.seconds], [...series.values]]), [series])
+  const last = series.values.at(-1)
+  return (
+    <figure class="time-line">
+      <figcaption>
+        {label} <strong>{last === undefined ? '' : text(last)}</strong>
+      </figcaption>
+      <div ref={place} role="img" aria-label={`${label} since this page was opened`} />
+    </figure>
+  )
+}
