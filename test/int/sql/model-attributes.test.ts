@@ -93,6 +93,9 @@ describe('a model of one learner', () => {
     const dealt = JSON.parse(String(plan.get('dealt'))) as { blocks: { from: string; rows: number; metrics: object | null }[] }
     expect(dealt.blocks[0]).toEqual({ from: '2025-01-03', to: '2025-06-03', rows: 60, metrics: null })
     expect(dealt.blocks.at(-1)).toMatchObject({ to: '2025-12-03', metrics: { mae: expect.any(Number) } })
+    const residuals = await rowsOf('DESCRIBE pays.residuals')
+    expect(residuals.reduce((total, { rows }) => total + Number(rows), 0)).toBe(60)
+    expect((await send(at.url, 'GET', '/api/projects/mindsdb/models/pays/describe?attribute=residuals')).body).toEqual(residuals)
     await created('mean', 'paid', "engine = 'constant'")
     expect((await sql(at.url, 'DESCRIBE mean.importances')).error_message).toContain('has no importances')
     const paid = 'SELECT m.paid, m.paid_min < m.paid AS below FROM files.visits AS v JOIN mean AS m'

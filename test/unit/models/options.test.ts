@@ -299,3 +299,22 @@ describe('what is told of classes', () => {
     for (const { from, to, confidence } of calibration) expect(confidence >= from && confidence <= to).toBe(true)
   })
 })
+
+describe('what is told of numbers', () => {
+  it('adds up: rows of like predictions, with what was true of them', () => {
+    const { residuals = [], metrics, rows } = trained(friedman(305, 5), 'y').report
+    expect(residuals).toHaveLength(20)
+    expect(residuals.reduce((total, each) => total + each.rows, 0)).toBe(rows)
+    const squares = residuals.reduce((total, { rows: some, rmse }) => total + some * rmse ** 2, 0)
+    expect(Math.sqrt(squares / rows)).toBeCloseTo(metrics['rmse']!, 10)
+    expect(residuals.map(({ predicted }) => predicted)).toEqual(residuals.map(({ predicted }) => predicted).sort((a, b) => a - b))
+    const [least, greatest] = [residuals[0]!, residuals.at(-1)!]
+    expect(greatest.actual).toBeGreaterThan(least.actual)
+  })
+
+  it('never tells of fewer than ten rows', () => {
+    const told = trained(friedman(39, 6), 'y').report.residuals ?? []
+    expect(told.map(({ rows }) => rows)).toEqual([13, 13, 13])
+    expect(trained(friedman(19, 6), 'y').report.residuals).toEqual([])
+  })
+})

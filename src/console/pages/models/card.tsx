@@ -2,6 +2,7 @@ import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
 import { countText } from '../../parts/value.js'
 import { figure, type Report } from './reports.js'
+import { Residuals } from './residuals.js'
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
 
@@ -87,8 +88,8 @@ const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
 )
 
 /** What was measured of a version, and what it learned from. All numbers are of rows that it had not seen. */
-export const Card = ({ report }: { report: Report }) => {
-  const { metrics, importances, classes, confusion, calibration, data, plan } = report
+export const Card = ({ report, target }: { report: Report; target: string }) => {
+  const { metrics, importances, classes, confusion, calibration, residuals, data, plan } = report
   return (
     <>
       {metrics.length > 0 && (
@@ -108,6 +109,13 @@ export const Card = ({ report }: { report: Report }) => {
               .map(({ column, importance }) => ({ name: column, value: importance, text: percent(importance) }))}
           />
           {importances.length > 40 && <p class="quiet">The first 40 of {importances.length} columns.</p>}
+        </>
+      )}
+      {residuals.length > 0 && (
+        <>
+          <h2>What it predicts, and what is true</h2>
+          <Residuals residuals={residuals} target={target} />
+          <p class="quiet">Rows that it had not learned from, in groups of like predictions. On the line it is right on average.</p>
         </>
       )}
       {confusion.length > 0 && (

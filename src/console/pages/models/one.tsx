@@ -10,8 +10,10 @@ import { Busy, Refusal } from '../../parts/notice.js'
 import { Tabs } from '../../parts/tabs.js'
 import { Attempt } from './attempt.js'
 import { Card } from './card.js'
+import { Dependence } from './dependence.js'
 import { Forecast } from './forecast.js'
 import { figure, isUnderWay, loadModel, loadReport, loadVersions, type ModelName, type ModelRecord } from './reports.js'
+import { Since } from './since.js'
 import { Versions } from './versions.js'
 import './style.css'
 
@@ -95,7 +97,13 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
       label={`About ${of.model}`}
       tabs={[
         { id: 'card', name: 'Card' },
-        isOfSeries ? { id: 'forecast', name: 'Forecast' } : { id: 'try', name: 'Try it' },
+        ...(isOfSeries
+          ? [{ id: 'forecast', name: 'Forecast' }]
+          : [
+              { id: 'try', name: 'Try it' },
+              { id: 'dependence', name: 'Dependence' },
+            ]),
+        { id: 'since', name: 'Since then' },
         { id: 'versions', name: 'Versions' },
       ]}
       chosen={tab}
@@ -103,8 +111,10 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
     >
       {error && <Refusal error={error} />}
       {!report && !error && <Busy />}
-      {report && tab === 'card' && <Card report={report} />}
+      {report && tab === 'card' && <Card report={report} target={record.predict} />}
       {report && tab === 'try' && <Attempt of={of} record={record} report={report} />}
+      {report && tab === 'dependence' && <Dependence of={of} record={record} report={report} />}
+      {report && tab === 'since' && <Since of={of} record={record} report={report} />}
       {report && tab === 'forecast' && <Forecast of={of} record={record} plan={report.plan} />}
       {tab === 'versions' && <Versions of={of} changed={reload} />}
     </Tabs>

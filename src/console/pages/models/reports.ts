@@ -77,6 +77,7 @@ export type Report = {
   classes: { class: string; rows: number; precision: number; recall: number }[]
   confusion: { actual: string; predicted: string; rows: number }[]
   calibration: { from: number; to: number; rows: number; confidence: number; accuracy: number }[]
+  residuals: { rows: number; predicted: number; actual: number; rmse: number }[]
   series: Record<string, Value>[]
 }
 
@@ -87,7 +88,18 @@ export const loadReport = async (
   at: string | undefined,
   signal: AbortSignal,
 ): Promise<Report> => {
-  const names = ['metrics', 'importances', 'features', 'data', 'plan', 'classes', 'confusion', 'calibration', 'series'] as const
+  const names = [
+    'metrics',
+    'importances',
+    'features',
+    'data',
+    'plan',
+    'classes',
+    'confusion',
+    'calibration',
+    'residuals',
+    'series',
+  ] as const
   const parts = await Promise.all(names.map((name) => part(model, version, name, at, signal)))
   return Object.fromEntries(names.map((name, i) => [name, parts[i] ?? []])) as unknown as Report
 }

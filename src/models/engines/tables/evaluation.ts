@@ -14,10 +14,15 @@ export type OfClass = { class: ClassLabel; rows: number; precision: number | nul
 /** The rows in a range of confidence: the model's confidence, and how often it was right. */
 export type CalibrationBin = { from: number; to: number; rows: number; confidence: number; accuracy: number }
 
-/** The evaluation of a training by its out-of-fold predictions; all fields but the metrics are for classes. */
+/** Rows whose predictions are alike, from the smallest on: what was predicted, what was true, and the root of the mean squared miss. */
+export type ResidualBin = { rows: number; predicted: number; actual: number; rmse: number }
+
+/** The evaluation of a training by its out-of-fold predictions. */
 export type Evaluation = {
   metrics: Metrics
-  /** Largest counts first, without those of 0. */
+  /** Of numbers: equally many rows each, by what was predicted. */
+  residuals?: readonly ResidualBin[]
+  /** Of classes, as all that follows: largest counts first, without those of 0. */
   confusion?: readonly Confused[]
   by_class?: readonly OfClass[]
   /** Equally wide ranges of confidence, without empty ones. */
@@ -28,6 +33,10 @@ export type Evaluation = {
 type Predicted = { predictions: Float64Array; weights: Float64Array | undefined }
 
 const bins = 10
+
+/** Of fewer rows a bin would tell of single ones. */
+const residualBinMinRows = 10
+const residualBinsMax = 20
 
 const decisionsOf = ({ labels, classes }: Target, { predictions, weights }: Predicted): Int32Array =>
   Int32Array.from(labels, (_, row) => decidedClass(predictions, row * classes.length, classes.length, weights))
@@ -68,6 +77,28 @@ const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predi
   )
 }
 
+/** Means of rows whose predictions are alike; none where there are too few rows for two bins. */
+const residualsOf = ({ labels }: Target, predictions: Float64Array): ResidualBin[] => {
+  const count = Math.min(residualBinsMax, Math.floor(labels.length / residualBinMinRows))
+  if (count < 2) return []
+  const order = Int32Array.from(labels.keys()).sort((one, other) => predictions[one]! - predictions[other]!)
+  return Array.from({ length: count }, (_, bin) => {
+    const rows = order.subarray(Math.floor((bin * order.length) / count), Math.floor(((bin + 1) * order.length) / count))
+    const sum = { predicted: 0, actual: 0, squares: 0 }
+    for (const row of rows) {
+      sum.predicted += predictions[row]!
+      sum.actual += labels[row]!
+      sum.squares += (predictions[row]! - labels[row]!) ** 2
+    }
+    return {
+      rows: rows.length,
+      predicted: sum.predicted / rows.length,
+      actual: sum.actual / rows.length,
+      rmse: Math.sqrt(sum.squares / rows.length),
+    }
+  })
+}
+
 /** The expected calibration error: the mean difference between confidence and accuracy, weighted by rows. */
 const calibrationError = (calibration: readonly CalibrationBin[], rows: number): number =>
   calibration.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.confidence - bin.accuracy), 0) / rows
@@ -85,7 +116,8 @@ const balancedAccuracy = (classes: readonly OfClass[]): number => {
  */
 export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
   const { labels, classes } = task
-  if (task.kind === 'regression') return { metrics: regressionMetrics(predicted.predictions, labels) }
+  if (task.kind === 'regression')
+    return { metrics: regressionMetrics(predicted.predictions, labels), residuals: residualsOf(task, predicted.predictions) }
   const decided = decisionsOf(task, predicted)
   const confusion = confusionOf(task, decided)
   const [ofClasses, calibration] = [byClass(task, confusion), calibrationOf(task, decided, predicted)]

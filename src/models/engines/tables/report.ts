@@ -6,7 +6,7 @@ import type { SeriesReport } from './series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'
-import { evaluateRows, type CalibrationBin, type Confused, type OfClass } from './evaluation.js'
+import { evaluateRows, type CalibrationBin, type Confused, type OfClass, type ResidualBin } from './evaluation.js'
 import type { Metrics } from '../../numerics/metrics.js'
 import type { Preset } from './plan.js'
 import type { ClassLabel, Exclusion, Task } from '../../data/task.js'
@@ -28,6 +28,8 @@ export type TrainReport = {
   plan: EffectivePlan
   seed: number
   metrics: Metrics
+  /** For numbers: what was predicted and what was true, in groups of rows. */
+  residuals?: readonly ResidualBin[]
   /** For classes: predicted against actual, precision and recall of each class, and the calibration of the confidence. */
   confusion?: readonly Confused[]
   by_class?: readonly OfClass[]

@@ -1,0 +1,147 @@
+import { quoted, select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Plotted } from '../../parts/plot.js'
+import { shown } from '../../parts/value.js'
+import { loadInputs, type Input } from './inputs.js'
+import type { ModelName, ModelRecord, Report } from './reports.js'
+
+/** Rows of the training's query that are asked for each value. */
+const sampleRows = 200
+const stepsOfNumber = 24
+const classesMax = 8
+
+type Point = { x: Value; y: number; name: string }
+
+const literal = (value: number | string): string => (typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`)
+
+/** The values that an input is set to; none of a text of any kind. */
+const stepsOf = (input: Input): (number | string)[] => {
+  if (input.form === 'text') return []
+  if (input.form === 'choice') return input.choices
+  const { least, greatest, type } = input
+  const steps = Array.from({ length: stepsOfNumber }, (_, i) => least + ((greatest - least) * i) / (stepsOfNumber - 1))
+  return [...new Set(type === 'integer' ? steps.map(Math.round) : steps.map((step) => Number(step.toPrecision(8))))]
+}
+
+/** A path in the explanation of a class. */
+const probabilityOf = (target: string, name: string): string =>
+  `avg(CAST(m.${quoted(`${target}_explain`)}->>${literal(`$."probability_class_${name.replaceAll('"', '\\"')}"`)} AS DOUBLE))`
+
+/**
+ * The statement that sets one input of real rows to each of its values, and predicts.
+ *
+ * @example statementOf(of, record, input, classes) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AS m …
+ */
+const statementOf = (of: ModelName, record: ModelRecord, input: Input, classes: readonly string[]): string => {
+  const column = quoted(input.name)
+  const outputs = classes.length === 0 ? [`avg(m.${quoted(record.predict)})`] : classes.map((name) => probabilityOf(record.predict, name))
+  const values = stepsOf(input).map(literal).join(', ')
+  return `SELECT t.${column} AS x, ${outputs.map((output, i) => `${output} AS y${i}`).join(', ')}
+FROM (
+  SELECT s.* EXCLUDE (${column}), g.${column}
+  FROM (SELECT * FROM (${record.fetch_data_query ?? ''}) USING SAMPLE ${sampleRows} ROWS) AS s
+  CROSS JOIN (SELECT unnest([${values}]) AS ${column}) AS g
+) AS t
+JOIN ${quoted(of.project)}.${quoted(of.model)}.${record.version} AS m
+GROUP BY 1 ORDER BY 1`
+}
+
+const Picture = ({ points, input, label }: { points: readonly Point[]; input: Input; label: string }) => (
+  <Plotted
+    label={`${label} by ${input.name}`}
+    inputs={[points]}
+    draw={(plot, width) => {
+      const isNamed = points.some(({ name }) => name !== '')
+      const colour = isNamed ? { stroke: 'name' } : { stroke: 'var(--accent)' }
+      const all = { width, height: 320, marginLeft: 60, className: 'plot', grid: true, color: { legend: isNamed } }
+      if (input.form === 'number')
+        return plot.plot({
+          ...all,
+          x: { label: input.name },
+          y: { label },
+          marks: [plot.lineY(points, { x: 'x', y: 'y', strokeWidth: 2, ...colour })],
+        })
+      return plot.plot({
+        ...{ ...all, height: Math.max(160, 34 * new Set(points.map(({ x }) => shown(x))).size), marginLeft: 140 },
+        x: { label },
+        y: { label: input.name, type: 'point' },
+        marks: [
+          plot.dot(points, {
+            x: 'y',
+            y: ({ x }: Point) => shown(x),
+            r: 6,
+            ...(isNamed ? { fill: 'name' } : { fill: 'var(--accent)' }),
+          }),
+        ],
+      })
+    }}
+  />
+)
+
+const Drawn = ({ of, record, input, classes }: { of: ModelName; record: ModelRecord; input: Input; classes: readonly string[] }) => {
+  const at = momentShown()
+  const query = statementOf(of, record, input, classes)
+  const db = record.data_source ?? undefined
+  const { loaded, reload } = useLoaded((signal) => select<Record<string, Value>>({ query, db, at, signal }), [query, at])
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy what="Asking the model" />
+  const outputs = classes.length === 0 ? [''] : classes
+  const points = value.flatMap((row) => outputs.map((name, i): Point => ({ x: row['x'] ?? null, y: Number(row[`y${i}`]), name })))
+  return (
+    <>
+      <Picture points={points} input={input} label={classes.length === 0 ? record.predict : `chance of each ${record.predict}`} />
+      <p>
+        <a class="button" href={hrefOf('/query', { sql: query, db })}>
+          Query it
+        </a>
+      </p>
+    </>
+  )
+}
+
+/** How the prediction changes with one input, the others being as they are in rows of the training's query. */
+export const Dependence = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    (signal) => loadInputs(record, report.features, at, signal),
+    [of.project, of.model, record.version, at],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  const possible = value.filter((input) => input.form !== 'text')
+  if (record.fetch_data_query === null || possible.length === 0)
+    return <Empty title="There is nothing to vary">The rows of the training cannot be read, or no input has values to choose from.</Empty>
+  // What the model uses most comes first.
+  const weights = new Map(report.importances.map(({ column, importance }) => [column, importance]))
+  const ordered = possible.toSorted((a, b) => (weights.get(b.name) ?? 0) - (weights.get(a.name) ?? 0))
+  const chosen = ordered.find(({ name }) => name === place.value.query.get('input')) ?? ordered[0]
+  const classes = report.classes.slice(0, classesMax).map((one) => String(one.class))
+  return (
+    <>
+      <div class="tools">
+        <label class="inline">
+          <span>Input</span>
+          <select value={chosen?.name} onChange={({ currentTarget }) => changeQuery({ input: currentTarget.value })}>
+            {ordered.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {chosen && <Drawn key={chosen.name} of={of} record={record} input={chosen} classes={classes} />}
+      {report.classes.length > classesMax && (
+        <p class="quiet">
+          The first {classesMax} of {report.classes.length} classes.
+        </p>
+      )}
+      <p class="quiet">
+        The mean over {sampleRows} rows of the training's query, each with this input set to every value. It says what the model does, not
+        what causes what.
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import { select, type Value } from '../../api/sql.js'
+import { shown } from '../../parts/value.js'
+import type { Feature, ModelName, ModelRecord } from './reports.js'
+
+/** How far the values of an input are from those of the training. */
+export type Drift = {
+  column: string
+  /** From 0, the same, to 1, nothing in common: half the sum of the differences between the shares of all parts. */
+  distance: number
+  /** The part that came much more often than before, in words. */
+  about: string
+}
+
+const sampleRows = 2_000
+const partsOfNumbers = 10
+
+type Rows = readonly Record<string, Value>[]
+
+const isNumber = ({ type }: Feature): boolean => type === 'integer' || type === 'number'
+
+/** Borders of parts with equally many values. */
+const bordersOf = (values: readonly number[]): number[] => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const borders = Array.from({ length: partsOfNumbers - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / partsOfNumbers)] ?? 0)
+  return [...new Set(borders)]
+}
+
+const sharesOf = (parts: readonly string[]): Map<string, number> => {
+  const shares = new Map<string, number>()
+  for (const part of parts) shares.set(part, (shares.get(part) ?? 0) + 1 / parts.length)
+  return shares
+}
+
+/** The part of a value: its range among numbers, else itself. */
+const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) => string) => {
+  const of = (row: Record<string, Value>): Value => row[feature.column] ?? null
+  if (!isNumber(feature)) return (row) => (of(row) === null ? 'no value' : shown(of(row)))
+  const borders = bordersOf(then.flatMap((row) => (of(row) === null ? [] : [Number(of(row))])))
+  return (row) => {
+    const value = of(row)
+    if (value === null) return 'no value'
+    const at = borders.findIndex((border) => Number(value) < border)
+    if (borders.length === 0) return 'any value'
+    if (at === 0) return `below ${borders[0] ?? ''}`
+    return at < 0 ? `from ${borders.at(-1) ?? ''} on` : `${borders[at - 1] ?? ''} to ${borders[at] ?? ''}`
+  }
+}
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`
+
+/**
+ * Compares the inputs of two sets of rows.
+ *
+ * @example driftOf([{ column: 'size', type: 'integer', … }], [{ size: 1 }], [{ size: 9 }]) // [{ column: 'size', distance: 1, … }]
+ */
+export const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =>
+  features
+    .map((feature) => {
+      const part = partsWith(feature, then)
+      const [before, after] = [sharesOf(then.map(part)), sharesOf(now.map(part))]
+      const gaps = [...new Set([...before.keys(), ...after.keys()])].map((name) => ({
+        name,
+        was: before.get(name) ?? 0,
+        is: after.get(name) ?? 0,
+      }))
+      const [most] = gaps.toSorted((a, b) => b.is - b.was - (a.is - a.was))
+      return {
+        column: feature.column,
+        distance: gaps.reduce((sum, { was, is }) => sum + Math.abs(is - was), 0) / 2,
+        about: most && most.is - most.was >= 0.05 ? `${most.name}: ${percent(most.is)}, was ${percent(most.was)}` : '',
+      }
+    })
+    .toSorted((a, b) => b.distance - a.distance)
+
+/** Rows of the training's query, and the newest inputs that were recorded. @throws ApiError */
+export const loadDrift = async (
+  of: ModelName,
+  record: ModelRecord,
+  features: readonly Feature[],
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<{ drift: Drift[]; asked: number }> => {
+  const wanted = features.filter(({ role }) => role !== 'target')
+  const [then, recorded] = await Promise.all([
+    select<Record<string, Value>>({
+      query: `SELECT * FROM (${record.fetch_data_query ?? ''}) USING SAMPLE ${sampleRows} ROWS`,
+      ...{ db: record.data_source ?? undefined, at, signal },
+    }),
+    select<{ input: string }>({
+      query: `SELECT input FROM log.predictions WHERE project = :project AND model = :model AND version = :version AND readable
+        ORDER BY position DESC LIMIT ${sampleRows}`,
+      params: { project: of.project, model: of.model, version: record.version },
+      ...{ at, signal },
+    }),
+  ])
+  const now = recorded.map(({ input }) => JSON.parse(input) as Record<string, Value>)
+  return { drift: now.length === 0 ? [] : driftOf(wanted, then, now), asked: now.length }
+}

@@ -1,0 +1,226 @@
+import { select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { hrefOf, momentShown } from '../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Plotted } from '../../parts/plot.js'
+import { Shares } from '../../parts/shares.js'
+import { countText } from '../../parts/value.js'
+import { loadDrift } from './drift.js'
+import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
+
+type Accuracy = {
+  version: number
+  outcomes: number
+  trained: number | null
+  r2: number | null
+  mae: number | null
+  accuracy: number | null
+  log_loss: number | null
+  confidence: number | null
+  coverage: number | null
+} & Record<string, Value>
+
+type Outcome = { when: string; predicted: string; truth: string } & Record<string, Value>
+
+const outcomesMax = 2_000
+/** Points of the line over time. */
+const pointsMax = 40
+
+const accuracyQuery = `SELECT version, outcomes, trained, r2, mae, accuracy, log_loss, confidence, coverage
+  FROM log.accuracy WHERE project = :project AND model = :model ORDER BY version DESC LIMIT 100`
+
+const outcomesQuery = `SELECT p.recorded_at AS "when", p.output->>'$.value' AS predicted, o.truth->>'$' AS truth
+  FROM log.outcomes AS o
+  JOIN log.predictions AS p ON o.prediction = p.position AND o.prediction_request = p.request AND o.row = p.row
+  WHERE o.project = :project AND o.model = :model AND o.version = :version AND o.replaced_by IS NULL AND o.readable AND p.readable
+  ORDER BY p.position DESC, p.row LIMIT ${outcomesMax}`
+
+const Table = ({ rows }: { rows: readonly Accuracy[] }) => {
+  const isOfClasses = rows.some(({ accuracy }) => accuracy !== null)
+  const measured: [title: string, of: (row: Accuracy) => string][] = [
+    ['outcomes', ({ outcomes }) => countText(outcomes)],
+    ['promised', ({ trained }) => figure(trained)],
+    ...((isOfClasses
+      ? [
+          ['accuracy', (row) => figure(row.accuracy)],
+          ['log loss', (row) => figure(row.log_loss)],
+        ]
+      : [
+          ['R²', (row) => figure(row.r2)],
+          ['mean miss', (row) => figure(row.mae)],
+          [
+            'within the interval',
+            ({ coverage, confidence }) =>
+              coverage === null ? '' : `${figure(100 * coverage)} % of ${figure(100 * (confidence ?? 0))} % promised`,
+          ],
+        ]) satisfies [string, (row: Accuracy) => string][]),
+  ]
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Accuracy by version">
+      <table class="list measured">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            {measured.map(([title]) => (
+              <th key={title} scope="col" class="right">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.version}>
+              <th scope="row">{row.version}</th>
+              {measured.map(([title, of]) => (
+                <td key={title} class="right">
+                  {of(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Means of equal times: how many were right, or how far they missed. */
+const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: Date; y: number }[] => {
+  const timed = outcomes.map(({ when, predicted, truth }) => ({
+    at: Date.parse(`${when.replace(' ', 'T')}Z`),
+    y: isOfClasses ? Number(predicted === truth) : Math.abs(Number(predicted) - Number(truth)),
+  }))
+  const [first, last] = [Math.min(...timed.map(({ at }) => at)), Math.max(...timed.map(({ at }) => at))]
+  const step = Math.max(1, (last - first + 1) / pointsMax)
+  const sums = new Map<number, { rows: number; y: number }>()
+  for (const { at, y } of timed) {
+    const part = Math.floor((at - first) / step)
+    const sum = sums.get(part) ?? { rows: 0, y: 0 }
+    sums.set(part, { rows: sum.rows + 1, y: sum.y + y })
+  }
+  return [...sums].toSorted(([a], [b]) => a - b).map(([part, { rows, y }]) => ({ from: new Date(first + part * step), y: y / rows }))
+}
+
+const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcome[]; target: string; isOfClasses: boolean }) => (
+  <div class="pictures">
+    {!isOfClasses && (
+      <Plotted
+        label={`What became true of ${target}, by what was predicted`}
+        inputs={[outcomes]}
+        draw={(plot, width) => {
+          const points = outcomes.map(({ predicted, truth }) => ({ predicted: Number(predicted), truth: Number(truth) }))
+          const all = points.map(({ predicted }) => predicted)
+          const [least, greatest] = [Math.min(...all), Math.max(...all)]
+          const diagonal = [
+            [least, least],
+            [greatest, greatest],
+          ] as [number, number][]
+          return plot.plot({
+            ...{ width: Math.min(width, 560), height: 320, marginLeft: 60, className: 'plot', grid: true },
+            x: { label: `${target}, predicted` },
+            y: { label: 'what became true' },
+            marks: [
+              plot.line(diagonal, { stroke: 'var(--quiet)', strokeDasharray: '4 4' }),
+              plot.dot(points, { x: 'predicted', y: 'truth', r: 2.5, fill: 'var(--accent)', fillOpacity: 0.5 }),
+            ],
+          })
+        }}
+      />
+    )}
+    <Plotted
+      label={isOfClasses ? 'Share of right answers over time' : 'Mean miss over time'}
+      inputs={[outcomes]}
+      draw={(plot, width) =>
+        plot.plot({
+          ...{ width: Math.min(width, 560), height: 320, marginLeft: 60, className: 'plot', grid: true },
+          x: { label: 'predicted at', type: 'utc' },
+          y: isOfClasses ? { label: 'share that was right', domain: [0, 1] } : { label: 'mean miss', zero: true },
+          marks: [
+            plot.lineY(overTime(outcomes, isOfClasses), { x: 'from', y: 'y', stroke: 'var(--accent)', strokeWidth: 2, marker: true }),
+          ],
+        })
+      }
+    />
+  </div>
+)
+
+const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    (signal) => loadDrift(of, record, report.features, at, signal),
+    [of.project, of.model, record.version, at],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  if (value.asked === 0) return <p class="quiet">No prediction of this version is recorded yet.</p>
+  return (
+    <>
+      <Shares
+        label="Distance of each input from the training"
+        shares={value.drift
+          .slice(0, 40)
+          .map(({ column, distance, about }) => ({
+            name: column,
+            value: distance,
+            text: [`${Math.round(100 * distance)} %`, about].filter((one) => one !== '').join(' · '),
+          }))}
+      />
+      <p class="quiet">
+        The newest {countText(value.asked)} recorded inputs against the training's query: 0 % is the same spread, 100 % has nothing in
+        common.
+      </p>
+    </>
+  )
+}
+
+/** How good a model turned out to be, and whether it is still asked about such rows as it learned from. */
+export const Since = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
+  const at = momentShown()
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const params = { project: of.project, model: of.model }
+      const [accuracy, outcomes] = await Promise.all([
+        select<Accuracy>({ query: accuracyQuery, params, at, signal }),
+        select<Outcome>({ query: outcomesQuery, params: { ...params, version: record.version }, at, signal }),
+      ])
+      return { accuracy, outcomes }
+    },
+    [of.project, of.model, record.version, at],
+  )
+  const { value, error } = loaded.value
+  return (
+    <>
+      <h2>What became true</h2>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      {value?.accuracy.length === 0 && (
+        <Empty title="Nobody has reported what became true">
+          POST /api/projects/{of.project}/models/{of.model}/outcomes takes it, and compares it with what was predicted.
+        </Empty>
+      )}
+      {value && value.accuracy.length > 0 && <Table rows={value.accuracy} />}
+      {value && value.outcomes.length > 0 && (
+        <>
+          <Pictures outcomes={value.outcomes} target={record.predict} isOfClasses={report.classes.length > 0} />
+          {value.outcomes.length === outcomesMax && (
+            <p class="quiet">
+              The newest {countText(outcomesMax)} outcomes of version {record.version}.
+            </p>
+          )}
+          <p>
+            <a
+              class="button"
+              href={hrefOf('/query', { sql: `SELECT * FROM log.accuracy WHERE model = '${of.model.replaceAll("'", "''")}'` })}
+            >
+              Query it
+            </a>
+          </p>
+        </>
+      )}
+      <h2>What it is asked</h2>
+      <Inputs of={of} record={record} report={report} />
+    </>
+  )
+}
