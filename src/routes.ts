@@ -195,7 +195,7 @@ export const appOf = (parts: Parts): Express => {
     ...exportRoutes(log, heads, turns),
     ...handlerRoutes(),
     ...rotationRoutes(rotation),
-    ...sqlRoutes(sql),
+    ...sqlRoutes(sql, paths.tables),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...observeRoutes({

@@ -289,7 +289,7 @@ describe('POST /sql/query', () => {
   const app = () => {
     const server = express()
     server.use(express.json({ strict: false }))
-    for (const route of sqlRoutes(engine))
+    for (const route of sqlRoutes(engine, directory))
       server.post(route.path, async (req, res) => {
         const call = new Call(req, res)
         call.json = req.body

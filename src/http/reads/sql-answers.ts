@@ -1,11 +1,17 @@
+import { open, rm } from 'node:fs/promises'
 import { isProblem, type Problem } from '../../basics/errors.js'
 import { errorMessage, type Column, type SqlAnswer } from '../../sql/contract/answer.js'
 import { csvHeader, csvOfJson } from '../../sql/encode/csv.js'
 import { stream, text, type Piece, type Reply } from '../protocol/reply.js'
 
 /** The values of `response_format`. The default is JSON. */
-export const formats = ['jsonlines', 'sse', 'csv'] as const
+export const formats = ['jsonlines', 'sse', 'csv', 'parquet'] as const
 export type Format = (typeof formats)[number] | 'json'
+
+/** A format whose pieces are written as the rows come. */
+type Written = Exclude<Format, 'parquet'>
+
+export const parquetType = 'application/vnd.apache.parquet'
 
 type Table = Extract<SqlAnswer, { type: 'table' }>
 
@@ -44,7 +50,7 @@ const lines = (type: string, before: string, after: string): Shape => {
   }
 }
 
-const shapes: Record<Format, Shape> = {
+const shapes: Record<Written, Shape> = {
   json: {
     type: 'application/json; charset=utf-8',
     head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
@@ -67,7 +73,9 @@ const shapes: Record<Format, Shape> = {
 }
 
 /** The media types that an answer may have instead of JSON. */
-export const otherTypes: readonly string[] = formats.map((format) => shapes[format].type.replace(/;.*/, ''))
+export const otherTypes: readonly string[] = formats.map((format) =>
+  format === 'parquet' ? parquetType : shapes[format].type.replace(/;.*/, ''),
+)
 
 const errorBody = (problem: Problem, context: object): ErrorBody => ({
   type: 'error',
@@ -77,12 +85,12 @@ const errorBody = (problem: Problem, context: object): ErrorBody => ({
 })
 
 /** Converts chunks to CSV if needed: short answers come as JSON even if CSV was requested. */
-async function* rowsFor({ rows, format }: Table, wanted: Format): AsyncGenerator<Buffer, void, void> {
+async function* rowsFor({ rows, format }: Table, wanted: Written): AsyncGenerator<Buffer, void, void> {
   for await (const chunk of rows) yield wanted === 'csv' && format === 'json' ? csvOfJson(chunk) : chunk
 }
 
 /** The pieces of a table. @throws Problem in CSV, which cannot express an error */
-async function* piecesOf(answer: Table, format: Format, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
+async function* piecesOf(answer: Table, format: Written, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
   const shape = shapes[format]
   const head = shape.head(answer.columns, answer.context)
   let first = true
@@ -102,11 +110,25 @@ async function* piecesOf(answer: Table, format: Format, gone: AbortSignal): Asyn
   }
 }
 
+/** The file of an answer in Parquet. It is unlinked at once, and so is gone when it is read, or when its reader is. */
+export const parquetReply = async (path: string, rows: AsyncIterable<Buffer>): Promise<Reply> => {
+  // They tell of the file, which is whole when they end.
+  for await (const _ of rows);
+  const file = await open(path)
+  await rm(path)
+  const content = file.createReadStream()
+  const headers = { 'Content-Length': String((await file.stat()).size) }
+  return stream(parquetType, { pieces: content, close: () => content.destroy() }, { headers })
+}
+
 /**
  * Makes the reply from the answer to a statement, streamed as the client reads it. `gone` aborts when the client disconnects.
- * @throws Problem in CSV, which cannot express an error
+ * @throws Problem in CSV and Parquet, which cannot express an error
  */
-export const replyOf = (answer: SqlAnswer, format: Format, gone: AbortSignal): Reply => {
+export const replyOf = (answer: SqlAnswer, asked: Format, gone: AbortSignal): Reply => {
+  if (answer.type === 'error' && asked === 'parquet') throw answer.problem
+  // Statements that are no SELECT have few rows, and no file.
+  const format = asked === 'parquet' ? 'json' : asked
   // The query that reads the rows has a timeout of its own, so a slow client delays only itself.
   if (answer.type === 'table') return stream(shapes[format].type, { pieces: piecesOf(answer, format, gone), stallMs: null })
   if (answer.type === 'error' && format === 'csv') throw answer.problem

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
@@ -10,7 +13,7 @@ import type { Call } from '../protocol/call.js'
 import { dryRunApplied } from '../protocol/command-headers.js'
 import type { Reply } from '../protocol/reply.js'
 import { commandHeaders, route, type Route } from '../protocol/route.js'
-import { formats, otherTypes, replyOf, type Format } from '../reads/sql-answers.js'
+import { formats, otherTypes, parquetReply, parquetType, replyOf, type Format } from '../reads/sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
 
@@ -73,9 +76,11 @@ const paramsOf = (params: z.infer<typeof fields>['params']): Parameters | undefi
 const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
 
-/** The format that the body names; otherwise CSV for a client that prefers it, and JSON for all others. */
+const accepted: Readonly<Record<string, Format>> = { 'text/csv': 'csv', [parquetType]: 'parquet' }
+
+/** The format that the body names; otherwise CSV or Parquet for a client that prefers it, and JSON for all others. */
 const formatOf = (call: Call, named: Format | null | undefined): Format =>
-  named ?? (call.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
+  named ?? accepted[call.accepts(['json', ...Object.keys(accepted)]) || 'json'] ?? 'json'
 
 /** Reads and refusals are not kept: a retry reads again, and may no longer be refused. */
 const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
@@ -83,8 +88,12 @@ const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
   return answer.type === 'table' ? { keep: answer.positions.length === 0 ? 'never' : 'rows' } : {}
 }
 
-/** SQL over HTTP: every statement is answered with 200, errors as `{"type": "error", …}`. */
-export const sqlRoutes = (sql: SqlEngine): Route[] => [
+/**
+ * SQL over HTTP: every statement is answered with 200, errors as `{"type": "error", …}`.
+ *
+ * @param directory where answers in Parquet are written before they are sent
+ */
+export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
   route({
     method: 'post',
     path: '/sql/query',
@@ -97,20 +106,31 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     async handle({ body: { query, context: sent, params, response_format }, call }) {
       const format = formatOf(call, response_format)
       const execution = { ...call.execution(), ...(sent?.dry_run === true && { dryRun: true }) }
-      const answer = await sql.execute({
-        query,
-        db: sent?.db ?? undefined,
-        asOf: sent?.as_of ?? undefined,
-        params: paramsOf(params),
-        format: format === 'csv' ? 'csv' : 'json',
-        origin: call.origin('sql'),
-        client: call.client,
-        execution,
-        signal: call.gone,
-      })
-      if (answer.type !== 'error') call.positions = answer.positions
-      const headers = execution.dryRun && answer.type !== 'error' ? dryRunApplied : {}
-      return { ...replyOf(answer, format, call.gone), ...keepOf(answer), headers }
+      const into = format === 'parquet' ? join(directory, `${randomUUID()}.parquet`) : undefined
+      try {
+        const answer = await sql.execute({
+          query,
+          db: sent?.db ?? undefined,
+          asOf: sent?.as_of ?? undefined,
+          params: paramsOf(params),
+          format: format === 'csv' ? 'csv' : 'json',
+          into,
+          origin: call.origin('sql'),
+          client: call.client,
+          execution,
+          signal: call.gone,
+        })
+        if (answer.type !== 'error') call.positions = answer.positions
+        const reply =
+          answer.type === 'table' && answer.file !== undefined
+            ? await parquetReply(answer.file, answer.rows)
+            : replyOf(answer, format, call.gone)
+        const headers = { ...reply.headers, ...(execution.dryRun && answer.type !== 'error' && dryRunApplied) }
+        return { ...reply, ...keepOf(answer), headers }
+      } finally {
+        // What was not sent, because the client went away or something failed, is not left behind.
+        if (into !== undefined) await rm(into, { force: true })
+      }
     },
   }),
 ]

@@ -25,6 +25,8 @@ export type SqlAnswer =
       positions: number[]
       /** Models score while the rows are read: who leaves before their end keeps the scoring from the record. */
       scores?: true
+      /** The Parquet file that has the rows, as was asked for; `rows` tell of it. */
+      file?: string
     }
 
 /** A column of an answer, and what DuckDB calls its type. */

@@ -21,6 +21,8 @@ export type SqlRequest = {
   asOf?: AsOf | undefined
   params?: Parameters | undefined
   format?: RowFormat | undefined
+  /** A path where the rows of a SELECT are written as Parquet instead; whoever names it removes the file. Other statements answer as ever. */
+  into?: string | undefined
   origin: Origin
   /** Whose turn it takes and whose share of the places: clients are told apart, the service's own queries need none. */
   client?: string | undefined

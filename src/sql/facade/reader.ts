@@ -75,7 +75,10 @@ export class Reader {
       const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
       if (connection) refuseForeign(connection.state, sql)
     }
-    return this.select({ sql }, running)
+    const { into } = running
+    if (into === undefined) return this.select({ sql }, running)
+    const answer = await this.select({ sql, wanted: { kind: 'file', path: into } }, running)
+    return answer.type === 'table' ? { ...answer, file: into } : answer
   }
 
   /** Answers a SELECT that the statement was made into; its errors speak of the statement. */

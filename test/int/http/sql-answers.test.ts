@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { until } from '../../support/until.js'
-import { send, startTestService } from '../../support/service.js'
+import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
@@ -90,6 +91,54 @@ test('CSV that fails after its first rows is broken off, never short', async () 
   const answer = await post(failing, {}, csv)
   expect(answer.status).toBe(200)
   await expect(answer.text()).rejects.toThrow()
+})
+
+const parquet = { accept: 'application/vnd.apache.parquet' }
+
+test('the rows of a SELECT come as a Parquet file, whole and with their types', async () => {
+  const query = `SELECT i, i::HUGEINT * 3 AS h, DATE '2024-01-02' + i::INTEGER AS d, [i] AS l, CASE WHEN i > 1 THEN 'ä' END AS s FROM range(3) AS t(i) WHERE i >= :from`
+  for (const answer of [
+    await post(query, { params: { from: 1 } }, parquet),
+    await post(query, { params: { from: 1 }, response_format: 'parquet' }),
+  ]) {
+    expect(answer.headers.get('content-type')).toBe('application/vnd.apache.parquet')
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+    const form = new FormData()
+    form.append('file', new Blob([bytes]), 'again.parquet')
+    await send(at.url, 'PUT', '/api/files/again', form)
+    expect((await sql(at.url, 'SELECT * FROM files.again')).data).toEqual([
+      [1, 3, '2024-01-03', [1], null],
+      [2, 6, '2024-01-04', [2], 'ä'],
+    ])
+  }
+})
+
+test('what is no SELECT is answered in JSON where Parquet is asked for, and what fails by its problem', async () => {
+  expect(await (await post('SHOW VARIABLES', {}, parquet)).json()).toMatchObject({ type: 'table' })
+  expect(await (await post('USE mindsdb', {}, parquet)).json()).toMatchObject({ type: 'ok' })
+  for (const query of [failing, 'SELECT nothing_of_this_name', 'SELECT 1 AS a, 2 AS a', `SELECT INTERVAL 1 DAY AS i`]) {
+    const refused = await post(query, {}, parquet)
+    expect([query, refused.status, refused.headers.get('content-type')]).toEqual([
+      query,
+      400,
+      expect.stringContaining('application/problem+json'),
+    ])
+  }
+  expect(readdirSync(join(at.directory, 'tmp', 'tables'), { recursive: true })).toEqual([])
+})
+
+test('a reader of Parquet who goes away leaves nothing behind', async () => {
+  const large = `SELECT i, 'row number ' || i AS s FROM range(3000000) AS t(i)`
+  const leaving = new AbortController()
+  const answer = await fetch(`${at.url}/api/sql/query`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...parquet }, body: JSON.stringify({ query: large }) },
+    signal: leaving.signal,
+  })
+  leaving.abort()
+  await expect(answer.arrayBuffer()).rejects.toThrow()
+  await until(() => readdirSync(join(at.directory, 'tmp', 'tables')).length === 0)
+  expect((await sql(at.url, 'SELECT 1')).data).toEqual([[1]])
 })
 
 const residentMb = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
