@@ -128,6 +128,7 @@ export const appOf = (parts: Parts): Express => {
     headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
+    settings: config.settings,
   }
   const warnings = () => [clock.warning(), missingBlobs.warning()].filter((text) => text !== undefined)
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })

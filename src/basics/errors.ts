@@ -100,6 +100,22 @@ export const problemOf = ({ code, title, detail, ...extras }: ProblemFields): Pr
 
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
+/** Codes of refusals that a limit is the reason for, whichever it was. */
+const ofLimits: ReadonlySet<string> = new Set<ProblemCode>([
+  ...(['query_limit', 'answer_limit', 'answer_timeout', 'tokens_spent', 'too_large', 'too_many_attempts', 'busy'] as const),
+])
+
+/**
+ * The limit because of which something was refused, if that was why: its name where the problem tells it, else the problem's code.
+ *
+ * @example limitOf(new Problem('bad_statement', 'Too long', 'at most 5 names are taken (dropMaxNames)')) // 'dropMaxNames'
+ */
+export const limitOf = ({ code, detail, extras: { limit } }: Problem): string | undefined => {
+  const named = typeof limit === 'string' ? limit : /\((\w+)\)/.exec(detail)?.[1]
+  if (named !== undefined && Object.hasOwn(limits, named)) return named
+  return ofLimits.has(code) ? code : undefined
+}
+
 /** Whether a text, for example from another process, is the code of a problem. */
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
 

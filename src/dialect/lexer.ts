@@ -206,7 +206,7 @@ const checkText = (sql: string): void => {
     throw new Problem(
       'bad_statement',
       'The SQL statement is too long',
-      `The SQL statement has ${sql.length} characters; at most ${limits.statementMaxChars} are taken`,
+      `The SQL statement has ${sql.length} characters; at most ${limits.statementMaxChars} are taken (statementMaxChars)`,
     )
   const reason = illFormed(sql)
   if (reason !== undefined) throw new Problem('bad_statement', 'The SQL statement cannot be parsed', `The SQL statement ${reason}`)

@@ -15,7 +15,14 @@ const predictDurations = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.0
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** A completed request. `route` is the template, such as `/projects/:project`; undefined if no route matched. */
-export type RequestDone = { method: string; route: string | undefined; status: string; seconds: number; streamed: boolean }
+export type RequestDone = {
+  method: string
+  route: string | undefined
+  status: string
+  seconds: number
+  streamed: boolean
+  limit: string | undefined
+}
 
 /**
  * All metrics of the service, for Prometheus. Each instance has a registry of its own; nothing is global.
@@ -36,6 +43,7 @@ export class Metrics {
     durations,
     ['method', 'route'],
   )
+  readonly #limits = this.#make.counter('limits_hit_total', 'Requests that were refused because of a limit, by its name.', ['limit'])
   readonly #commands = this.#make.counter('commands_total', 'Commands by type and outcome: done, dry_run, repeated, refused, failed.', [
     ...['type', 'outcome'],
   ])
@@ -86,9 +94,10 @@ export class Metrics {
     this.#sources = sources
   }
 
-  request({ method, route = 'none', status, seconds, streamed }: RequestDone): void {
+  request({ method, route = 'none', status, seconds, streamed, limit }: RequestDone): void {
     const labels = { method: methods.has(method) ? method : 'other', route }
     this.#requests.inc({ ...labels, status })
+    if (limit !== undefined) this.#limits.inc({ limit })
     if (!streamed) this.#requestSeconds.observe(labels, seconds)
   }
 

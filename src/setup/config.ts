@@ -208,6 +208,8 @@ export type Config = {
   /** Whether clients of MCP may run SQL that writes. */
   mcpWrites: boolean
   logLevel: string
+  /** What each setting is, without what is secret. */
+  settings: readonly SettingShown[]
 }
 
 /** Whether only programs on this machine can reach this address. */
@@ -219,6 +221,27 @@ export const settingDescriptions = Object.entries(settings.shape).map(([name, sc
   about: schema.description ?? '',
   default: schema.safeParse(undefined).data,
 }))
+
+/** A setting as its reader may see it; the value of a secret is `******`, and null is none. */
+export type SettingShown = { name: string; value: string | null; is_default: boolean; about: string }
+
+/** Settings whose whole value is a secret. */
+const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
+
+/** An address without the password and the parameters that it may hold. */
+const withoutPassword = (text: string): string => {
+  if (!URL.canParse(text)) return text
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname}`
+}
+
+const settingsShown = (given: Record<string, string | undefined>): SettingShown[] =>
+  settingDescriptions.map(({ name, about, default: byDefault }) => {
+    const said = given[name]
+    const value = said ?? (byDefault === undefined ? null : String(byDefault))
+    const shown = value === null ? null : isSecret(name) ? '******' : name.endsWith('_URL') ? withoutPassword(value) : value
+    return { name, value: shown, is_default: said === undefined, about }
+  })
 
 /**
  * Reads the settings from the environment.
@@ -265,5 +288,6 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     openMetrics: s.METRICS === 'open',
     mcpWrites: s.MCP_WRITE === 'true',
     logLevel: s.LOG_LEVEL,
+    settings: settingsShown(given),
   }
 }

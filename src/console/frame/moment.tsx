@@ -1,11 +1,44 @@
 import { useSignal } from '@preact/signals'
 import { json } from '../api/request.js'
+import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
 import { Icon } from '../parts/icon.js'
 import { changeQuery, momentShown } from '../basics/place.js'
 
 type Newest = { head: number }
 type Recorded = { type: string; recorded_at: string }
+
+type Mark = { position: number; recorded_at: string } & Record<string, Value>
+
+/** Positions that share the slider evenly. */
+const marksOf = (head: number): number[] => [...new Set([0, 1, 2, 3].map((third) => Math.max(1, Math.round((head * third) / 3))))]
+
+/** Days where the log has several, else times of day. */
+const textOf = (marks: readonly Mark[], { recorded_at }: Mark): string => {
+  const isOneDay = marks.every((mark) => mark.recorded_at.slice(0, 10) === marks[0]?.recorded_at.slice(0, 10))
+  return isOneDay ? recorded_at.slice(11, 16) : recorded_at.slice(0, 10)
+}
+
+/** When the positions along the slider were recorded. */
+const Marks = ({ head }: { head: number }) => {
+  const { loaded } = useLoaded(
+    (signal) =>
+      select<Mark>({
+        query: 'SELECT position, recorded_at FROM log.events WHERE list_contains(:marks::BIGINT[], position) ORDER BY position',
+        params: { marks: marksOf(head) },
+        signal,
+      }),
+    [head],
+  )
+  const marks = loaded.value.value ?? []
+  return (
+    <div class="marks" aria-hidden="true">
+      {marks.map((mark) => (
+        <span key={mark.position}>{textOf(marks, mark)}</span>
+      ))}
+    </div>
+  )
+}
 
 /** A slider over all positions of the log. What happened there is told before everything is shown as it was then. */
 const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
@@ -32,6 +65,7 @@ const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | 
           onChange={({ currentTarget }) => show(Number(currentTarget.value) === head ? undefined : currentTarget.value)}
         />
       </label>
+      <Marks head={head} />
       <p class="quiet" aria-live="polite">
         {event && position !== undefined ? `${event.type}, ${event.recorded_at.slice(0, 19).replace('T', ' ')}` : 'Now'}
       </p>

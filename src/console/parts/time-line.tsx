@@ -5,6 +5,8 @@ import type uPlot from 'uplot'
 export type Series = { seconds: readonly number[]; values: readonly number[] }
 
 const height = 120
+/** The time that is shown at least. */
+const leastSeconds = 60
 
 /**
  * A line that goes on while it is looked at. The library and its style are loaded with the first one.
@@ -29,7 +31,10 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
       drawn.current = new Plot(
         {
           ...{ width: element.clientWidth, height, legend: { show: false }, cursor: { show: false } },
-          scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+          scales: {
+            // The first looks alone would be a line of no width.
+            x: { range: (_, first, last) => [first, Math.max(last, first + leastSeconds)] },
+            y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
           axes: [axis, { ...axis, size: 74, values: (_, ticks) => ticks.map(text) }],
           series: [{}, { stroke: style.outlineColor, width: 2, points: { show: false } }],
         },

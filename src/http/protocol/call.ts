@@ -39,6 +39,8 @@ export class Call {
   caller: Caller = nobody
   /** The template of the matched route, such as `/projects/:project`. */
   route: string | undefined
+  /** The name of the limit because of which it was refused. */
+  limitHit: string | undefined
   /** How the matched route tells a refusal, if in a form of its own. */
   refusal: Refusal | undefined
   /** The JSON value of the body; undefined without a body. */

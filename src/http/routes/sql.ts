@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
-import { Problem } from '../../basics/errors.js'
+import { limitOf, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import type { Parameters } from '../../sql/statements/statement.js'
@@ -120,7 +120,8 @@ export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
           execution,
           signal: call.gone,
         })
-        if (answer.type !== 'error') call.positions = answer.positions
+        if (answer.type === 'error') call.limitHit = limitOf(answer.problem)
+        else call.positions = answer.positions
         const reply =
           answer.type === 'table' && answer.file !== undefined
             ? await parquetReply(answer.file, answer.rows)

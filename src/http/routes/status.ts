@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { SettingShown } from '../../setup/config.js'
 import type { HeadFileStatus } from '../../audit/head-file.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
@@ -14,9 +15,12 @@ export type About = {
   sqlStopped: () => string | undefined
   /** Whether a model is being trained. */
   isTraining: () => boolean
+  settings: readonly SettingShown[]
 }
 
-export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile }: About): Route[] => [
+const settingSchema = z.object({ name: z.string(), value: z.string().nullable(), is_default: z.boolean(), about: z.string() })
+
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, settings }: About): Route[] => [
   route({
     method: 'get',
     path: '/status',
@@ -38,6 +42,16 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
         sql: stopped === undefined ? { ready: true } : { ready: false, reason: stopped },
         ...(heads && { heads }),
       })
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/settings',
+    summary: 'What each setting of this node is; a secret shows as ******',
+    ofNode: true,
+    answers: { 200: z.array(settingSchema) },
+    async handle() {
+      return json(settings)
     },
   }),
   route({

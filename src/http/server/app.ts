@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import type { Ledger } from '../../commands/ledger.js'
+import { limitOf } from '../../basics/errors.js'
 import type { RequestDone } from '../../observe/metrics.js'
 import type { TrustedProxies } from '../../setup/config.js'
 import { Call } from '../protocol/call.js'
@@ -77,6 +78,7 @@ const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): v
     onRequest?.({
       ...{ method, route: call.route, status: isWhole ? String(res.statusCode) : 'aborted', seconds: taken / 1000 },
       streamed: call.answerType?.startsWith('text/event-stream') ?? false,
+      limit: call.limitHit,
     })
     const ms = Math.round(taken * 100) / 100
     const line = { request: call.id, method, path: shownPath(path), status: res.statusCode, ms, positions: call.positions }
@@ -148,6 +150,7 @@ export const createApp = (options: AppOptions): Express => {
   const refusalOf = (error: unknown, call: Call): Reply => {
     const problem = asProblem(error)
     logFault(logger, error, problem, call.id)
+    call.limitHit = limitOf(problem)
     return call.refusal?.(problem, call) ?? (readsEvents(call) ? problemAsEvents(problem, call.id) : problemReply(problem, call.id))
   }
 

@@ -77,4 +77,4 @@ export const consolePage = (call: Call): Promise<Reply | undefined> => fileReply
  * @example await consoleAsset(call, 'index-CvEuxkTW.js')
  */
 export const consoleAsset = async (call: Call, name: string): Promise<Reply | undefined> =>
-  /^[\w-]+\.\w+$/.test(name) ? fileReply(call, `assets/${name}`, 'public, max-age=31536000, immutable') : undefined
+  /^[\w-]+(?:\.[\w-]+)+$/.test(name) ? fileReply(call, `assets/${name}`, 'public, max-age=31536000, immutable') : undefined

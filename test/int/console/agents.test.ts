@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { queries } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { send } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
 const shop = new AgentShop()
@@ -43,6 +44,41 @@ test('an agent is asked: its work, its answer, a verdict, and the record, which 
   expect(shop.model.asked).toHaveLength(asked)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
+})
+
+test('what was said to a chatbot is read as a conversation, with the record of each answer', async () => {
+  await send(shop.url, 'POST', '/api/projects/shop/chatbots', {
+    chatbot: {
+      name: 'desk',
+      agent_name: 'broker',
+      is_running: true,
+      db_engine: 'webhook',
+      db_params: { secret: 'a-long-secret-of-the-test' },
+    },
+  })
+  await send(shop.url, 'POST', '/api/projects/shop/chatbots/desk/messages', { text: 'How many <b>homes</b>?', user: 'ann' })
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1280, 'light'],
+    [2560, 'light'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, shop.url, '#/resources/chatbot/shop/desk', {
+      viewport: { width, height: 900 },
+      colorScheme,
+    })
+    await page.getByRole('link', { name: 'Conversations' }).click()
+    await page.getByRole('region', { name: 'Conversations' }).getByRole('link').first().waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('region', { name: 'Conversations' }).getByRole('link').first().click()
+    await page.getByText('How many <b>homes</b>?').waitFor()
+    await page.locator('.said.ours', { hasText: 'Ten in each of the two.' }).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.getByRole('link', { name: 'What is behind it' }).click()
+    await page.getByRole('region', { name: 'Rows of query 1' }).getByText('south').waitFor()
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
 })
 
 test('two agents are asked the same, and each is told what it said before', async () => {

@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
+import { repository } from '../../support/cli.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
 import { send, startTestService } from '../../support/service.js'
 
@@ -53,4 +56,7 @@ test('the page and its files are sent as a browser takes them, and kept as their
     expect(await sent.text()).toContain('import')
   }
   expect((await send(service.url, 'GET', '/')).body).toMatchObject({ name: 'Mindledger' })
+  const built = readdirSync(join(repository, 'dist/console/assets')).filter((name) => !/\.(?:br|gz)$/.test(name))
+  const statuses = await Promise.all(built.map(async (name) => [name, (await fetch(`${service.url}/assets/${name}`)).status]))
+  expect(statuses.filter(([, status]) => status !== 200)).toEqual([])
 })

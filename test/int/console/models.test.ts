@@ -33,6 +33,11 @@ beforeAll(async () => {
   await send(url, 'PUT', '/api/files/homes', form)
   await trained('CREATE MODEL fee FROM files (SELECT * FROM homes) PREDICT rent', 'fee')
   await trained(`RETRAIN fee USING engine = 'linear'`, 'fee')
+  const asked = Array.from({ length: 60 }, (_, i) => ({ size: 60 + (i % 50), district: 'north' }))
+  const { headers } = await send(url, 'POST', '/api/projects/mindsdb/models/fee.1/predict', asked)
+  const position = Number(headers.get('mindledger-position'))
+  const outcomes = asked.map(({ size }, row) => ({ position, row, truth: 300 + 9 * size }))
+  expect((await send(url, 'POST', '/api/projects/mindsdb/models/fee/outcomes', outcomes)).body).toMatchObject({ rows: 60 })
   await trained('CREATE MODEL place FROM files (SELECT * FROM homes) PREDICT district', 'place')
   await sql(
     url,
@@ -48,6 +53,10 @@ const pages = [
   ['a card of numbers', '#/models/mindsdb/fee', 'fee', 'What it uses'],
   ['a card of classes', '#/models/mindsdb/place', 'place', 'Whether its confidence holds'],
   ['a form', '#/models/mindsdb/fee?tab=try', 'fee', 'Predict rent'],
+  ['a dependence of numbers', '#/models/mindsdb/fee?tab=dependence', 'fee', 'The mean over'],
+  ['a dependence of classes', '#/models/mindsdb/place?tab=dependence&input=rent', 'place', 'west'],
+  ['what became true', '#/models/mindsdb/fee?version=1&tab=since', 'fee', 'promised'],
+  ['what nobody said became true', '#/models/mindsdb/place?tab=since', 'place', 'Nobody has reported'],
   ['versions', '#/models/mindsdb/fee?tab=versions&compare=1,2', 'fee', 'Version 1 and version 2'],
   ['a forecast', '#/models/mindsdb/sales?tab=forecast', 'sales', 'south'],
   ['a training', '#/models/new?table=files.homes&target=rent', 'Train a model', 'CREATE MODEL'],
@@ -90,6 +99,22 @@ test('a model is trained from a picture of a table, watched, tried, and its pred
   expect(predicted).toBeGreaterThan(500)
   expect(predicted).toBeLessThan(720)
   expect((await sql(url, `SELECT count(*) FROM log.predictions WHERE model = 'by_size'`)).data).toEqual([[1]])
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('it is seen how a model misses, what it depends on, and how what it is asked differs from what it learned', async () => {
+  const { page, misdeeds } = await openPage(browser, url, '#/models/mindsdb/fee?version=1')
+  await page.getByRole('img', { name: 'What was true of rent, by what was predicted' }).locator('circle').first().waitFor()
+  await page.getByRole('tab', { name: 'Dependence' }).click()
+  await page.getByLabel('Input').selectOption('district')
+  const drawn = page.getByRole('img', { name: 'rent by district' })
+  await drawn.locator('circle').first().waitFor()
+  expect(await drawn.locator('circle').count()).toBe(3)
+  await page.getByRole('tab', { name: 'Since then' }).click()
+  await page.getByRole('img', { name: 'What became true of rent' }).locator('circle').first().waitFor()
+  const drift = page.getByRole('list', { name: 'Distance of each input from the training' }).getByRole('listitem')
+  expect(await drift.first().innerText()).toMatch(/district\s+67 % · north: 100 %, was 33 %/)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })

@@ -99,7 +99,7 @@ test('a history is followed, and a resource goes back to a version after it was 
   const { page, misdeeds } = await openPage(browser, url, '#/resources/agent/shop/broker?tab=history')
   await page.getByText('params › temperature').waitFor()
   await page.getByRole('button', { name: 'Go back to this…' }).click()
-  await page.getByText('These events would be recorded').waitFor()
+  await page.getByText('would be recorded').waitFor()
   expect((await send(url, 'GET', '/api/projects/shop/agents/broker/history')).body).toMatchObject({ version: 2 })
   await page.getByRole('button', { name: 'Go back to version 1' }).click()
   await page.getByText('version 3').waitFor()

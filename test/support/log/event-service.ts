@@ -40,6 +40,7 @@ export const startEventService = async (file: string, { port = 0, user, ...bound
     headFile: () => undefined,
     sqlStopped: () => undefined,
     isTraining: () => false,
+    settings: [],
   }
   const logger = pino({ level: 'silent' })
   const noPast = () => {

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { apiUrl, type ApiError } from '../../api/request.js'
-import { select, type Value } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { canCheck, checkEvent, checkKept, loadHead, type Finding } from './checks.js'
+import { Erasures } from './erasures.js'
 import { parseHeads, type Head } from './head.js'
 import { forget, keep, keptHeads, type Kept } from './kept.js'
 import './style.css'
@@ -163,51 +163,6 @@ const Prove = ({ head }: { head: Head }) => {
         <button type="submit">Prove it</button>
       </form>
       {asked !== null && /^\d{1,15}$/.test(asked) && <OneEvent position={Number(asked)} head={head} />}
-    </section>
-  )
-}
-
-const shownErasures = 50
-
-type Erasure = {
-  position: number
-  recorded_at: string
-  actor: string
-  what: string
-  subject: string | null
-  reason: string | null
-} & Record<string, Value>
-
-const Erasures = () => {
-  const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<Erasure>({
-        query: `SELECT position, recorded_at, actor, what, subject, reason FROM log.erasures ORDER BY position DESC LIMIT ${shownErasures}`,
-        signal,
-      }),
-    [],
-  )
-  const { value, error } = loaded.value
-  return (
-    <section aria-label="Erasures">
-      <h2>What was erased</h2>
-      {error && <Refusal error={error} again={reload} />}
-      {!value && !error && <Busy />}
-      {value?.length === 0 && <p class="quiet">Nothing was erased.</p>}
-      {value && value.length > 0 && (
-        <ul class="newest">
-          {value.map(({ position, recorded_at, actor, what, subject, reason }) => (
-            <li key={position}>
-              <a href={hrefOf('/events', { position: String(position) })}>{position}</a> {what} {subject}
-              {reason === null ? '' : `: ${reason}`}{' '}
-              <span class="quiet">
-                by {actor} · {recorded_at.slice(0, 16)}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {value?.length === shownErasures && <p class="quiet">The newest {shownErasures} are shown.</p>}
     </section>
   )
 }

@@ -6,6 +6,7 @@ import { pathOfResource } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
+import { Shares } from '../../parts/shares.js'
 import { TimeLine } from '../../parts/time-line.js'
 import { bytesText, countText } from '../../parts/value.js'
 
@@ -117,6 +118,48 @@ const JobRuns = () => {
   )
 }
 
+/** Limits that requests met since the start. */
+const LimitsHit = ({ metrics }: { metrics: readonly Metric[] }) => {
+  const hit = metrics
+    .filter(({ name }) => name === 'mindledger_limits_hit_total')
+    .map(({ labels, value }) => ({ name: /limit="(\w+)"/.exec(labels)?.[1] ?? labels, value, text: countText(value) }))
+    .toSorted((a, b) => b.value - a.value)
+  return (
+    <section aria-label="Limits that were hit">
+      <h2>Limits that were hit</h2>
+      {hit.length === 0 ? <p class="quiet">None since the start.</p> : <Shares label="Refusals by limit" shares={hit} />}
+    </section>
+  )
+}
+
+type Setting = { name: string; value: string | null; is_default: boolean; about: string }
+
+const Settings = () => {
+  const { loaded, reload } = useLoaded((signal) => json<Setting[]>('settings', { signal }), [])
+  const { value, error } = loaded.value
+  return (
+    <details>
+      <summary>Settings</summary>
+      {error && <Refusal error={error} again={reload} />}
+      {!value && !error && <Busy />}
+      <dl class="fields">
+        {(value ?? []).map(({ name, value: set, is_default, about }) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              {set === null ? <span class="null">not set</span> : <code>{set}</code>}{' '}
+              {!is_default && <strong>set by the environment</strong>}
+              <p class="quiet">{about}</p>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
 /** Whether everything works, and what it uses. */
 export default () => {
   const looks = useSignal<readonly Look[]>([])
@@ -164,6 +207,7 @@ export default () => {
       </ul>
       <Lines looks={looks.value} />
       <JobRuns />
+      <LimitsHit metrics={metrics} />
       <h2>Disk by kind</h2>
       <dl class="fields">
         {Object.entries(disk.bytes)
@@ -175,6 +219,8 @@ export default () => {
             </div>
           ))}
       </dl>
+      <h2>How it is set</h2>
+      <Settings />
       <h2>Metrics</h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
         <table class="list">

@@ -119,7 +119,7 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
   const weights = new Map(report.importances.map(({ column, importance }) => [column, importance]))
   const ordered = possible.toSorted((a, b) => (weights.get(b.name) ?? 0) - (weights.get(a.name) ?? 0))
   const chosen = ordered.find(({ name }) => name === place.value.query.get('input')) ?? ordered[0]
-  const classes = report.classes.slice(0, classesMax).map((one) => String(one.class))
+  const classes = report.classes.slice(0, classesMax).map((one) => one.class)
   return (
     <>
       <div class="tools">

@@ -159,13 +159,11 @@ const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; re
     <>
       <Shares
         label="Distance of each input from the training"
-        shares={value.drift
-          .slice(0, 40)
-          .map(({ column, distance, about }) => ({
-            name: column,
-            value: distance,
-            text: [`${Math.round(100 * distance)} %`, about].filter((one) => one !== '').join(' · '),
-          }))}
+        shares={value.drift.slice(0, 40).map(({ column, distance, about }) => ({
+          name: column,
+          value: distance,
+          text: [`${Math.round(100 * distance)} %`, about].filter((one) => one !== '').join(' · '),
+        }))}
       />
       <p class="quiet">
         The newest {countText(value.asked)} recorded inputs against the training's query: 0 % is the same spread, 100 % has nothing in

@@ -1,23 +1,28 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SQLNamespace } from '@codemirror/lang-sql'
-import { request } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
+import { Columns } from '../../parts/columns.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { Icon } from '../../parts/icon.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import { Tabs } from '../../parts/tabs.js'
-import { bytesText, countText } from '../../parts/value.js'
-import { Columns } from '../../parts/columns.js'
+import { shown } from '../../parts/value.js'
 import { Chart } from './chart.js'
+import { download, fileFormats } from './download.js'
 import { Editor, type Fault } from './editor.js'
 import { Grid } from './grid.js'
-import { forgetAll, note, past } from './past.js'
-import { answerMaxBytes } from './rows.js'
+import { note } from './past.js'
+import { PastList } from './past-list.js'
 import { Plan } from './plan.js'
+import type { RowStore } from './rows.js'
 import { Running, type Outcome } from './running.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf } from './schema.js'
+import { SheetList } from './sheet-list.js'
+import { chosen, openSheet, shownSheet, write, type Sheet } from './sheets.js'
+import { Status } from './status.js'
 
 const noSchema: SQLNamespace = {}
 
@@ -34,76 +39,46 @@ const faultOf = (outcome: Outcome): Fault | undefined => {
   return found && { ...found, message: outcome.error.message.split('\n')[0] ?? '' }
 }
 
-const Status = ({ outcome }: { outcome: Outcome }) => {
-  if (outcome.type === 'running') return <p role="status">Running…</p>
-  if (outcome.type === 'ok')
-    return (
-      <p role="status">
-        Done{outcome.affected === null ? '' : `: ${countText(outcome.affected)} rows`}, in {Math.round(outcome.ms)} ms.
-      </p>
-    )
-  if (outcome.type !== 'table') return null
-  const { store, isWhole, isCut, firstMs, ms } = outcome
-  const left = store.length === store.total ? '' : `${countText(store.length)} of `
-  return (
-    <p role="status">
-      {left}
-      {countText(store.total)} {store.total === 1 ? 'row' : 'rows'}
-      {isWhole ? '' : ' so far'} · first after {Math.round(firstMs)} ms{isWhole ? `, all after ${Math.round(ms)} ms` : ''}
-      {isCut && store.isFull ? ` · cut off at ${bytesText(answerMaxBytes)}: select less, or download it` : isCut ? ' · cancelled' : ''}
-    </p>
-  )
+/** How many sheets keep their answer. */
+const answersMax = 4
+
+/** What each sheet ran last. The answers of those that were shown longest ago are given up. */
+class Answers {
+  readonly #bySheet = new Map<number, Running>()
+
+  of(sheet: number): Running {
+    const running = this.#bySheet.get(sheet) ?? new Running()
+    this.#bySheet.delete(sheet)
+    this.#bySheet.set(sheet, running)
+    for (const [oldest, given] of this.#bySheet) {
+      if (this.#bySheet.size <= answersMax) break
+      given.cancel()
+      this.#bySheet.delete(oldest)
+    }
+    return running
+  }
+
+  cancelAll(): void {
+    for (const running of this.#bySheet.values()) running.cancel()
+  }
 }
 
-const formats = {
-  CSV: { name: 'answer.csv', accept: 'text/csv', form: undefined },
-  'JSON lines': { name: 'answer.jsonl', accept: 'application/json', form: 'jsonlines' },
-} as const
+/** The events of a dry run. */
+const plannedIn = (store: RowStore): PlannedEvent[] =>
+  Array.from({ length: store.total }, (_, i) => {
+    const [type, stream, version, data] = store.row(i) ?? []
+    return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
+  })
 
-/** The whole answer as a file, also what is too much for this page. */
-const download = async (
-  format: keyof typeof formats,
-  { query, db, at, params }: { query: string; db: string; at: string | undefined; params: Record<string, Value> },
-): Promise<void> => {
-  const { name, accept, form } = formats[format]
-  const context = { db, ...(at !== undefined && { as_of: at }) }
-  const body = { query, context, params, ...(form !== undefined && { response_format: form }) }
-  const response = await request('sql/query', { method: 'POST', body, headers: { Accept: accept } })
-  const url = URL.createObjectURL(await response.blob())
-  Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
-
-const Past = ({ choose }: { choose: (sql: string, db: string) => void }) =>
-  past.value.length === 0 ? (
-    <Empty title="Nothing yet">What you run is listed here. It is kept in this browser alone.</Empty>
-  ) : (
-    <>
-      <ol class="past">
-        {past.value.map(({ sql, db, at, ok, ms }) => (
-          <li key={sql}>
-            <button type="button" class="plain" onClick={() => choose(sql, db)}>
-              <code>{sql}</code>
-            </button>
-            <span class="quiet">
-              {ok ? `${ms} ms` : 'refused'} · {at.slice(0, 16).replace('T', ' ')}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <button type="button" onClick={forgetAll}>
-        Forget all
-      </button>
-    </>
-  )
-
-/** A statement, and what it answers. The statement is in the address. */
+/** Statements, and what they answer. The one that is shown is in the address. */
 export default () => {
   const { query } = place.value
   const at = momentShown()
-  const text = useSignal(query.get('sql') ?? '')
+  const sent = query.get('sql') ?? ''
   const db = query.get('db') ?? 'mindsdb'
-  const running = useMemo(() => new Running(), [])
+  const text = useSignal('')
+  const answers = useMemo(() => new Answers(), [])
+  const running = answers.of(chosen.value)
   const values = useSignal<Record<string, string>>({})
   const view = query.get('view') ?? 'rows'
   const sort = useSignal<{ by: number | undefined; descending: boolean }>({ by: undefined, descending: false })
@@ -116,14 +91,32 @@ export default () => {
   const outcome = running.outcome.value
   const parameters = parametersOf(text.value)
 
-  // A link to another statement, or a step back, shows that one.
-  const sent = query.get('sql') ?? ''
+  // A link to another statement, or a step back, shows that one; without any, what was written last is there again.
   const ours = useRef<string | undefined>(undefined)
   useEffect(() => {
     // What this page put there itself may be behind what was typed since.
-    if (sent !== ours.current) text.value = sent
+    if (sent === ours.current) return
+    if (sent === '') changeQuery({ sql: shownSheet().sql, db: shownSheet().db })
+    else openSheet(sent, db)
+    text.value = shownSheet().sql
   }, [sent])
-  useEffect(() => () => running.cancel(), [])
+  useSignalEffect(() => {
+    const sql = text.value
+    if (sql !== shownSheet().sql) write({ sql })
+  })
+  useEffect(() => () => answers.cancelAll(), [])
+
+  const arrangeAnew = () => {
+    sort.value = { by: undefined, descending: false }
+    filter.value = ''
+  }
+  const show = ({ sql, db: of }: Pick<Sheet, 'sql' | 'db'>, { id }: Partial<Sheet> = {}) => {
+    if (id !== undefined) chosen.value = id
+    ours.current = sql
+    text.value = sql
+    arrangeAnew()
+    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined })
+  }
 
   const given = (): Record<string, Value> => Object.fromEntries(parameters.map((name) => [name, valueOf(values.value[name] ?? '')]))
 
@@ -132,8 +125,8 @@ export default () => {
     if (sql === '') return
     ours.current = text.value
     changeQuery({ sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }, { replace: false })
-    sort.value = { by: undefined, descending: false }
-    filter.value = ''
+    write({ sql: text.value, db })
+    arrangeAnew()
     const began = performance.now()
     const params = given()
     await running.run({ query: sql, db, at, dryRun: isDryRun.value, ...(parameters.length > 0 && { params }) })
@@ -144,7 +137,7 @@ export default () => {
   useSignalEffect(() => {
     const { by, descending } = sort.value
     const wanted = filter.value
-    const now = running.outcome.peek()
+    const now = answers.of(chosen.value).outcome.peek()
     if (now.type !== 'table') return
     const aborting = new AbortController()
     now.store.arrange({ filter: wanted, by, descending }, aborting.signal).then(
@@ -154,15 +147,18 @@ export default () => {
     return () => aborting.abort()
   })
 
-  const choosePast = (sql: string, of: string) => {
-    text.value = sql
-    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined })
-  }
   const store = outcome.type === 'table' ? outcome.store : undefined
   const isRunning = running.isRunning
   return (
     <div class="query">
       <h1 class="hidden">Query</h1>
+      <SheetList
+        show={(sheet) => show(sheet, sheet)}
+        add={() => {
+          if (text.value.trim() !== '') openSheet('', db)
+          show({ sql: '', db })
+        }}
+      />
       <div class="tools">
         {isRunning ? (
           <button type="button" class="danger" onClick={() => running.cancel()}>
@@ -185,7 +181,7 @@ export default () => {
           <input type="checkbox" checked={isDryRun.value} onChange={({ currentTarget }) => (isDryRun.value = currentTarget.checked)} />
           <span>Dry run</span>
         </label>
-        {(['CSV', 'JSON lines'] as const).map((format) => (
+        {fileFormats.map((format) => (
           <button
             key={format}
             type="button"
@@ -243,13 +239,15 @@ export default () => {
           choose={(id) => changeQuery({ view: id === 'rows' ? undefined : id })}
         >
           {view === 'past' ? (
-            <Past choose={choosePast} />
+            <PastList choose={(sql, of) => show({ sql, db: of })} />
           ) : view === 'plan' ? (
             <Plan sql={text.value} db={db} at={at} params={given()} />
           ) : store === undefined ? (
             outcome.type === 'none' && (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
             )
+          ) : outcome.type === 'table' && outcome.isDryRun ? (
+            <PlannedEvents events={plannedIn(store)} />
           ) : view === 'columns' ? (
             <Columns summaries={running.summaries.value} rows={store.total} />
           ) : view === 'chart' ? (

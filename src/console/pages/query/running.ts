@@ -9,7 +9,7 @@ import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 export type Outcome =
   | { type: 'none' }
   | { type: 'running'; since: number }
-  | { type: 'table'; store: RowStore; version: number; isWhole: boolean; isCut: boolean; firstMs: number; ms: number }
+  | { type: 'table'; store: RowStore; version: number; isWhole: boolean; isCut: boolean; isDryRun: boolean; firstMs: number; ms: number }
   | { type: 'ok'; affected: number | null; ms: number }
   | { type: 'error'; error: ApiError; store: RowStore | undefined }
 
@@ -52,13 +52,19 @@ export class Running {
         return
       }
       store = new RowStore(answer.columns)
-      await this.#read(store, answer.pieces, since, aborting)
+      await this.#read(store, answer.pieces, since, aborting, statement.dryRun === true)
     } catch (error) {
       if (!aborted.aborted) this.outcome.value = { type: 'error', error: asApiError(error), store }
     }
   }
 
-  async #read(store: RowStore, pieces: AsyncIterable<Uint8Array<ArrayBuffer>>, since: number, aborting: AbortController): Promise<void> {
+  async #read(
+    store: RowStore,
+    pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+    since: number,
+    aborting: AbortController,
+    isDryRun: boolean,
+  ): Promise<void> {
     const summaries = new Summaries(store.columns)
     let version = 0
     let firstMs = 0
@@ -67,7 +73,7 @@ export class Running {
       const ms = performance.now() - since
       firstMs ||= ms
       drawn = performance.now()
-      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, firstMs, ms }
+      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, isDryRun, firstMs, ms }
       this.summaries.value = summaries.read()
     }
     for await (const piece of pieces) {

@@ -4,20 +4,26 @@ import type { Value } from '../../api/sql.js'
 /** Texts that have lines. */
 const long = /query|prompt|statement/
 
+/** An item of a list as a line: its name, where it has nothing else, or JSON. */
+const lineOf = (item: Value): string => {
+  if (item === null || typeof item !== 'object' || Array.isArray(item)) return typeof item === 'string' ? item : JSON.stringify(item)
+  const { name, ...rest } = item
+  return typeof name === 'string' && Object.values(rest).every((value) => value === null) ? name : JSON.stringify(item)
+}
+
 /** What a control shows of a value. */
 export const textOf = (form: Field['form'], value: Value | undefined): string => {
   if (value === null || value === undefined) return ''
-  if (form === 'list' && Array.isArray(value))
-    return value
-      .map((one) =>
-        one !== null && typeof one === 'object' && !Array.isArray(one) && 'name' in one
-          ? String(one['name'])
-          : typeof one === 'string'
-            ? one
-            : JSON.stringify(one),
-      )
-      .join('\n')
+  if (form === 'list' && Array.isArray(value)) return value.map(lineOf).join('\n')
   return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)
+}
+
+const parsed = (name: string, text: string): Value => {
+  try {
+    return JSON.parse(text) as Value
+  } catch (error) {
+    throw new Error(`${name} is no JSON: ${error instanceof Error ? error.message : ''}. Write {"key": "value"}.`, { cause: error })
+  }
 }
 
 /**
@@ -33,16 +39,13 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')
+      .map((line) => (line.startsWith('{') ? parsed(name, line) : line))
   if (form === 'number') {
     if (!Number.isFinite(Number(text))) throw new Error(`${name} is a number`)
     return Number(text)
   }
   if (form === 'text' || (form === 'mixed' && !/^\s*[{[]/.test(text))) return text
-  try {
-    return JSON.parse(text) as Value
-  } catch (error) {
-    throw new Error(`${name} is no JSON: ${error instanceof Error ? error.message : ''}. Write {"key": "value"}.`, { cause: error })
-  }
+  return parsed(name, text)
 }
 
 type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean }

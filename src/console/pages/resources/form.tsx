@@ -4,6 +4,7 @@ import type { BodyForm, Field } from '../../api/schemas.js'
 import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 import { Refusal } from '../../parts/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import { Control, textOf, valueOf } from './fields.js'
 
 type Props = {
@@ -28,7 +29,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
   const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
   const texts = useSignal(was)
   const error = useSignal<ApiError | undefined>(undefined)
-  const events = useSignal<string | undefined>(undefined)
+  const events = useSignal<PlannedEvent[] | undefined>(undefined)
   const isSending = useSignal(false)
   const changed = (): Record<string, Value> =>
     Object.fromEntries(
@@ -51,7 +52,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         body: { [member]: body },
         headers: { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) },
       })
-      if (isDryRun) events.value = JSON.stringify(await response.json(), null, 2)
+      if (isDryRun) events.value = ((await response.json()) as { events: PlannedEvent[] }).events
       else done(body)
     } catch (refused) {
       error.value = asApiError(refused)
@@ -80,8 +81,8 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
       {error.value && <Refusal error={error.value} />}
       {events.value !== undefined && (
         <div class="notice" role="status">
-          <p>These events would be recorded:</p>
-          <pre>{events.value}</pre>
+          <p>Nothing was written. This would be recorded:</p>
+          <PlannedEvents events={events.value} />
         </div>
       )}
       <div class="row">

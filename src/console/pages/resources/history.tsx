@@ -2,40 +2,28 @@ import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
-import { Diff, type Operation } from '../../parts/diff.js'
+import { Diff } from '../../parts/diff.js'
 import { Busy, Refusal } from '../../parts/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
-
-export type Change = {
-  position: number
-  version: number
-  type: string
-  recorded_at: string
-  actor: string
-  source: string
-  diff: Operation[]
-}
-
-type Page = { changes: Change[]; next: number | null; version: number }
+import { loadChanges } from './changes.js'
 
 /** Kinds without a state to go back to. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project'])
 
-type Preview = { version: number; operations: unknown }
-
 const RollBack = ({ path, version, done }: { path: string; version: number; done: () => void }) => {
-  const preview = useSignal<Preview | undefined>(undefined)
+  const preview = useSignal<PlannedEvent[] | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const send = async (dryRun: boolean) => {
     error.value = undefined
     try {
-      const answer = await json(`${path}/rollback`, {
+      const answer = await json<{ events: PlannedEvent[] }>(`${path}/rollback`, {
         method: 'POST',
         body: { version },
         headers: dryRun ? { Prefer: 'dry-run' } : {},
       })
-      if (dryRun) preview.value = { version, operations: answer }
+      if (dryRun) preview.value = answer.events
       else done()
     } catch (refused) {
       error.value = asApiError(refused)
@@ -46,8 +34,8 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
       {error.value && <Refusal error={error.value} />}
       {preview.value ? (
         <div class="preview">
-          <p>It would be as it was in version {version}. These events would be recorded:</p>
-          <pre>{JSON.stringify(preview.value.operations, null, 2)}</pre>
+          <p>It would be as it was in version {version}. This would be recorded:</p>
+          <PlannedEvents events={preview.value} />
           <div class="row">
             <button type="button" class="primary" onClick={() => void send(false)}>
               Go back to version {version}
@@ -69,8 +57,7 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
 /** All changes of a resource, the newest first: who, when, and what. */
 export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: () => void }) => {
   const at = momentShown()
-  const address = info.kind === 'job' ? `${path}/history?of=changes&limit=1000` : `${path}/history?limit=1000`
-  const { loaded, reload } = useLoaded((signal) => json<Page>(address, { at, signal }), [path, at])
+  const { loaded, reload } = useLoaded((signal) => loadChanges(info, path, at, signal), [path, at])
   const { value, error } = loaded.value
   const goneBack = () => {
     reload()

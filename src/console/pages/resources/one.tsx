@@ -1,36 +1,18 @@
-import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import { quoted, rowsOf, run, type Row, type Value } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
 import { Tabs } from '../../parts/tabs.js'
+import { Delete } from './delete.js'
 import { Edit } from './edit.js'
 import { History } from './history.js'
-import { apiPathOf, kindNamed, pathOfResource, projectOf, type KindInfo } from '../../basics/kinds.js'
+import { Record } from './record.js'
+import { apiPathOf, kindNamed, pathOfResource, projectOf } from '../../basics/kinds.js'
 
-type Resource = Record<string, Value>
-
-const Field = ({ value }: { value: Value }) => {
-  if (value === null) return <span class="null">none</span>
-  if (typeof value === 'object') return <pre>{JSON.stringify(value, null, 2)}</pre>
-  return <>{String(value)}</>
-}
-
-const Fields = ({ record }: { record: Resource }) => (
-  <dl class="fields">
-    {Object.entries(record).map(([name, value]) => (
-      <div key={name}>
-        <dt>{name.replaceAll('_', ' ')}</dt>
-        <dd>
-          <Field value={value} />
-        </dd>
-      </div>
-    ))}
-  </dl>
-)
+type Resource = { [name: string]: Value }
 
 /** The query that shows the rows of a resource; undefined if it has none. */
 const queryOf = (kind: string, project: string | null, name: string): string | undefined => {
@@ -39,39 +21,6 @@ const queryOf = (kind: string, project: string | null, name: string): string | u
   if (kind === 'project') return `SHOW TABLES FROM ${quoted(name)}`
   if (kind === 'database') return `SHOW TABLES FROM ${quoted(name)}`
   return undefined
-}
-
-const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
-  const isAsked = useSignal(false)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const remove = async () => {
-    try {
-      await json(path, { method: 'DELETE' })
-      go(pathOf('resources', info.kind))
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
-  if (!isAsked.value)
-    return (
-      <button type="button" onClick={() => (isAsked.value = true)}>
-        Delete…
-      </button>
-    )
-  return (
-    <div class="notice" role="group" aria-label={`Delete ${name}`}>
-      <p>Delete {name}? Its history stays in the log, and what depends on it is named if it prevents this.</p>
-      {error.value && <Refusal error={error.value} />}
-      <div class="row">
-        <button type="button" class="danger" onClick={() => void remove()}>
-          Delete
-        </button>
-        <button type="button" onClick={() => (isAsked.value = false)}>
-          Keep it
-        </button>
-      </div>
-    </div>
-  )
 }
 
 /** Kinds that a form changes. A file is uploaded again, a model trained again, and a job made anew. */
@@ -135,6 +84,11 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               Its card
             </a>
           )}
+          {kind === 'chatbot' && (
+            <a class="button" href={hrefOf(pathOf('conversations', project ?? '', name))}>
+              Conversations
+            </a>
+          )}
           {kind === 'agent' && (
             <a class="button" href={hrefOf('/playground', { agent: `${project ?? ''}/${name}` })}>
               Ask it
@@ -170,7 +124,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <>
             {error && <Refusal error={error} again={reload} />}
             {!value && !error && <Busy />}
-            {value && <Fields record={value} />}
+            {value && <Record info={info} path={path} record={value} />}
           </>
         )}
       </Tabs>

@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals'
+import { json, type ApiError } from '../../api/request.js'
+import { select, type Value } from '../../api/sql.js'
+import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
+import { asApiError } from '../../basics/loading.js'
+import { go, hrefOf, pathOf } from '../../basics/place.js'
+import { Refusal } from '../../parts/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
+
+type Mention = { kind: string; project: string; name: string } & Record<string, Value>
+
+const mentionsMax = 100
+
+/** Where the name of a resource may stand in others. A text that has it may mean something else: it is for the reader to see. */
+const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
+  SELECT 'view' AS kind, PROJECT AS project, NAME AS name, QUERY AS said FROM information_schema.views
+  UNION ALL SELECT 'model', PROJECT, NAME, SELECT_DATA_QUERY FROM information_schema.models
+  UNION ALL SELECT 'job', PROJECT, NAME, concat_ws(' ', QUERY, IF_QUERY) FROM information_schema.jobs
+  UNION ALL SELECT 'skill', PROJECT, NAME, PARAMS FROM information_schema.skills
+  UNION ALL SELECT 'agent', PROJECT, NAME, concat_ws(' ', MODEL_NAME, array_to_string(SKILLS, ' '), PARAMS) FROM information_schema.agents
+  UNION ALL SELECT 'chatbot', PROJECT, NAME, concat_ws(' ', "DATABASE", MODEL_NAME, PARAMS) FROM information_schema.chatbots
+) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
+
+type Asked = { events: PlannedEvent[]; mentions: Mention[] }
+
+const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
+  <>
+    <p>These mention its name:</p>
+    <ul class="newest">
+      {mentions.map(({ kind, project, name }) => (
+        <li key={`${kind} ${project} ${name}`}>
+          {kind}{' '}
+          <a href={hrefOf(pathOfResource(kind, project, name))}>
+            {project}.{name}
+          </a>
+        </li>
+      ))}
+    </ul>
+    {mentions.length === mentionsMax && <p class="quiet">The first {mentionsMax} are shown.</p>}
+  </>
+)
+
+/** Deletes a resource, after it was shown what that would record, and what mentions the name. */
+export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
+  const asked = useSignal<Asked | undefined>(undefined)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const attempt = async (action: () => Promise<void>) => {
+    error.value = undefined
+    try {
+      await action()
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  const ask = () =>
+    attempt(async () => {
+      const [mentions, { events }] = await Promise.all([
+        select<Mention>({ query: mentionsQuery, params: { name, kind: info.kind } }),
+        json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' } }),
+      ])
+      asked.value = { events, mentions }
+    })
+  const remove = () =>
+    attempt(async () => {
+      await json(path, { method: 'DELETE' })
+      go(pathOf('resources', info.kind))
+    })
+  return (
+    <>
+      {!asked.value && (
+        <button type="button" onClick={() => void ask()}>
+          Delete…
+        </button>
+      )}
+      {error.value && <Refusal error={error.value} />}
+      {asked.value && (
+        <div class="notice" role="group" aria-label={`Delete ${name}`}>
+          <p>Delete {name}? Its history stays in the log. This would be recorded:</p>
+          <PlannedEvents events={asked.value.events} />
+          {asked.value.mentions.length > 0 && <Mentions mentions={asked.value.mentions} />}
+          <div class="row">
+            <button type="button" class="danger" onClick={() => void remove()}>
+              Delete
+            </button>
+            <button type="button" onClick={() => (asked.value = undefined)}>
+              Keep it
+            </button>
+          </div>
+        </div>
+      )}
+    </>
+  )
+}

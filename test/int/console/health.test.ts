@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { send, sql, startTestService } from '../../support/service.js'
+import { readConfig } from '../../../src/setup/config.js'
+import { undoAll } from '../../../src/basics/undo.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  const service = await startTestService({ VAULT_KEY: 'ab'.repeat(32) })
+  undo.push(service.stop)
+  ;({ url } = service)
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+})
+afterAll(() => undoAll(undo))
+
+test('settings are told with what they are for, and no secret', async () => {
+  const { body } = (await send(url, 'GET', '/api/settings')) as { body: { name: string; value: string | null; is_default: boolean }[] }
+  const of = (name: string) => body.find((setting) => setting.name === name)
+  expect(of('VAULT_KEY')).toMatchObject({ value: '******', is_default: false })
+  expect(of('AUTH_PASSWORD')).toMatchObject({ value: null, is_default: true })
+  expect(of('HOST')).toMatchObject({ value: '127.0.0.1', is_default: true })
+  expect(JSON.stringify(body)).not.toMatch(/abab/)
+  const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+  const { settings } = readConfig({ LOG_URL: 'postgres://user:hidden@db:5432/ledger?sslpassword=hidden', ...keys })
+  expect(settings.find(({ name }) => name === 'LOG_URL')).toMatchObject({ value: 'postgres://db:5432/ledger' })
+  expect(JSON.stringify(settings)).not.toMatch(/hidden|abab|cdcd/)
+})
+
+test('health draws its lines, and tells of limits that were hit and of settings', async () => {
+  const long = `SELECT '${'x'.repeat(3_000_000)}'`
+  const { error_message: refusal } = await sql(url, long)
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  const [, limit = 'none'] = /mindledger_limits_hit_total\{limit="(\w+)"\} 1/.exec(metrics) ?? []
+  expect(limit).toBe('statementMaxChars')
+  expect(refusal).toContain(limit)
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1280, 'light'],
+    [2560, 'dark'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(browser, url, '#/health', { viewport: { width, height: 900 }, colorScheme })
+    await page.locator('.time-line canvas').nth(2).waitFor()
+    await page.getByRole('list', { name: 'Refusals by limit' }).getByText(limit).waitFor()
+    await page.getByText('Settings', { exact: true }).click()
+    await page.locator('.fields > div', { hasText: 'VAULT_KEY' }).first().getByText('set by the environment').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
