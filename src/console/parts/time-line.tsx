@@ -34,7 +34,8 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
           scales: {
             // The first looks alone would be a line of no width.
             x: { range: (_, first, last) => [first, Math.max(last, first + leastSeconds)] },
-            y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+            y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+          },
           axes: [axis, { ...axis, size: 74, values: (_, ticks) => ticks.map(text) }],
           series: [{}, { stroke: style.outlineColor, width: 2, points: { show: false } }],
         },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { startTestService } from '../../support/service.js'
+import { sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
 const undo: (() => unknown)[] = []
@@ -13,6 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => undoAll(undo))
 
+/** `npm run pictures` keeps what a new user sees for the documentation. */
+const pictures = process.env['PICTURES']
+const picture = async (page: Page, name: string): Promise<void> => {
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
+
 const csv = `size,district,rent\n${Array.from({ length: 240 }, (_, i) => `${20 + (i % 80)},${['north', 'south'][i % 2]},${300 + 9 * (i % 80) + 60 * (i % 2)}`).join('\n')}\n`
 
 test('a new user goes from an empty service to an upload, a model, a prediction, a chart, a history and a proof', async () => {
@@ -20,14 +27,19 @@ test('a new user goes from an empty service to an upload, a model, a prediction,
   undo.push(stop)
   const { page, misdeeds } = await openPage(browser, url)
   await page.getByText('Nothing is here yet').waitFor()
+  await picture(page, 'start')
   await page.locator('input[type=file]').setInputFiles({ name: 'Homes.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
   await page.locator('h1', { hasText: 'homes' }).waitFor()
   await page.getByRole('region', { name: 'First rows' }).getByText('north').first().waitFor()
+  await picture(page, 'rows')
 
   await page.getByRole('link', { name: 'Train a model' }).click()
   await page.locator('.columns > li', { hasText: 'rent' }).getByRole('button', { name: 'Predict this' }).click()
+  await picture(page, 'train')
   await page.getByRole('button', { name: 'Train', exact: true }).click()
   await page.getByText('What it uses').waitFor()
+  await page.locator('.picture circle').first().waitFor({ state: 'attached' })
+  await picture(page, 'card')
 
   await page.getByRole('tab', { name: 'Try it' }).click()
   await page.getByLabel('size', { exact: true }).fill('60')
@@ -36,21 +48,49 @@ test('a new user goes from an empty service to an upload, a model, a prediction,
   await page.locator('output').waitFor()
   const rent = Number((await page.locator('output').innerText()).replaceAll(',', ''))
   expect(Math.abs(rent - 720)).toBeLessThan(90)
+  await picture(page, 'try')
 
   await page.getByRole('button', { name: 'Query it' }).click()
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('100 rows').first().waitFor()
   await page.getByRole('tab', { name: 'Chart' }).click()
   await page.locator('.picture circle').first().waitFor({ state: 'attached' })
+  await picture(page, 'chart')
 
   await page.goto(`${url}/#/resources/model/mindsdb/rent?tab=history`)
   await page.getByText('Model created').waitFor()
+  await picture(page, 'history')
 
   await page.goto(`${url}/#/audit`)
   await page.getByRole('button', { name: 'Keep this head' }).click()
   await page.getByText('events are those of then').waitFor()
   await page.goto(`${url}/#/audit?event=3`)
   await page.getByLabel('An event').getByText('Proven').waitFor()
+  await picture(page, 'proof')
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('types of an upload are corrected after it was seen what that gives', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  const { page, misdeeds } = await openPage(browser, url)
+  const text = `day,code,paid\n${Array.from({ length: 14 }, (_, i) => `${i + 1}.02.2024 until noon?,0${i},${i}.5`).join('\n')}\nnever,x,1.5\n`
+  await page.locator('input[type=file]').setInputFiles({ name: 'Days.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+  await page.locator('h1', { hasText: 'days' }).waitFor()
+  await page.getByRole('tab', { name: 'Types' }).click()
+  await page.getByLabel('Type of day').selectOption('DATE')
+  await page.getByText('would become NULL: 15 of day').waitFor()
+  await page.getByLabel('How texts of day are written').fill('%d.%m.%Y until noon?')
+  await page.getByText('would become NULL: 1 of day').waitFor()
+  await page.getByLabel('Type of paid').selectOption('VARCHAR')
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Give it these types' }).click()
+  await page.getByRole('region', { name: 'First rows' }).getByText('2024-02-14').waitFor()
+  expect((await sql(url, 'SELECT typeof(day), typeof(paid), count(day) FROM files.days GROUP BY ALL')).data).toEqual([
+    ['DATE', 'VARCHAR', 14],
+  ])
+  expect((await sql(url, `SELECT count(*) FROM files.days AT (VERSION => 2) WHERE day = 'never'`)).data).toEqual([[1]])
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })

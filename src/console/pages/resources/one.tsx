@@ -10,6 +10,7 @@ import { Delete } from './delete.js'
 import { Edit } from './edit.js'
 import { History } from './history.js'
 import { Record } from './record.js'
+import { Types } from './types.js'
 import { apiPathOf, kindNamed, pathOfResource, projectOf } from '../../basics/kinds.js'
 
 type Resource = { [name: string]: Value }
@@ -102,6 +103,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
         tabs={[
           { id: 'record', name: 'Record' },
           ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
+          ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
           ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
           { id: 'history', name: 'History' },
         ]}
@@ -118,6 +120,8 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               renamed === undefined || renamed === name ? reload() : go(pathOfResource(kind, project, renamed), { tab: 'edit' })
             }
           />
+        ) : tab === 'types' && kind === 'file' && at === undefined ? (
+          <Types file={name} done={reload} />
         ) : tab === 'rows' && query !== undefined ? (
           <Preview query={query} at={at} />
         ) : (

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { openBrowser, openPage } from '../test/support/console/browser.js'
+import { median, service } from './harness.js'
+
+const rows = 1_000_000
+const rounds = 5
+const scrollSeconds = 4
+const statement = `SELECT range AS i, 'row number ' || range AS s, range * 0.5 AS x FROM range(${rows})`
+
+/** Runs the statement by its button; the time until its first rows are drawn. */
+const oursFirst = `(async () => {
+  const began = performance.now()
+  document.querySelector('.query .primary').click()
+  while (document.querySelector('.grid-row') === null) await new Promise(requestAnimationFrame)
+  return performance.now() - began
+})()`
+
+/** The least that a page can do: it reads the answer's lines, and puts the first forty rows into a table. */
+const bareFirst = `(async () => {
+  const began = performance.now()
+  const response = await fetch('/api/sql/query', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: ${JSON.stringify(statement)}, response_format: 'jsonlines' }),
+  })
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let shown = 0
+  while (true) {
+    const { done, value } = await reader.read()
+    if (done) break
+    if (shown > 0) continue
+    text += decoder.decode(value, { stream: true })
+    const lines = text.split('\\n')
+    if (lines.length < 3) continue
+    const table = document.body.appendChild(document.createElement('table'))
+    for (const row of JSON.parse(lines[1]).slice(0, 40)) {
+      const tr = table.insertRow()
+      for (const cell of row) tr.insertCell().textContent = String(cell)
+    }
+    await new Promise(requestAnimationFrame)
+    shown = performance.now() - began
+  }
+  return shown
+})()`
+
+/** Frames in each second while something is done at each frame. */
+const framesWhile = (action: string): string => `(async () => {
+  const until = performance.now() + ${scrollSeconds * 1_000}
+  let frames = 0
+  while (performance.now() < until) {
+    await new Promise(requestAnimationFrame)
+    ${action}
+    frames += 1
+  }
+  return frames / ${scrollSeconds}
+})()`
+
+const scroll = `
+  const grid = document.querySelector('.grid')
+  grid.scrollTop = (grid.scrollTop + 900) % (grid.scrollHeight - grid.clientHeight)`
+
+const heapMb = async (page: Page): Promise<number> => {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable')
+  await session.send('HeapProfiler.collectGarbage')
+  const { metrics } = await session.send('Performance.getMetrics')
+  await session.detach()
+  return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? NaN) / 2 ** 20
+}
+
+/** A million rows in the console: until the first are seen, frames while they are scrolled, and what scripts hold. */
+export const consoleOfMillion = async (): Promise<void> => {
+  const target = await service()
+  const browser = await openBrowser()
+  const measured = { ours: [] as number[], bare: [] as number[], frames: [] as number[], idle: [] as number[], grown: [] as number[] }
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const { page: bare } = await openPage(browser, `${target.url}/api/util/ping`, '')
+      measured.bare.push(await bare.evaluate<number>(bareFirst))
+      measured.idle.push(await bare.evaluate<number>(framesWhile('')))
+      await bare.context().close()
+      const { page } = await openPage(browser, target.url, `#/query?${new URLSearchParams({ sql: statement }).toString()}`)
+      await page.getByRole('button', { name: 'Run' }).waitFor()
+      measured.ours.push(await page.evaluate<number>(oursFirst))
+      await page.getByText('1,000,000 rows').first().waitFor()
+      const before = await heapMb(page)
+      measured.frames.push(await page.evaluate<number>(framesWhile(scroll)))
+      measured.grown.push((await heapMb(page)) - before)
+      await page.context().close()
+    }
+  } finally {
+    await browser.close()
+    await target.stop()
+  }
+  const of = (name: keyof typeof measured): number => median(measured[name])
+  console.log(`console, first rows of ${rows.toLocaleString('en')}: ${(of('ours') / of('bare')).toFixed(2)} times a bare page's time`)
+  console.log(`  ours ${of('ours').toFixed(0)} ms, bare ${of('bare').toFixed(0)} ms`)
+  console.log(`console, frames while scrolling: ${(of('frames') / of('idle')).toFixed(2)} of an idle page's`)
+  console.log(
+    `  ours ${of('frames').toFixed(1)} /s, idle ${of('idle').toFixed(1)} /s; scripts hold ${of('grown').toFixed(1)} MB more after it`,
+  )
+}

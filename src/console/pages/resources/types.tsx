@@ -1,0 +1,164 @@
+import { useSignal } from '@preact/signals'
+import type { ApiError } from '../../api/request.js'
+import { literal, quoted, run, select, type Value } from '../../api/sql.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { changeQuery } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+import { Rows } from '../../parts/rows.js'
+import { countText } from '../../parts/value.js'
+
+type Column = { Field: string; Type: string } & Record<string, Value>
+
+/** What a column shall become: a type, and how its texts write a date. */
+type Wanted = { type: string; format: string }
+
+const offered = ['BIGINT', 'DOUBLE', 'DECIMAL(18,4)', 'VARCHAR', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME'] as const
+const previewedMax = 20
+
+const isText = (type: string): boolean => /^(?:text|varchar)/i.test(type)
+const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP'
+
+/** What makes a column's value the wanted one, or NULL where it cannot be. */
+const converted = ({ Field, Type }: Column, wanted: Wanted | undefined): string => {
+  const name = quoted(Field)
+  if (wanted === undefined) return name
+  const parsed =
+    isText(Type) && isTime(wanted.type) && wanted.format.trim() !== '' ? `try_strptime(${name}, ${literal(wanted.format.trim())})` : name
+  return `TRY_CAST(${parsed} AS ${wanted.type})`
+}
+
+/** The rows of a table with other types. @example selectOf('homes', columns, { size: { type: 'DOUBLE', format: '' } }) */
+const selectOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, Wanted>>): string =>
+  `SELECT ${columns.map((column) => `${converted(column, wanted[column.Field])} AS ${quoted(column.Field)}`).join(', ')} FROM files.${quoted(file)}`
+
+/** How many values of each column would become NULL. */
+const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, Wanted>>): string =>
+  `SELECT ${columns
+    .filter(({ Field }) => wanted[Field])
+    .map((column) => {
+      const name = quoted(column.Field)
+      return `count(*) FILTER (${name} IS NOT NULL AND ${converted(column, wanted[column.Field])} IS NULL) AS ${name}`
+    })
+    .join(', ')} FROM files.${quoted(file)}`
+
+const Outcome = ({ file, columns, wanted }: { file: string; columns: readonly Column[]; wanted: Readonly<Record<string, Wanted>> }) => {
+  const query = selectOf(file, columns, wanted)
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const [rows, [lost = {}]] = await Promise.all([
+        select<Record<string, Value>>({ query: `${query} LIMIT ${previewedMax}`, signal }),
+        select<Record<string, Value>>({ query: lossOf(file, columns, wanted), signal }),
+      ])
+      return { rows, lost: Object.entries(lost).filter(([, count]) => Number(count) > 0) }
+    },
+    [query],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return (
+    <>
+      {value.lost.length > 0 && (
+        <p class="notice" role="status">
+          These values cannot be converted, and would become NULL:{' '}
+          {value.lost.map(([name, count]) => `${countText(Number(count))} of ${name}`).join(', ')}.
+        </p>
+      )}
+      <Rows
+        label="First rows with these types"
+        columns={columns.map(({ Field }) => Field)}
+        rows={value.rows.map((row) => columns.map(({ Field }) => row[Field] ?? null))}
+      />
+    </>
+  )
+}
+
+/** The types of a file's columns, and other ones. The file gets a new content; the one before stays readable by time travel. */
+export const Types = ({ file, done }: { file: string; done: () => void }) => {
+  const { loaded, reload } = useLoaded((signal) => select<Column>({ query: `DESCRIBE files.${quoted(file)}`, signal }), [file])
+  const wanted = useSignal<Record<string, Wanted>>({})
+  const error = useSignal<ApiError | undefined>(undefined)
+  const isSending = useSignal(false)
+  const { value: columns, error: refused } = loaded.value
+  if (refused) return <Refusal error={refused} again={reload} />
+  if (!columns) return <Busy />
+  const set = (name: string, next: Wanted | undefined) => {
+    const { [name]: _, ...others } = wanted.value
+    wanted.value = next === undefined ? others : { ...others, [name]: next }
+  }
+  const isChanged = Object.keys(wanted.value).length > 0
+  const apply = async (event: SubmitEvent) => {
+    event.preventDefault()
+    error.value = undefined
+    isSending.value = true
+    try {
+      await run({ query: `CREATE OR REPLACE TABLE files.${quoted(file)} (${selectOf(file, columns, wanted.value)})` })
+      wanted.value = {}
+      done()
+      changeQuery({ tab: 'rows' })
+    } catch (failed) {
+      error.value = asApiError(failed)
+    } finally {
+      isSending.value = false
+    }
+  }
+  return (
+    <form onSubmit={(event) => void apply(event)}>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Types">
+        <table class="list types">
+          <thead>
+            <tr>
+              <th scope="col">Column</th>
+              <th scope="col">Is</th>
+              <th scope="col">Shall be</th>
+              <th scope="col">Its texts are written as</th>
+            </tr>
+          </thead>
+          <tbody>
+            {columns.map(({ Field, Type }) => {
+              const chosen = wanted.value[Field]
+              return (
+                <tr key={Field}>
+                  <th scope="row">{Field}</th>
+                  <td>{Type}</td>
+                  <td>
+                    <select
+                      aria-label={`Type of ${Field}`}
+                      value={chosen?.type ?? ''}
+                      onChange={({ currentTarget: { value } }) =>
+                        set(Field, value === '' ? undefined : { type: value, format: chosen?.format ?? '' })
+                      }
+                    >
+                      <option value="">as it is</option>
+                      {offered.map((type) => (
+                        <option key={type}>{type}</option>
+                      ))}
+                    </select>
+                  </td>
+                  <td>
+                    {chosen && isTime(chosen.type) && isText(Type) && (
+                      <input
+                        aria-label={`How texts of ${Field} are written`}
+                        placeholder="%d.%m.%Y"
+                        value={chosen.format}
+                        onInput={({ currentTarget: { value } }) => set(Field, { ...chosen, format: value })}
+                      />
+                    )}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+      {error.value && <Refusal error={error.value} />}
+      <div class="tools">
+        <button type="submit" class="primary" disabled={!isChanged || isSending.value}>
+          Give it these types
+        </button>
+        <span class="quiet">The file gets a new content. What it was stays readable as of now.</span>
+      </div>
+      {isChanged && <Outcome file={file} columns={columns} wanted={wanted.value} />}
+    </form>
+  )
+}
