@@ -3,6 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../setup/config.js'
 import { hashFile, sync } from '../basics/disk.js'
+import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
 import { readTail } from '../log/storage/events.js'
@@ -13,7 +14,9 @@ import { writeManifest, type Manifest } from './manifest.js'
 
 export type BackupOptions = {
   /** The data directory, whether a server uses it or not. */
-  from: DataPaths
+  from: Pick<DataPaths, 'log'>
+  /** The blobs that its log names. */
+  store: Pick<BlobStore, 'has' | 'hold'>
   into: string
   /** An earlier backup: blobs that it has are linked instead of copied. */
   like: string | undefined
@@ -25,12 +28,12 @@ export type BackupOptions = {
 const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 
 /** Copies a blob that an event names; false when it is missing, as after an erasure since the log was copied. */
-const copyBlob = async (hash: string, from: string, to: string, like: string | undefined): Promise<boolean> => {
+const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOptions, 'store' | 'like'>): Promise<boolean> => {
   if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) return true
-  if (!existsSync(from)) return false
-  const copied = await copyDurably(from, to).catch((error: unknown) => {
+  if (!(await store.has(hash))) return false
+  const copied = await holding(store, async (fileOf) => copyDurably(await fileOf(hash), to)).catch(async (error: unknown) => {
     rmSync(to, { force: true })
-    if (!existsSync(from)) return undefined
+    if (!(await store.has(hash))) return undefined
     throw error
   })
   if (copied && copied.sha256 !== hash)
@@ -39,13 +42,13 @@ const copyBlob = async (hash: string, from: string, to: string, like: string | u
 }
 
 /** Makes a directory hold exactly the needed blobs; returns those that are missing. */
-const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { from, like, onProgress }: BackupOptions): Promise<string[]> => {
+const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { store, like, onProgress }: BackupOptions): Promise<string[]> => {
   const there = new Set(await readdir(part.blobs))
   for (const hash of there) if (!needed.has(hash)) await rm(join(part.blobs, hash))
   const missing: string[] = []
   let done = 0
   for (const hash of needed) {
-    if (!there.has(hash) && !(await copyBlob(hash, join(from.blobs, hash), join(part.blobs, hash), like))) missing.push(hash)
+    if (!there.has(hash) && !(await copyBlob(hash, join(part.blobs, hash), { store, like }))) missing.push(hash)
     onProgress(`${++done} of ${needed.size} blobs`)
   }
   return missing
@@ -81,7 +84,7 @@ const copyAll = async (
  * Writes a backup of a data directory into a new directory: the log as it is at one position, its blobs, and its head. Keys are never
  * part of it, nor are the tables, which follow from the log. The name of an unfinished backup ends with `.part`.
  *
- * @example (await takeBackup({ from: dataPaths('./data'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
+ * @example (await takeBackup({ from: dataPaths('./data'), store: new Blobs('./data/blobs'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
  * @throws ConfigError when the directory exists, or a blob is damaged or missing
  */
 export const takeBackup = async (options: BackupOptions): Promise<Manifest> => {

@@ -86,11 +86,13 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       vkey,
       proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
       event: 'a file with the text of the event that --proof proves',
+      shared: 'verify the log that PostgreSQL has (LOG_URL), instead of what a node has in its data directory',
       quiet,
     },
     example: 'mindledger verify --head heads.txt --vkey key.txt',
     run: async ({ config, values, out }) => {
-      const { head = [], vkey: key, proof, event } = values
+      const { head = [], vkey: key, proof, event, shared = false } = values
+      if (shared) return (await import('./commands/shared/verify-shared.js')).verifyShared(config, { heads: head, vkey: key }, out)
       if ((proof === undefined) !== (event === undefined)) throw new UsageError('--proof and --event go together')
       if (proof === undefined || event === undefined)
         return (await import('./commands/verify.js')).verify(config, { heads: head, vkey: key }, out)

@@ -5,6 +5,7 @@ import { readManifest } from '../../backup/manifest.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { checkDataDirectory } from '../../setup/data-directory.js'
 import type { Connection } from '../../log/storage/schema.js'
+import { withBlobs } from '../access/blobs-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
 export type BackupOptions = { into: string; like: string | undefined }
@@ -24,13 +25,14 @@ const headOf =
 /** `mindledger backup --into <dir> [--like <earlier backup>]`: the log at one position with its blobs, with or without a running server. */
 export const backup = async (config: Config, { into, like }: BackupOptions, out: Output): Promise<number> => {
   if (like !== undefined) readManifest(like)
-  const { position, blobs, master_keys } = await takeBackup({
-    from: checkDataDirectory(config.dataDirectory),
-    into: resolve(into),
-    like: like === undefined ? undefined : resolve(like),
-    headOf: headOf(config),
-    onProgress: (text) => out.progress(text),
-  })
+  const from = checkDataDirectory(config.dataDirectory)
+  const { position, blobs, master_keys } = await withBlobs(config, from, (store) =>
+    takeBackup({
+      ...{ from, store, into: resolve(into), headOf: headOf(config) },
+      like: like === undefined ? undefined : resolve(like),
+      onProgress: (text) => out.progress(text),
+    }),
+  )
   out.line(`${into} holds the log up to position ${position}, and ${blobs.length} blobs`)
   out.line(`Keys are not part of it. Its secrets and recorded rows need the master key ${master_keys.join(' and ')}.`)
   return 0

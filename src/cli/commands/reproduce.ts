@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { ConfigError } from '../../setup/config.js'
-import { Blobs } from '../../files/blobs.js'
 import { dataPaths } from '../../setup/data-directory.js'
 import { openModels, type ModelsAtRest, type NamedVersion } from '../../log/sqlite/models-at-rest.js'
 import type { Progress } from '../../models/engines/tables/fit.js'
 import { reproduce, type Reproduction } from '../../models/training/reproduction.js'
 import { Trainer } from '../../models/training/trainer.js'
 import type { Output } from '../terminal/output.js'
+import { withBlobs } from '../access/blobs-at-rest.js'
 import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
 
 export type ReproduceOptions = {
@@ -61,16 +61,18 @@ const run = async (config: Reach, options: ReproduceOptions, server: Server, out
   const work = mkdtempSync(join(paths.temporary, 'reproduce-'))
   const told: Told[] = []
   try {
-    const parts = { blobs: new Blobs(paths.blobs), log: models.log, trainer: new Trainer(), work }
-    for (const named of chosen(models, options, config.defaultProject)) {
-      const model = `${named.project}.${named.model}.${named.version.version}`
-      const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
-      const trained = await reproduce(named, { ...parts, onProgress })
-      const one = { model, ...trained, ...(await checkData(server, named)) }
-      told.push(one)
-      if (options.json) out.line(JSON.stringify(one))
-      else show(one, out)
-    }
+    await withBlobs(config, paths, async (blobs) => {
+      const parts = { blobs, log: models.log, trainer: new Trainer(), work }
+      for (const named of chosen(models, options, config.defaultProject)) {
+        const model = `${named.project}.${named.model}.${named.version.version}`
+        const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
+        const trained = await reproduce(named, { ...parts, onProgress })
+        const one = { model, ...trained, ...(await checkData(server, named)) }
+        told.push(one)
+        if (options.json) out.line(JSON.stringify(one))
+        else show(one, out)
+      }
+    })
   } finally {
     models.close()
     rmSync(work, { recursive: true, force: true })

@@ -76,8 +76,9 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     backup: resolve(backup),
     into: paths.root,
     check: async (staged, head) => {
+      // A backup is whole by itself, also that of a log that nodes share.
       const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
-      if ((await verify({ ...config, dataDirectory: staged.root }, options, out)) !== 0) return false
+      if ((await verify({ ...config, dataDirectory: staged.root, logUrl: undefined }, options, out)) !== 0) return false
       if (erasures !== undefined) await erase(staged, keys, erasures, out)
       return true
     },

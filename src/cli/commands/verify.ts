@@ -3,13 +3,15 @@ import { readHeads, type ReadHead } from '../../audit/kept-heads.js'
 import { readVerifierKey, type NoteVerifier } from '../../audit/note-key.js'
 import { judge } from '../../audit/note.js'
 import { ConfigError, type Config } from '../../setup/config.js'
-import { Blobs } from '../../files/blobs.js'
 import { hashFile } from '../../basics/disk.js'
+import { isProblem } from '../../basics/errors.js'
+import { blobDamaged } from '../../files/shared/problems.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
 import { verifyLog, type Verification } from '../../log/verify/verify.js'
 import { recordedAhead } from '../../basics/trusted-clock.js'
 import type { Output } from '../terminal/output.js'
+import { withBlobs, type ReadBlobs } from '../access/blobs-at-rest.js'
 import { ownMasterKeys } from '../access/own-keys.js'
 
 export type VerifyOptions = {
@@ -46,6 +48,25 @@ const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | un
   return judgements.includes('signed') ? undefined : `it is not signed by ${keys.map(({ vkey }) => vkey).join(' or ')}`
 }
 
+/** What a blob hashes to; undefined where there is none. */
+const hashIn =
+  (blobs: ReadBlobs) =>
+  async (sha: string): Promise<string | undefined> => {
+    if (!(await blobs.has(sha))) return undefined
+    try {
+      const { file, release } = await blobs.hold(sha)
+      try {
+        return await hashFile(file)
+      } finally {
+        release()
+      }
+    } catch (error) {
+      // A store that checks what it gives out does not give out what is damaged.
+      if (isProblem(error) && error.title === blobDamaged(sha, '').title) return 'other bytes'
+      throw error
+    }
+  }
+
 /** `mindledger verify [--head file]…`: verifies the whole log; exit status 0 only when everything is consistent. */
 export const verify = async (
   config: Config,
@@ -53,7 +74,6 @@ export const verify = async (
   out: Output,
 ): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
-  const blobs = new Blobs(paths.blobs)
   const heads = files.flatMap(readHeads)
   const keys = keysOf(paths.log, vkey)
   const faults = heads.flatMap((read) => {
@@ -61,13 +81,15 @@ export const verify = async (
     return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
   })
   const newer = heads.filter(({ head }) => head.position > upTo)
-  const result = await verifyLog({
-    logFile: paths.log,
-    masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
-    blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
-    onProgress: (position) => out.progress(`${position} events`),
-    kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),
-  })
+  const result = await withBlobs(config, paths, (blobs) =>
+    verifyLog({
+      logFile: paths.log,
+      masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
+      blobHash: hashIn(blobs),
+      onProgress: (position) => out.progress(`${position} events`),
+      kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),
+    }),
+  )
   for (const fault of faults) out.line(fault)
   for (const { position, what } of result.findings) out.line(position === null ? what : `position ${position}: ${what}`)
   const ok = result.ok && faults.length === 0

@@ -1,12 +1,12 @@
-import { computed, signal, useSignalEffect } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { computed, signal } from '@preact/signals'
+import { createRef } from 'preact'
 import { kindNamed, listResources, pathOfResource } from '../basics/kinds.js'
 import { sections } from './pages.js'
 import { hrefOf, momentShown } from '../basics/place.js'
 
 type Target = { name: string; about: string; href: string }
 
-const isOpen = signal(false)
+const dialog = createRef<HTMLDialogElement>()
 const wanted = signal('')
 const resources = signal<Target[]>([])
 const chosen = signal(0)
@@ -31,23 +31,24 @@ const loadResources = async (): Promise<void> => {
   })
 }
 
+/** Opens it at once: what is typed next is for it. */
 export const openJumpMenu = (): void => {
   wanted.value = ''
   chosen.value = 0
-  isOpen.value = true
+  dialog.current?.showModal()
   void loadResources()
 }
 
 addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
   event.preventDefault()
-  if (isOpen.value) isOpen.value = false
+  if (dialog.current?.open === true) dialog.current.close()
   else openJumpMenu()
 })
 
 const follow = (target: Target | undefined): void => {
   if (!target) return
-  isOpen.value = false
+  dialog.current?.close()
   location.hash = target.href
 }
 
@@ -61,40 +62,33 @@ const onKey = (event: KeyboardEvent): void => {
 }
 
 /** Finds every page and every resource by a part of its name. */
-export const JumpMenu = () => {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useSignalEffect(() => {
-    if (isOpen.value) dialog.current?.showModal()
-    else dialog.current?.close()
-  })
-  return (
-    <dialog ref={dialog} class="jump-menu" aria-label="Jump to a page or a resource" onClose={() => (isOpen.value = false)}>
-      <input
-        type="text"
-        role="combobox"
-        aria-label="Name of a page or a resource"
-        aria-expanded="true"
-        aria-controls="jump-targets"
-        aria-activedescendant={found.value.length > 0 ? `jump-${chosen.value}` : undefined}
-        value={wanted.value}
-        onInput={({ currentTarget }) => ((wanted.value = currentTarget.value), (chosen.value = 0))}
-        onKeyDown={onKey}
-      />
-      <ul id="jump-targets" role="listbox" aria-label="Pages and resources">
-        {found.value.map((target, i) => (
-          <li
-            key={target.href}
-            id={`jump-${i}`}
-            role="option"
-            aria-selected={i === chosen.value}
-            onMouseMove={() => (chosen.value = i)}
-            onClick={() => follow(target)}
-          >
-            {target.name} <span class="quiet">{target.about}</span>
-          </li>
-        ))}
-      </ul>
-      {found.value.length === 0 && <p class="quiet">Nothing has this name.</p>}
-    </dialog>
-  )
-}
+export const JumpMenu = () => (
+  <dialog ref={dialog} class="jump-menu" aria-label="Jump to a page or a resource">
+    <input
+      type="text"
+      role="combobox"
+      aria-label="Name of a page or a resource"
+      aria-expanded="true"
+      aria-controls="jump-targets"
+      aria-activedescendant={found.value.length > 0 ? `jump-${chosen.value}` : undefined}
+      value={wanted.value}
+      onInput={({ currentTarget }) => ((wanted.value = currentTarget.value), (chosen.value = 0))}
+      onKeyDown={onKey}
+    />
+    <ul id="jump-targets" role="listbox" aria-label="Pages and resources">
+      {found.value.map((target, i) => (
+        <li
+          key={target.href}
+          id={`jump-${i}`}
+          role="option"
+          aria-selected={i === chosen.value}
+          onMouseMove={() => (chosen.value = i)}
+          onClick={() => follow(target)}
+        >
+          {target.name} <span class="quiet">{target.about}</span>
+        </li>
+      ))}
+    </ul>
+    {found.value.length === 0 && <p class="quiet">Nothing has this name.</p>}
+  </dialog>
+)

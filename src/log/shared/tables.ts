@@ -113,6 +113,12 @@ const create = async (session: Session, logId: string): Promise<void> => {
  */
 export const openTables = async (session: Session, freshLogId: () => string): Promise<string> => {
   if (!(await areThere(session))) await create(session, freshLogId())
+  return readLogId(session)
+}
+
+/** The id of the shared log. @throws ConfigError when there is none, or it has another format */
+export const readLogId = async (session: Session): Promise<string> => {
+  if (!(await areThere(session))) throw new ConfigError('LOG_URL: this database has no log')
   const { rows } = await session.query<{ log_id: string; format: number }>('SELECT log_id, format FROM mindledger.head')
   const [head] = rows
   if (head?.format !== format)

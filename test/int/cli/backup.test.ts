@@ -43,6 +43,7 @@ const filled = async (count: number) => {
 const into = () => join(place.path, 'backup')
 const options = (from: ReturnType<typeof dataPaths>) => ({
   from,
+  store: new Blobs(from.blobs),
   into: into(),
   like: undefined,
   headOf: () => 'head\n',

@@ -124,7 +124,7 @@ test('the jump menu finds a resource by keys alone', async () => {
   await page.locator('h1').waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('brok')
-  await page.getByRole('option', { name: 'broker' }).waitFor()
+  await page.getByRole('option', { name: 'broker', selected: true }).waitFor()
   await page.keyboard.press('Enter')
   await page.locator('h1', { hasText: 'broker' }).waitFor()
   expect(page.url()).toContain('#/resources/agent/shop/broker')

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { copyShared } from '../../../log/shared/copy.js'
+import { ConfigError, type Config } from '../../../setup/config.js'
+import { prepareDataDirectory } from '../../../setup/data-directory.js'
+import { Vault } from '../../../vault/vault.js'
+import type { Output } from '../../terminal/output.js'
+import { verify, type VerifyOptions } from '../verify.js'
+
+/**
+ * `mindledger verify --shared`: verifies the log that PostgreSQL has, by a copy that goes with the command. No node has to run, and none
+ * hears of it. Exit status 0 only when everything is consistent.
+ */
+export const verifyShared = async (config: Config, options: VerifyOptions, out: Output): Promise<number> => {
+  const { logUrl: url, masterKeys } = config
+  if (url === undefined) throw new ConfigError('verify --shared verifies the log that LOG_URL names: set it')
+  const [key, ...others] = masterKeys
+  if (!key) throw new ConfigError('VAULT_KEY: must be set, to tell whether what is encrypted can be read')
+  const directory = mkdtempSync(join(tmpdir(), 'mindledger-verify-'))
+  try {
+    const paths = prepareDataDirectory(directory)
+    const onProgress = (position: number) => out.progress(`${position} events copied`)
+    const { position, fault } = await copyShared({ url, file: paths.log, vault: new Vault(key, ...others), onProgress })
+    if (fault !== undefined) {
+      out.line(`position ${position + 1}: ${fault}`)
+      out.line(`THE LOG DOES NOT HOLD: what follows position ${position} in PostgreSQL cannot be followed`)
+      return 1
+    }
+    return await verify({ ...config, dataDirectory: directory }, options, out)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

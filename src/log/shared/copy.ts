@@ -1,0 +1,69 @@
+import type { Vault } from '../../vault/vault.js'
+import { ConfigError } from '../../setup/config.js'
+import { refusalToOpen } from './refusal-to-open.js'
+import { Replica } from './replica.js'
+import { Forked, Sequencer } from './sequencer.js'
+import { ServerClock } from './server-clock.js'
+import { Session } from './session.js'
+import { readLogId } from './tables.js'
+
+type Options = {
+  /** The address of PostgreSQL. */
+  url: string
+  /** A file that is not there yet. */
+  file: string
+  vault: Vault
+  onProgress: (position: number) => void
+}
+
+/** What a copy came to: the last position that it has, and why it has no more although there is more. */
+export type Copied = { position: number; fault?: string }
+
+const idOf = async (url: string): Promise<string> => {
+  const session = await Session.open(url)
+  try {
+    return await readLogId(session)
+  } finally {
+    await session.close()
+  }
+}
+
+const follow = async (sequencer: Sequencer, replica: Replica, onProgress: Options['onProgress']): Promise<void> => {
+  const { seq } = await sequencer.look()
+  while (replica.place.seq < seq) {
+    replica.take(await sequencer.after(replica.place))
+    onProgress(replica.place.position)
+  }
+}
+
+/**
+ * Copies a shared log into a file, up to its end at the beginning of the call. It reads alone: it is no node, and others do not hear of
+ * it. Where the log does not lead on, the copy ends, and says why.
+ *
+ * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
+ * @throws ConfigError when PostgreSQL cannot be reached, or has no log
+ */
+export const copyShared = async ({ url, file, vault, onProgress }: Options): Promise<Copied> => {
+  try {
+    const clock = new ServerClock()
+    const sequencer = new Sequencer(url, clock)
+    try {
+      const replica = new Replica({ file, logId: await idOf(url), vault, now: () => clock.now() })
+      try {
+        await follow(sequencer, replica, onProgress)
+        return { position: replica.place.position }
+      } catch (error) {
+        // What the tables have is not what a node could have written.
+        if (error instanceof Forked || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
+        throw error
+      } finally {
+        replica.close()
+      }
+    } finally {
+      await sequencer.close()
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw refusalToOpen(error, url)
+  }
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { nextChain } from '../../../events/stored/chain.js'
+import { headSigner } from '../../../src/audit/head-key.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { masterKeys } from '../../../src/vault/key-files.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { mindledger } from '../../support/cli.js'
+import { logServer } from '../../support/log/each-log.js'
+import { temporaryDirectory } from '../../support/log/log.js'
+
+const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
+const { server } = logServer()
+const place = temporaryDirectory()
+afterAll(place.remove)
+
+let url: string
+let environment: Record<string, string>
+let heads: string
+const there = join(place.path, 'there')
+
+beforeAll(async () => {
+  cpSync(golden, there, { recursive: true })
+  const paths = prepareDataDirectory(there)
+  const [vaultKey] = masterKeys(paths, [])
+  const log = new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths, [])) })
+  await headSigner(dataPaths(there), undefined, log)
+  await log.close()
+  heads = join(place.path, 'heads')
+  writeFileSync(heads, (await mindledger(['head'], { DATA_DIR: there })).out)
+  url = await server().newUrl()
+  expect(await mindledger(['migrate', '--to', url, '--quiet'], { DATA_DIR: there })).toMatchObject({ code: 0 })
+  environment = {
+    ...{ LOG_URL: url, DATA_DIR: there },
+    VAULT_KEY: vaultKey?.toString('hex') ?? '',
+    HEAD_KEY: readFileSync(join(there, 'head.key'), 'utf8').trim(),
+  }
+})
+
+const verifyShared = (address: string, ...args: string[]) =>
+  mindledger(['verify', '--shared', '--quiet', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none') })
+
+const scratches = () => readdirSync(tmpdir()).filter((name) => name.startsWith('mindledger-verify-'))
+
+/** A database with the same rows, in which everything may be changed. */
+const copied = async (): Promise<{ address: string; run: (text: string, values?: unknown[]) => Promise<pg.QueryResult> }> => {
+  const address = await server().newUrl()
+  const [from, to] = [new URL(url).pathname.slice(1), new URL(address).pathname.slice(1)]
+  await server().postgres.run(`DROP DATABASE ${to}`)
+  await server().postgres.run(`CREATE DATABASE ${to} TEMPLATE ${from}`)
+  const run = async (text: string, values: unknown[] = []) => {
+    const client = new pg.Client({ connectionString: address })
+    await client.connect()
+    try {
+      return await client.query(text, values)
+    } finally {
+      await client.end()
+    }
+  }
+  await run('ALTER TABLE mindledger.events DISABLE TRIGGER events_stay')
+  return { address, run }
+}
+
+test('a log in PostgreSQL is verified without a node, and is proven by a head that was kept', async () => {
+  const before = scratches()
+  const verified = await verifyShared(url, '--head', heads)
+  expect(verified).toMatchObject({ code: 0, err: '' })
+  expect(verified.out).toMatch(/^The log holds: \d+ events/)
+  expect(verified.out).toContain('by the head that was kept')
+  expect(scratches()).toEqual(before)
+  const { rows } = await (await copied()).run('SELECT count(*)::integer AS nodes FROM mindledger.nodes')
+  expect(rows).toEqual([{ nodes: 0 }])
+})
+
+test('a database without a log, and no address, are told', async () => {
+  expect(await verifyShared(await server().newUrl())).toMatchObject({ code: 2, err: expect.stringContaining('this database has no log') })
+  expect(await mindledger(['verify', '--shared'], { DATA_DIR: there })).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
+})
+
+/** Writes all chain values anew, as somebody would who changes an event and hides it. */
+const chainAnew = async (run: (text: string, values?: unknown[]) => Promise<pg.QueryResult>): Promise<void> => {
+  const { rows } = await run('SELECT position, text, chain FROM mindledger.events ORDER BY position')
+  const { rows: first } = await run('SELECT chain FROM mindledger.batches WHERE seq = 0')
+  let chain = (first[0] as { chain: Buffer }).chain
+  for (const { position, text } of rows as { position: string; text: string }[]) {
+    chain = nextChain(chain, text)
+    await run('UPDATE mindledger.events SET chain = $2 WHERE position = $1', [position, chain])
+  }
+  await run('UPDATE mindledger.batches AS b SET chain = e.chain FROM mindledger.events AS e WHERE e.position = b.position')
+  await run('UPDATE mindledger.head AS h SET chain = e.chain FROM mindledger.events AS e WHERE e.position = h.position')
+}
+
+const rewritten = `UPDATE mindledger.events SET text = replace(text, '"name":"', '"name":"x') WHERE position = (SELECT min(position) FROM mindledger.events WHERE text LIKE '%"name":"%')`
+
+const manipulations: [string, (run: (text: string, values?: unknown[]) => Promise<pg.QueryResult>) => Promise<unknown>][] = [
+  ['the text of an event', (run) => run(rewritten)],
+  [
+    'the text of an event, with all chain values after it',
+    async (run) => {
+      await run(rewritten)
+      await chainAnew(run)
+    },
+  ],
+  ['an event that is gone', (run) => run('DELETE FROM mindledger.events WHERE position = 5')],
+  [
+    'two events in each other’s place',
+    (run) =>
+      run(`UPDATE mindledger.events AS e SET text = o.text FROM mindledger.events AS o
+        WHERE (e.position = 4 AND o.position = 6) OR (e.position = 6 AND o.position = 4)`),
+  ],
+  [
+    'an end that is cut off',
+    async (run) => {
+      await run('DELETE FROM mindledger.events WHERE position > 8')
+      await run('DELETE FROM mindledger.batches WHERE position > 8')
+      await run(`INSERT INTO mindledger.batches SELECT coalesce(max(seq), 0) + 1, gen_random_uuid(), 8, (SELECT chain FROM mindledger.events WHERE position = 8), 0
+        FROM mindledger.batches`)
+      await run(
+        `UPDATE mindledger.head SET position = 8, seq = (SELECT max(seq) FROM mindledger.batches), chain = (SELECT chain FROM mindledger.events WHERE position = 8)`,
+      )
+    },
+  ],
+  ['another end', (run) => run(`UPDATE mindledger.head SET chain = decode(repeat('00', 32), 'hex')`)],
+  [
+    'a payload',
+    (run) =>
+      run(
+        `UPDATE mindledger.payloads SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)`,
+      ),
+  ],
+  [
+    'a payload that is gone',
+    (run) => run('DELETE FROM mindledger.payloads WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)'),
+  ],
+  [
+    'a key that is gone without an erasure',
+    (run) =>
+      run(
+        'UPDATE mindledger.payloads SET wrapped = NULL WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)',
+      ),
+  ],
+  ['a blob that is gone', (run) => run('DELETE FROM mindledger.blobs WHERE sha = (SELECT min(sha) FROM mindledger.blobs)')],
+  [
+    'the bytes of a blob',
+    (run) => run(`UPDATE mindledger.blob_chunks SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE number = 0`),
+  ],
+]
+
+test.each(manipulations)('it is found: %s', async (_, manipulate) => {
+  const { address, run } = await copied()
+  await manipulate(run)
+  const verified = await verifyShared(address, '--head', heads)
+  expect(verified.code).toBe(1)
+  expect(verified.out).toMatch(/THE LOG DOES NOT HOLD|proves nothing/)
+})
+
+test('a node without the contents in its folder verifies, backs up and trains again from the store that nodes share', async () => {
+  const node = join(place.path, 'node')
+  mkdirSync(node)
+  const paths = prepareDataDirectory(node)
+  const key = Buffer.from(environment['VAULT_KEY'] ?? '', 'hex')
+  const log = await SharedLog.open({ url, file: paths.log, vault: new Vault(key) })
+  await log.close()
+  expect(readdirSync(paths.blobs)).toEqual([])
+  const env = { ...environment, DATA_DIR: node }
+  expect(await mindledger(['verify', '--quiet', '--head', heads], env)).toMatchObject({ code: 0, err: '' })
+  const into = join(place.path, 'backup')
+  const taken = await mindledger(['backup', '--into', into, '--quiet'], env)
+  expect(taken).toMatchObject({ code: 0, err: '' })
+  expect(taken.out).toMatch(/and [1-9]\d* blobs/)
+  // What it has is a log of its own, which needs no PostgreSQL.
+  const restored = join(place.path, 'restored')
+  mkdirSync(restored)
+  for (const name of ['vault.key', 'head.key']) copyFileSync(join(there, name), join(restored, name))
+  expect(await mindledger(['restore', into, '--into', restored, '--head', heads, '--quiet'], { DATA_DIR: restored })).toMatchObject({
+    code: 0,
+  })
+  expect(await mindledger(['verify', '--quiet', '--head', heads], { DATA_DIR: restored })).toMatchObject({ code: 0, err: '' })
+  const again = await mindledger(['reproduce', '--all', '--json', '--quiet'], env)
+  const lines = again.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { result: string; detail: string })
+  expect(lines.filter(({ detail }) => /blob|missing|kept/i.test(detail) && /not|missing/.test(detail))).toEqual([])
+  expect(lines.length).toBeGreaterThan(0)
+  rmSync(restored, { recursive: true, force: true })
+})
