@@ -1,4 +1,4 @@
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SQLNamespace } from '@codemirror/lang-sql'
 import type { Value } from '../../api/sql.js'
@@ -102,7 +102,10 @@ export default () => {
   }, [sent])
   useSignalEffect(() => {
     const sql = text.value
-    if (sql !== shownSheet().sql) write({ sql })
+    // What is typed goes to the sheet that is shown; another one that is shown later has a text of its own.
+    untracked(() => {
+      if (sql !== shownSheet().sql) write({ sql })
+    })
   })
   useEffect(() => () => answers.cancelAll(), [])
 
