@@ -21,6 +21,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Items of a page of a list, as `limit` asks for them. Beyond: 400 `wrong_arguments`; without `limit` a list has no end.',
   turnMaxMs: 'How long the work of one request may block others at a time. Beyond: others go first, and then it goes on.',
   secretsMaxPerCommand: 'Secrets that one request brings. Beyond: 400 `wrong_arguments`.',
+  sessionLookMs:
+    'With LOG_URL, how long a node believes that a login goes on. Beyond: it asks PostgreSQL whether it ended at another node.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
   connectionsMax:
     'Open connections. Beyond: the address with the most connections loses one that waits for its client, without a request or with half of one; if all are being answered, 503 `busy`.',

@@ -22,6 +22,7 @@ export const limits = {
   turnMaxMs: 20,
   listPageMaxItems: 1_000,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
+  sessionLookMs: 2_000,
   connectionsMax: 2_000,
   connectionsPerAddressMax: 1_000,
   requestHeadersTimeoutMs: 20_000,

@@ -2,31 +2,49 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { Logins } from '../../log/contract/peers.js'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Identifies a login without revealing its token. */
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
-/** `ended` aborts when the session ends for any reason. */
-type Session = { actor: string; ended: AbortController }
+/** `ended` aborts when the session ends for any reason. `seenAt` is when it was last known to go on, in the time of `performance`. */
+type Session = { actor: string; ended: AbortController; seenAt: number }
+
+const isOld = ({ seenAt }: Session): boolean => performance.now() - seenAt > limits.sessionLookMs
+
+/** What no login gave out need not be looked up. */
+const tokenShape = /^pat_[\w-]{43}$/
+
+const loginsAway = (cause: unknown): Problem =>
+  new Problem('behind', 'Logins away', 'this node cannot find out whether the login is known: PostgreSQL does not answer', {
+    retryAfterSeconds: 1,
+    cause: cause instanceof Error ? cause.message : String(cause),
+  })
 
 /**
- * The sessions of logged-in users. Tokens are kept hashed and in memory only: a restart logs everybody out.
+ * The sessions of logged-in users. Tokens are kept hashed: in memory, so that a restart logs everybody out, or with other nodes also
+ * where all of them look.
  *
- * @example const token = sessions.login('me', 'secret', '127.0.0.1'); sessions.actorOf(token) // 'me'
+ * @example const token = await sessions.login('me', 'secret', '127.0.0.1'); await sessions.actorOf(token) // 'me'
  */
 export class Sessions {
   readonly #tokens = new LRUCache<string, Session>({
     ...{ max: limits.sessionsMax, ttl: limits.sessionMaxAgeMs },
-    dispose: ({ ended }) => ended.abort(),
+    dispose: ({ ended }, _, reason) => {
+      if (reason !== 'set') ended.abort()
+    },
   })
   readonly #failures = new LRUCache<string, number>({ max: limits.sessionsMax, ttl: 60_000 })
 
-  constructor(private readonly user: { username: string; password: string }) {}
+  constructor(
+    private readonly user: { username: string; password: string },
+    private readonly logins?: Logins,
+  ) {}
 
-  /** @throws Problem 401 when it is not the configured user, 429 after too many failures from one address */
-  login(username: string, password: string, address: string): string {
+  /** @throws Problem 401 when it is not the configured user, 429 after too many failures from one address, 503 while logins are away */
+  async login(username: string, password: string, address: string): Promise<string> {
     const failures = this.#failures.get(address) ?? 0
     if (failures >= limits.loginMaxFailuresPerMinute)
       throw new Problem(
@@ -45,24 +63,70 @@ export class Sessions {
       throw new Problem('unauthorized', 'Unauthorized', 'wrong username or password')
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
-    this.#tokens.set(loginOf(token), { actor: username, ended: new AbortController() })
+    const login = loginOf(token)
+    await this.#asked((logins) => logins.add(login, username, limits.sessionMaxAgeMs))
+    this.#keep(login, username)
     return token
   }
 
-  actorOf(token: string | undefined): string | undefined {
-    return this.#session(token)?.actor
+  /**
+   * Who has a token; undefined for one that is not known. A session that this node saw not long ago is not looked up again.
+   * @throws Problem 503 when other nodes may know it, and it cannot be looked up
+   */
+  async actorOf(token: string | undefined): Promise<string | undefined> {
+    if (token === undefined || !tokenShape.test(token)) return undefined
+    const login = loginOf(token)
+    const known = this.#tokens.get(login)
+    return !this.logins || (known && !isOld(known)) ? known?.actor : this.#lookUp(login, known)
   }
 
-  /** The signal that aborts when the session ends, for long answers; undefined for an invalid token. */
+  /** Asks where all nodes look. @throws Problem 503 */
+  async #lookUp(login: string, known: Session | undefined): Promise<string | undefined> {
+    const before = known?.seenAt
+    // Requests of the same session that come meanwhile need not ask, too.
+    if (known) known.seenAt = performance.now()
+    try {
+      const actor = await this.#asked((logins) => logins.actorOf(login))
+      if (actor === undefined) this.#tokens.delete(login)
+      else if (!known) this.#keep(login, actor)
+      return actor
+    } catch (error) {
+      if (known && before !== undefined) known.seenAt = before
+      throw error
+    }
+  }
+
+  /** The signal that aborts when the session ends here, for long answers; undefined for an invalid token. */
   endOf(token: string | undefined): AbortSignal | undefined {
-    return this.#session(token)?.ended.signal
+    return token === undefined ? undefined : this.#tokens.get(loginOf(token))?.ended.signal
   }
 
-  #session(token: string | undefined): Session | undefined {
-    return token === undefined ? undefined : this.#tokens.get(loginOf(token))
+  /** Whether a session that was known goes on: an answer that lasts for hours asks again. One that ended elsewhere ends here then. */
+  goesOn(token: string): boolean {
+    const login = loginOf(token)
+    const known = this.#tokens.get(login)
+    // While logins are away nobody can say; what is read goes on.
+    if (known && this.logins && isOld(known)) void this.#lookUp(login, known).catch(() => undefined)
+    return known !== undefined
   }
 
-  logout(token: string | undefined): void {
-    if (token !== undefined) this.#tokens.delete(loginOf(token))
+  /** @throws Problem 503 when it goes on elsewhere */
+  async logout(token: string | undefined): Promise<void> {
+    if (token === undefined) return
+    this.#tokens.delete(loginOf(token))
+    await this.#asked((logins) => logins.remove(loginOf(token)))
+  }
+
+  #keep(login: string, actor: string): void {
+    this.#tokens.set(login, { actor, ended: new AbortController(), seenAt: performance.now() })
+  }
+
+  async #asked<T>(ask: (logins: Logins) => Promise<T>): Promise<T | undefined> {
+    if (!this.logins) return undefined
+    try {
+      return await ask(this.logins)
+    } catch (error) {
+      throw loginsAway(error)
+    }
   }
 }

@@ -23,13 +23,18 @@ const tokenOf = (call: Call): string | undefined => {
   return bearer ?? cookie
 }
 
-/** Identifies the caller and requires a login. Metrics may be open to all. @throws Problem 401 */
-export const callerOf = (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Caller => {
+/** Identifies the caller and requires a login. Metrics may be open to all. @throws Problem 401, 503 */
+export const callerOf = async (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Promise<Caller> => {
   const token = tokenOf(call)
-  const actor = sessions.actorOf(token)
+  const isOpen = open.test(call.path) || (openMetrics && metrics.test(call.path))
+  // What needs no login is answered also while nobody can say whose it is.
+  const actor = await sessions.actorOf(token).catch((error: unknown) => {
+    if (!isOpen) throw error
+    return undefined
+  })
   if (token !== undefined && actor !== undefined)
-    return { actor, login: loginOf(token), mayGoOn: () => sessions.actorOf(token) !== undefined, sessionEnd: sessions.endOf(token) }
-  if (!open.test(call.path) && !(openMetrics && metrics.test(call.path)))
+    return { actor, login: loginOf(token), mayGoOn: () => sessions.goesOn(token), sessionEnd: sessions.endOf(token) }
+  if (!isOpen)
     throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
       hint: 'POST /api/login with username and password.',
     })
@@ -58,7 +63,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
       // Without authentication no login is needed, but clients that always log in must not fail.
       if (!sessions) return json({ token: '' })
       keepNothing(call)
-      const token = sessions.login(username ?? email ?? '', password, call.remoteAddress)
+      const token = await sessions.login(username ?? email ?? '', password, call.remoteAddress)
       const cookie = { name: 'session', value: token, maxAgeMs: limits.sessionMaxAgeMs, secure: call.incoming.secure }
       return json({ token }, { cookie })
     },
@@ -70,8 +75,8 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     ofNode: true,
     answers: { 200: z.string() },
     async handle({ call }) {
-      sessions?.logout(tokenOf(call))
       keepNothing(call)
+      await sessions?.logout(tokenOf(call))
       return json('', { cookie: { name: 'session' } })
     },
   }),

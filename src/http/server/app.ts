@@ -136,7 +136,7 @@ export const createApp = (options: AppOptions): Express => {
     const { incoming } = call
     refuseForeign(incoming)
     incoming.url = withoutPrefix(incoming.url)
-    if (sessions) call.caller = callerOf(sessions, { openMetrics }, call)
+    if (sessions) call.caller = await callerOf(sessions, { openMetrics }, call)
     const match = table.find(call.method, call.path)
     if (!match) {
       refuseNotBuilt(call)

@@ -73,6 +73,10 @@ const tables = `
   ${nodesTable}
 `
 
+/** What an earlier release did not create. */
+const laterTables = `
+  CREATE TABLE IF NOT EXISTS mindledger.logins (login text PRIMARY KEY, actor text NOT NULL, until timestamptz NOT NULL)`
+
 /** Any number of nodes may start at once: one creates the tables. */
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
 
@@ -113,7 +117,9 @@ const create = async (session: Session, logId: string): Promise<void> => {
  */
 export const openTables = async (session: Session, freshLogId: () => string): Promise<string> => {
   if (!(await areThere(session))) await create(session, freshLogId())
-  return readLogId(session)
+  const logId = await readLogId(session)
+  await session.query(`BEGIN; ${creationLock}; ${laterTables}; COMMIT`)
+  return logId
 }
 
 /** The id of the shared log. @throws ConfigError when there is none, or it has another format */

@@ -197,6 +197,63 @@ describe('two nodes of one log', () => {
   })
 })
 
+describe('a login', () => {
+  const login = { AUTH: 'session', AUTH_USERNAME: 'me', AUTH_PASSWORD: 'of the nodes' }
+  const enter = async (node: Node): Promise<string> => {
+    const { body } = await send(node.url, 'POST', '/api/login', { username: 'me', password: 'of the nodes' })
+    return (body as { token: string }).token
+  }
+  const statusAt = async (node: Node, token: string) => (await read(node, '/api/projects', { authorization: `Bearer ${token}` })).status
+
+  test('holds at every node and after a restart; a logout at one ends it at all, its streams too, and no token is kept', async () => {
+    const url = await server().newUrl()
+    const a = await startNode(url, login)
+    const b = await startNode(url, login)
+    const token = await enter(a)
+    expect([await statusAt(a, token), await statusAt(b, token)]).toEqual([200, 200])
+    expect(await statusAt(b, `pat_${'x'.repeat(43)}`)).toBe(401)
+    expect(await statusAt(b, 'nothing of this kind')).toBe(401)
+    const kept: string[] = []
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query('SELECT * FROM mindledger.logins')
+    await client.end()
+    kept.push(JSON.stringify(rows))
+    expect(kept.join()).not.toContain(token)
+    expect(rows).toHaveLength(1)
+
+    const stream = await fetch(`${b.url}/api/events/stream`, { headers: { authorization: `Bearer ${token}` } })
+    const ended = stream.text().then(
+      () => true,
+      () => true,
+    )
+    await a.stop()
+    const again = await startNode(url, login, a.directory)
+    expect(await statusAt(again, token)).toBe(200)
+    expect((await send(again.url, 'POST', '/api/logout', undefined, { authorization: `Bearer ${token}` })).status).toBe(200)
+    expect(await statusAt(again, token)).toBe(401)
+    await until(async () => (await statusAt(b, token)) === 401)
+    expect(await ended).toBe(true)
+  })
+
+  test('that cannot be looked up is a 503, and what needs none is answered', async () => {
+    const url = await server().newUrl()
+    const node = await startNode(url, { ...login, READS: 'local' })
+    const token = await enter(node)
+    await server().postgres.kill()
+    try {
+      await until(async () => (await statusAt(node, token)) === 503)
+      expect((await read(node, '/api/util/ping')).status).toBe(200)
+      expect((await send(node.url, 'POST', '/api/login', { username: 'me', password: 'wrong' })).status).toBe(401)
+      expect((await send(node.url, 'POST', '/api/login', { username: 'me', password: 'of the nodes' })).status).toBe(503)
+    } finally {
+      await server().postgres.revive()
+    }
+    await until(async () => (await statusAt(node, token)) === 200)
+  })
+})
+
 describe('a start with LOG_URL', () => {
   const serve = async (settings: Record<string, string>, directory = temporaryDirectory()) => {
     undo.push(directory.remove)

@@ -1,0 +1,37 @@
+import type { Logins } from '../contract/peers.js'
+import type { Session } from './session.js'
+
+type Options = { way: { session: () => Promise<Session> } }
+
+const add = `
+  WITH old AS (DELETE FROM mindledger.logins WHERE until < now())
+  INSERT INTO mindledger.logins (login, actor, until) VALUES ($1, $2, now() + $3 * interval '1 millisecond')`
+
+/**
+ * Who is logged in at any node, in PostgreSQL. It has the hashes of tokens alone.
+ *
+ * @example await logins.add(loginOf(token), 'me', 60_000); await logins.actorOf(loginOf(token)) // 'me'
+ */
+export class SharedLogins implements Logins {
+  constructor(private readonly options: Options) {}
+
+  async add(login: string, actor: string, maxAgeMs: number): Promise<void> {
+    const session = await this.options.way.session()
+    await session.query(add, [login, actor, maxAgeMs])
+  }
+
+  async actorOf(login: string): Promise<string | undefined> {
+    const session = await this.options.way.session()
+    const { rows } = await session.query<{ actor: string }>(
+      'SELECT actor FROM mindledger.logins WHERE login = $1 AND until > now()',
+      [login],
+      'login',
+    )
+    return rows[0]?.actor
+  }
+
+  async remove(login: string): Promise<void> {
+    const session = await this.options.way.session()
+    await session.query('DELETE FROM mindledger.logins WHERE login = $1', [login])
+  }
+}
