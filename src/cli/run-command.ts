@@ -1,5 +1,6 @@
 import { readConfig, ConfigError } from '../setup/config.js'
 import { isDiskFull, isProblem, type Problem } from '../basics/errors.js'
+import { isOfSharedStore } from '../files/shared/problems.js'
 import { readVersion } from '../setup/version.js'
 import { readArguments } from './arguments.js'
 import { commands } from './commands.js'
@@ -53,6 +54,7 @@ const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof caus
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
   // The operator needs the cause, which clients never see.
+  if (isProblem(error) && isOfSharedStore(error)) return `${error.detail}: ${causeOf(error)}`
   if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
   if (isDiskFull(error)) return `the disk is full: ${error instanceof Error ? error.message : String(error)}`
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined

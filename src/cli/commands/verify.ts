@@ -5,7 +5,7 @@ import { judge } from '../../audit/note.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { hashFile } from '../../basics/disk.js'
 import { isProblem } from '../../basics/errors.js'
-import { blobDamaged } from '../../files/shared/problems.js'
+import { isBlobDamaged } from '../../files/shared/problems.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
 import { verifyLog, type Verification } from '../../log/verify/verify.js'
@@ -62,7 +62,7 @@ const hashIn =
       }
     } catch (error) {
       // A store that checks what it gives out does not give out what is damaged.
-      if (isProblem(error) && error.title === blobDamaged(sha, '').title) return 'other bytes'
+      if (isProblem(error) && isBlobDamaged(error)) return 'other bytes'
       throw error
     }
   }

@@ -1,8 +1,16 @@
 import { Problem } from '../../basics/errors.js'
 
+const titles = { away: 'Blob store away', damaged: 'Blob damaged' } as const
+
+/** Whether the store that nodes share is what failed. */
+export const isOfSharedStore = ({ title }: Problem): boolean => title === titles.away || title === titles.damaged
+
+/** Whether a blob of the store has other bytes than it was stored with. */
+export const isBlobDamaged = ({ title }: Problem): boolean => title === titles.damaged
+
 /** The problem for a client while PostgreSQL or S3 cannot be reached. */
 export const blobsAway = (where: string, cause: unknown): Problem =>
-  new Problem('storage_failed', 'Blob store away', `the shared store of contents (${where}) cannot be reached, or refuses`, {
+  new Problem('storage_failed', titles.away, `the shared store of contents (${where}) cannot be reached, or refuses`, {
     hint: 'Send the request again; if it goes on, look at the store and at the settings that name it.',
     retryAfterSeconds: 2,
     cause: cause instanceof Error ? cause.message : String(cause),
@@ -10,7 +18,7 @@ export const blobsAway = (where: string, cause: unknown): Problem =>
 
 /** The problem for a client when the store does not have the bytes that it should. */
 export const blobDamaged = (sha: string, how: string): Problem =>
-  new Problem('storage_failed', 'Blob damaged', `The shared store does not have blob ${sha} as it was stored: ${how}`, {
+  new Problem('storage_failed', titles.damaged, `The shared store does not have blob ${sha} as it was stored: ${how}`, {
     hint: 'Restore it from a backup, or store the content again.',
   })
 

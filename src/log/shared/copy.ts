@@ -29,11 +29,14 @@ const idOf = async (url: string): Promise<string> => {
 }
 
 const follow = async (sequencer: Sequencer, replica: Replica, onProgress: Options['onProgress']): Promise<void> => {
-  const { seq } = await sequencer.look()
+  const { seq, position, chain } = await sequencer.look()
   while (replica.place.seq < seq) {
     replica.take(await sequencer.after(replica.place))
     onProgress(replica.place.position)
   }
+  // The log may have gone on meanwhile; then its end is that of a later batch.
+  if (replica.place.seq === seq && (replica.place.position !== position || !replica.place.chain.equals(chain)))
+    throw new RangeError('the events do not lead to the end that the log names')
 }
 
 /**

@@ -47,7 +47,10 @@ test('health draws its lines, and tells of limits that were hit and of settings'
     await page.locator('.time-line canvas').nth(2).waitFor()
     await page.getByRole('list', { name: 'Refusals by limit' }).getByText(limit).waitFor()
     await page.getByText('Settings', { exact: true }).click()
-    await page.locator('.fields > div', { hasText: 'VAULT_KEY' }).first().getByText('set by the environment').waitFor()
+    await page
+      .locator('.fields > div', { has: page.getByText('VAULT_KEY', { exact: true }) })
+      .getByText('set by the environment')
+      .waitFor()
     expect(await violationsOf(page)).toEqual([])
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     expect(misdeeds).toEqual({ errors: [], elsewhere: [] })

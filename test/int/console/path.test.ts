@@ -86,7 +86,7 @@ test('types of an upload are corrected after it was seen what that gives', async
   await page.getByLabel('Type of paid').selectOption('VARCHAR')
   expect(await violationsOf(page)).toEqual([])
   await page.getByRole('button', { name: 'Give it these types' }).click()
-  await page.getByRole('region', { name: 'First rows' }).getByText('2024-02-14').waitFor()
+  await page.getByRole('region', { name: 'First rows', exact: true }).getByText('2024-02-14').waitFor()
   expect((await sql(url, 'SELECT typeof(day), typeof(paid), count(day) FROM files.days GROUP BY ALL')).data).toEqual([
     ['DATE', 'VARCHAR', 14],
   ])
