@@ -127,6 +127,7 @@ module.exports = [
   'console/pages/query',
   'console/pages/models',
   'console/pages/playground',
+  'console/pages/conversations',
   'console/pages/answers',
   'console/pages/events',
   'console/pages/audit',

@@ -4,7 +4,7 @@ import { opened } from './basics/undo.js'
 import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
-import { JobService } from './jobs/job-service.js'
+import { JobScheduler } from './jobs/scheduler.js'
 import { Duty } from './log/contract/duty.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Storage } from './open-storage.js'
@@ -20,7 +20,7 @@ type Options = { config: Config; logger: Logger; storage: Storage; analytics: An
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
-    const jobs = new JobService({ ledger, leases, engine: sql, clock: { ...systemClock, now: storage.now }, logger })
+    const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: storage.now }, logger })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
       purge: (upTo) => analytics.purge(upTo),

@@ -4,6 +4,8 @@ import { headSigner } from './audit/head-key.js'
 import { Heads } from './audit/heads.js'
 import { TrustedClock } from './basics/trusted-clock.js'
 import { opened } from './basics/undo.js'
+import type { Logins } from './http/protocol/sessions.js'
+import { SharedLogins } from './http/protocol/shared-logins.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { Duty } from './log/contract/duty.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
@@ -29,7 +31,7 @@ type Options = { config: Config; logger: Logger; metrics: Metrics }
 type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
 
 /** A log with what it has of other nodes. `now` is the time on which they all agree, in milliseconds since 1970. */
-type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; leases: Leases; now: () => number }
+type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases; now: () => number }
 
 /** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */
 const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<OpenedLog> => {
@@ -38,7 +40,8 @@ const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): 
   // A log of one node needs neither the driver nor the memory that it takes.
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
-  return { log, nodes: log.nodes, peers: log.peers, leases: log.peers.leases, now: () => log.now() }
+  const logins = new SharedLogins({ way: log.link })
+  return { log, nodes: log.nodes, peers: log.peers, logins, leases: log.peers.leases, now: () => log.now() }
 }
 
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
@@ -47,7 +50,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
-    const { log, nodes, peers, leases, now } = await openLog({ config, paths, vault, metrics })
+    const { log, nodes, peers, logins, leases, now } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
@@ -87,5 +90,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await signing?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, now, ledger, leases, peers, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, now, ledger, leases, peers, logins, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

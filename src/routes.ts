@@ -120,7 +120,7 @@ export const appOf = (parts: Parts): Express => {
   const reading = readingOf({ log, past: sql.reader, version, progressOf, connectedTables })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
-  const sessions = config.auth && new Sessions(config.auth, parts.storage.peers?.logins)
+  const sessions = config.auth && new Sessions(config.auth, parts.storage.logins)
   const about: About = {
     version,
     authentication: sessions !== undefined,

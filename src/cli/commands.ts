@@ -92,7 +92,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     example: 'mindledger verify --head heads.txt --vkey key.txt',
     run: async ({ config, values, out }) => {
       const { head = [], vkey: key, proof, event, shared = false } = values
-      if (shared) return (await import('./commands/shared/verify-shared.js')).verifyShared(config, { heads: head, vkey: key }, out)
+      if (shared) return (await import('./commands/verify-shared.js')).verifyShared(config, { heads: head, vkey: key }, out)
       if ((proof === undefined) !== (event === undefined)) throw new UsageError('--proof and --event go together')
       if (proof === undefined || event === undefined)
         return (await import('./commands/verify.js')).verify(config, { heads: head, vkey: key }, out)

@@ -88,7 +88,9 @@ test('the package has the console: its page, every file that the page leads to, 
     found.add(file)
     if (/\.(?:html|js)$/.test(file))
       waiting.push(
-        ...[...read(`dist/console/${file}`).matchAll(/(?:assets|["'`]\.)\/([\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))/g)].map(([, name]) => `assets/${name}`),
+        ...[...read(`dist/console/${file}`).matchAll(/(?:assets|["'`]\.)\/([\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))/g)].map(
+          ([, name]) => `assets/${name}`,
+        ),
       )
   }
   expect([...found].filter((file) => file.endsWith('.js')).length).toBeGreaterThan(5)

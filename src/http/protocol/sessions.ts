@@ -1,8 +1,15 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Logins } from '../../log/contract/peers.js'
+
+/** Logins that hold at every node, by the hash of their token. */
+export interface Logins {
+  add(login: string, actor: string, maxAgeMs: number): Promise<void>
+  /** Undefined for one that is not known, or has ended. */
+  actorOf(login: string): Promise<string | undefined>
+  remove(login: string): Promise<void>
+}
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -36,12 +43,20 @@ export class Sessions {
       if (reason !== 'set') ended.abort()
     },
   })
+  readonly #ofUser: Buffer
   readonly #failures = new LRUCache<string, number>({ max: limits.sessionsMax, ttl: 60_000 })
 
   constructor(
     private readonly user: { username: string; password: string },
     private readonly logins?: Logins,
-  ) {}
+  ) {
+    this.#ofUser = digest(JSON.stringify([user.username, user.password]))
+  }
+
+  /** How other nodes know a token: by no name that it has elsewhere, and by none any more when the password was changed. */
+  #nameOf(token: string): string {
+    return createHmac('sha256', this.#ofUser).update(token).digest('hex')
+  }
 
   /** @throws Problem 401 when it is not the configured user, 429 after too many failures from one address, 503 while logins are away */
   async login(username: string, password: string, address: string): Promise<string> {
@@ -64,7 +79,7 @@ export class Sessions {
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
     const login = loginOf(token)
-    await this.#asked((logins) => logins.add(login, username, limits.sessionMaxAgeMs))
+    await this.#asked((logins) => logins.add(this.#nameOf(token), username, limits.sessionMaxAgeMs))
     this.#keep(login, username)
     return token
   }
@@ -77,16 +92,17 @@ export class Sessions {
     if (token === undefined || !tokenShape.test(token)) return undefined
     const login = loginOf(token)
     const known = this.#tokens.get(login)
-    return !this.logins || (known && !isOld(known)) ? known?.actor : this.#lookUp(login, known)
+    return !this.logins || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
   }
 
   /** Asks where all nodes look. @throws Problem 503 */
-  async #lookUp(login: string, known: Session | undefined): Promise<string | undefined> {
+  async #lookUp(token: string, known: Session | undefined): Promise<string | undefined> {
+    const login = loginOf(token)
     const before = known?.seenAt
     // Requests of the same session that come meanwhile need not ask, too.
     if (known) known.seenAt = performance.now()
     try {
-      const actor = await this.#asked((logins) => logins.actorOf(login))
+      const actor = await this.#asked((logins) => logins.actorOf(this.#nameOf(token)))
       if (actor === undefined) this.#tokens.delete(login)
       else if (!known) this.#keep(login, actor)
       return actor
@@ -103,10 +119,9 @@ export class Sessions {
 
   /** Whether a session that was known goes on: an answer that lasts for hours asks again. One that ended elsewhere ends here then. */
   goesOn(token: string): boolean {
-    const login = loginOf(token)
-    const known = this.#tokens.get(login)
+    const known = this.#tokens.get(loginOf(token))
     // While logins are away nobody can say; what is read goes on.
-    if (known && this.logins && isOld(known)) void this.#lookUp(login, known).catch(() => undefined)
+    if (known && this.logins && isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
     return known !== undefined
   }
 
@@ -114,7 +129,7 @@ export class Sessions {
   async logout(token: string | undefined): Promise<void> {
     if (token === undefined) return
     this.#tokens.delete(loginOf(token))
-    await this.#asked((logins) => logins.remove(loginOf(token)))
+    await this.#asked((logins) => logins.remove(this.#nameOf(token)))
   }
 
   #keep(login: string, actor: string): void {

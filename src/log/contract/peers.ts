@@ -9,13 +9,5 @@ export interface KeyHolders {
   lacking(keyId: string): Promise<string[]>
 }
 
-/** Logins that hold at every node, by the hash of their token. */
-export interface Logins {
-  add(login: string, actor: string, maxAgeMs: number): Promise<void>
-  /** Undefined for one that is not known, or has ended. */
-  actorOf(login: string): Promise<string | undefined>
-  remove(login: string): Promise<void>
-}
-
 /** The other nodes of a log, as far as one has to agree with them. */
-export type Peers = { leases: Leases; wipes: Wipes; keys: KeyHolders; logins: Logins }
+export type Peers = { leases: Leases; wipes: Wipes; keys: KeyHolders }

@@ -2,7 +2,7 @@ import type { Vault } from '../../vault/vault.js'
 import { MerkleTree } from '../proof/merkle-tree.js'
 import { Proofs } from '../proof/proofs.js'
 import { leafReader, TileTable, tileWidth, type TileStore } from '../proof/tiles.js'
-import { Answers } from '../sqlite/answers.js'
+import { KeptReplies } from '../sqlite/idempotency.js'
 import type { Reads } from '../sqlite/turns.js'
 import { EventReads, type Tail } from '../storage/events.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
@@ -22,7 +22,7 @@ const storedTiles = (db: Connection): TileStore => {
 export class CommittedReads implements Reads {
   readonly db: Connection
   readonly resources: ResourceTable
-  readonly answers: Answers
+  readonly answers: KeptReplies
   readonly events: EventReads
   readonly payload: Reads['payload']
   readonly payloadState: Reads['payloadState']
@@ -35,7 +35,7 @@ export class CommittedReads implements Reads {
   constructor(file: string, vault: Vault, tail: Tail) {
     this.db = openForReading(file)
     this.resources = new ResourceTable(this.db)
-    this.answers = new Answers(this.db)
+    this.answers = new KeptReplies(this.db)
     this.events = new EventReads(this.db)
     this.payload = payloadReader(this.db, vault)
     this.payloadState = payloadStates(this.db)

@@ -9,7 +9,6 @@ import { truncateWal } from '../storage/wipe.js'
 import type { Peers } from '../contract/peers.js'
 import { Follower } from './follower.js'
 import { SharedKeyHolders } from './key-holders.js'
-import { SharedLogins } from './logins.js'
 import { SharedLeases } from './leases.js'
 import { Nodes } from './nodes.js'
 import { refuseOwnLog, Replica } from './replica.js'
@@ -77,7 +76,6 @@ export class SharedLog extends FileLog {
       leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest() }),
       wipes: new SharedWipes({ way: link, nodes }),
       keys: new SharedKeyHolders({ way: link, nodes }),
-      logins: new SharedLogins({ way: link }),
     }
     this.#turns = turns
     this.#clock = clock

@@ -17,7 +17,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { Earlier, Found } from '../contract/lookups.js'
-import { erasedReply, forgetOldAnswers } from './answers.js'
+import { erasedReply, forgetOldAnswers } from './idempotency.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { Turns } from './turns.js'

@@ -23,7 +23,7 @@ import { openTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'
 import { leafReader } from '../proof/tiles.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
-import { Answers, prepareEraseReplies } from './answers.js'
+import { KeptReplies, prepareEraseReplies } from './idempotency.js'
 import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
@@ -39,7 +39,7 @@ type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
  */
 export class LogWriter {
   readonly resources: ResourceTable
-  readonly answers: Answers
+  readonly answers: KeptReplies
   readonly #tree: MerkleTree
   readonly proofs: Proofs
   #tail: Tail
@@ -72,7 +72,7 @@ export class LogWriter {
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
-    this.answers = new Answers(db)
+    this.answers = new KeptReplies(db)
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',

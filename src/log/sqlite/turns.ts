@@ -7,7 +7,7 @@ import type { EventReads, Tail } from '../storage/events.js'
 import type { PayloadReader, payloadStates } from '../storage/payloads.js'
 import type { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
-import type { Answers } from './answers.js'
+import type { KeptReplies } from './idempotency.js'
 import type { LogWriter } from './log-writer.js'
 
 /** The file in the turn of a writer: a transaction is open. */
@@ -17,7 +17,7 @@ export type Writing = { readonly db: Connection; readonly writer: LogWriter; rea
 export type Reads = {
   readonly db: Connection
   readonly resources: ResourceTable
-  readonly answers: Answers
+  readonly answers: KeptReplies
   readonly events: EventReads
   readonly proofs: Proofs
   readonly tail: Tail

@@ -38,7 +38,7 @@ beforeAll(async () => {
   expect(await mindledger(['migrate', '--to', url, '--quiet'], { DATA_DIR: there })).toMatchObject({ code: 0 })
   environment = {
     ...{ LOG_URL: url, DATA_DIR: there },
-    VAULT_KEY: vaultKey?.toString('hex') ?? '',
+    VAULT_KEY: vaultKey.toString('hex'),
     HEAD_KEY: readFileSync(join(there, 'head.key'), 'utf8').trim(),
   }
 })

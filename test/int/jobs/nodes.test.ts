@@ -4,7 +4,7 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
-import { JobService } from '../../../src/jobs/job-service.js'
+import { JobScheduler } from '../../../src/jobs/scheduler.js'
 import type { Engine } from '../../../src/jobs/run.js'
 import type { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
@@ -49,11 +49,11 @@ class NotingEngine implements Engine {
   }
 }
 
-type Worker = { node: Node; engine: NotingEngine; jobs: JobService }
+type Worker = { node: Node; engine: NotingEngine; jobs: JobScheduler }
 
 const workerOn = async (node: Node, clock: JobClock): Promise<Worker> => {
   const engine = new NotingEngine()
-  const jobs = new JobService({ ledger: node.ledger, leases: node.leases, engine, clock, logger })
+  const jobs = new JobScheduler({ ledger: node.ledger, leases: node.leases, engine, clock, logger })
   return { node, engine, jobs }
 }
 

@@ -10,7 +10,7 @@ import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
-import { planScan } from '../../pushdown/plan.js'
+import { printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
@@ -194,7 +194,7 @@ class DuckSession implements Session {
   async #open(query: Query): Promise<Cursor> {
     if (!('scan' in query)) checkNative(query)
     const sql =
-      'scan' in query ? planScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
+      'scan' in query ? printScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
     const extracted = await this.connection.extractStatements(sql)
     if (extracted.count !== 1) throw refusedThere('one statement is expected', [])
     const prepared = await extracted.prepare(0)

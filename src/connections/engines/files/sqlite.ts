@@ -6,7 +6,7 @@ import { putMicros } from '../../batch/numbers.js'
 import type { Connection, ListedColumns, Query, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import type { Vector } from '../../batch/vector.js'
-import { planScan } from '../../pushdown/plan.js'
+import { printScan } from '../../pushdown/print-scan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
@@ -140,7 +140,7 @@ class SqliteSession implements Session {
   }
 
   #sql(query: Query): string {
-    if ('scan' in query) return planScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
+    if ('scan' in query) return printScan(query.scan, this.#columns(query.scan.table), sqliteDialect).sql
     checkNative(query)
     return query.native
   }

@@ -6,7 +6,7 @@ import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { planScan, tableName } from '../../pushdown/plan.js'
+import { printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
@@ -178,7 +178,7 @@ export class MysqlSession extends SocketSession implements Session {
       const { scan } = query
       // The columns are asked for in any case: a FLOAT is exact only as the DOUBLE that it is made to.
       const columns = await this.#columns(scan.table, scan.schema)
-      return { ...planScan(scan, columns, mysqlDialect), writes: false }
+      return { ...printScan(scan, columns, mysqlDialect), writes: false }
     }
     return { sql: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }

@@ -1,7 +1,7 @@
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
-/** A method fitted to a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
+/** A method of exponential smoothing, as Holt and Winters have it, fitted to a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
 export type Forecaster = {
   update: (value: number) => void
   /** Writes the forecasts of the next `into.length` steps. */

@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
-import { canAggregate, canPush, planScan } from '../../../connections/pushdown/plan.js'
+import { canAggregate, canPush, printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
@@ -111,7 +111,7 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
   if (session.isPlanned) {
-    const { sql, types } = planScan(scan, columns, dialectOf(engine))
+    const { sql, types } = printScan(scan, columns, dialectOf(engine))
     const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
     const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
     return reading(session, await session.answers.empty(shape), `sends ${sql}`)

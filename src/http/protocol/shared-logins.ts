@@ -1,5 +1,5 @@
-import type { Logins } from '../contract/peers.js'
-import type { Session } from './session.js'
+import type { Session } from '../../log/shared/session.js'
+import type { Logins } from './sessions.js'
 
 type Options = { way: { session: () => Promise<Session> } }
 

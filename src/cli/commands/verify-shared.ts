@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { copyShared } from '../../../log/shared/copy.js'
-import { ConfigError, type Config } from '../../../setup/config.js'
-import { prepareDataDirectory } from '../../../setup/data-directory.js'
-import { Vault } from '../../../vault/vault.js'
-import type { Output } from '../../terminal/output.js'
-import { verify, type VerifyOptions } from '../verify.js'
+import { copyShared } from '../../migration/copy-shared.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { prepareDataDirectory } from '../../setup/data-directory.js'
+import { Vault } from '../../vault/vault.js'
+import type { Output } from '../terminal/output.js'
+import { verify, type VerifyOptions } from './verify.js'
 
 /**
  * `mindledger verify --shared`: verifies the log that PostgreSQL has, by a copy that goes with the command. No node has to run, and none

@@ -6,7 +6,7 @@ import { Problem } from '../../../src/basics/errors.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
-import { JobService } from '../../../src/jobs/job-service.js'
+import { JobScheduler } from '../../../src/jobs/scheduler.js'
 import type { Engine } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
@@ -123,7 +123,7 @@ afterEach(() => {
 })
 
 const serviceOver = ({ ledger }: OpenLog, runningMax?: number) =>
-  new JobService({ ledger, leases: soleLeases, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
+  new JobScheduler({ ledger, leases: soleLeases, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
 
 const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
@@ -152,7 +152,7 @@ const ends = async (open: OpenLog): Promise<JsonObject[]> =>
   (await eventsOf(open)).filter(({ type }) => type === 'JobRunFinished').map(({ data }) => data)
 
 /** Runs a test over a log and a service that keeps its jobs, and stops both. */
-const withJobs = (run: (open: OpenLog, jobs: JobService) => Promise<void>, runningMax?: number) =>
+const withJobs = (run: (open: OpenLog, jobs: JobScheduler) => Promise<void>, runningMax?: number) =>
   withLog(async (open) => {
     const jobs = serviceOver(open, runningMax)
     await jobs.start()

@@ -1,11 +1,11 @@
-import type { Vault } from '../../vault/vault.js'
-import { ConfigError } from '../../setup/config.js'
-import { refusalToOpen } from './refusal-to-open.js'
-import { Replica } from './replica.js'
-import { Forked, Sequencer } from './sequencer.js'
-import { ServerClock } from './server-clock.js'
-import { Session } from './session.js'
-import { readLogId } from './tables.js'
+import type { Vault } from '../vault/vault.js'
+import { ConfigError } from '../setup/config.js'
+import { refusalToOpen } from '../log/shared/refusal-to-open.js'
+import { Replica } from '../log/shared/replica.js'
+import { Forked, Sequencer } from '../log/shared/sequencer.js'
+import { ServerClock } from '../log/shared/server-clock.js'
+import { Session } from '../log/shared/session.js'
+import { readLogId } from '../log/shared/tables.js'
 
 type Options = {
   /** The address of PostgreSQL. */

@@ -46,9 +46,9 @@ const afterFaultMs = 60_000
  * Who runs a job has its lease. The log would let one node alone start a run; the lease spares the others the attempt, and tells that
  * whoever had begun a run is gone: a run without a holder was cut off.
  *
- * @example const jobs = new JobService({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
+ * @example const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */
-export class JobService {
+export class JobScheduler {
   /** When each job is due, in milliseconds since 1970. A job without further runs is missing. */
   readonly #due = new Map<StreamId, number>()
   readonly #active = new Map<StreamId, Active>()

@@ -103,10 +103,10 @@ export const asksForColumns = needsColumns
  * Prints a scan: the columns that are used, the filters that mean the same there, the limit if nothing was left out, aggregates with
  * their groups. Names are quoted, and constants are bound where the dialect binds.
  *
- * @example planScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
+ * @example printScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
  * @throws Problem wrong_arguments for a column that is not there, and for aggregates that cannot be asked
  */
-export const planScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent => {
+export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent => {
   const { quote } = dialect
   const { filters = [], aggregates = [], limit } = scan
   if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)

@@ -12,7 +12,7 @@ type Remembered = Outcome & { reply?: Reply }
 const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
 /** The stored outcomes and answers of requests with a key, so that each has one effect and one answer. */
-export class Answers {
+export class KeptReplies {
   readonly #find
   readonly #put
 
@@ -62,7 +62,7 @@ export class Answers {
   }
 }
 
-/** Answers are kept for clients that retry, which they do within days. `now` is in milliseconds since 1970. */
+/** They are kept for clients that retry, which they do within days. `now` is in milliseconds since 1970. */
 export const forgetOldAnswers = (db: Connection, now: number): void => {
   db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
 }
