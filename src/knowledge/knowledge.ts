@@ -112,14 +112,16 @@ export class Knowledge implements KnowledgeStore {
     this.#writer = new DocumentWriter(parts)
   }
 
-  readonly search: SearchKnowledge = async ({ stream }, query, { signal = neverAborted }) => {
+  readonly search: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, onUsed }) => {
     checkQuery(query)
     const { ledger, embedders, indexes } = this.parts
     const base = await this.#lastKnown(stream)
     const settings = base.state.embedding_model
     const alpha = settings === null ? 0 : (query.alpha ?? 1)
     const [vector = null] =
-      settings === null || alpha === 0 ? [] : await embedders.embed(await embedders.of(settings), [query.content], signal)
+      settings === null || alpha === 0
+        ? []
+        : await embedders.embed(await embedders.of(settings), [query.content], { signal, ...(onUsed && { onUsed }) })
     signal.throwIfAborted()
     const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
     const { content, limit, minRelevance = 0, filters = [] } = query
@@ -129,7 +131,7 @@ export class Knowledge implements KnowledgeStore {
     const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: query.asOf ?? null } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
-    const { chunks, reranked } = await rerank(reranker, content, done.chunks, signal)
+    const { chunks, reranked } = await rerank(reranker, content, done.chunks, { signal, ...(onUsed && { onUsed }) })
     return { chunks: chunks.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
   }
 

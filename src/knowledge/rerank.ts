@@ -53,22 +53,23 @@ const sum = (one: number | null, other: number | null): number | null => (one ==
 
 /**
  * Orders chunks by how well a language model finds that they answer a question: `relevance` is its score then, from 0 to 1. Equal ones keep
- * their order. It is asked about some of them at a time.
+ * their order. It is asked about some of them at a time, and `onUsed` is told the tokens of each time.
  *
  * @throws Problem llm_failed, also for an answer without a score for each chunk; egress_refused; busy
- * @example (await rerank(model, 'how long does the battery last?', chunks, signal)).chunks[0]?.relevance // 0.9
+ * @example (await rerank(model, 'how long does the battery last?', chunks, { signal })).chunks[0]?.relevance // 0.9
  */
 export const rerank = async (
   model: LanguageModel,
   question: string,
   chunks: readonly KnowledgeChunk[],
-  signal: AbortSignal,
+  { signal, onUsed }: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void },
 ): Promise<{ chunks: KnowledgeChunk[]; reranked: Reranked }> => {
   const judged: KnowledgeChunk[] = []
   let usage: TokenUsage = { input: null, output: null }
   for (let from = 0; from < chunks.length; from += limits.knowledgeRerankMaxChunks) {
     const some = chunks.slice(from, from + limits.knowledgeRerankMaxChunks)
     const answer = await ask(model, messagesFor(question, some), signal)
+    onUsed?.(answer.usage)
     usage = { input: sum(usage.input, answer.usage.input), output: sum(usage.output, answer.usage.output) }
     const scores = scoresIn(answer.text, some.length)
     if (!scores) throw unusable(model)

@@ -187,7 +187,7 @@ export class DocumentWriter {
     const batch = cut.map(({ document }) => document)
     const texts = cut.flatMap((one) => one.texts)
     if (embedding && room.dimensions !== null) checkVectors(room.dimensions, texts.length, room)
-    const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, signal) : undefined
+    const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, { signal }) : undefined
     signal.throwIfAborted()
     if (vectors?.[0]) {
       checkLength(vectors[0].length, room)

@@ -48,14 +48,15 @@ const vectorOf = (numbers: readonly number[], exchange: Exchange): Float32Array 
 /** Turns texts into vectors, in batches one after the other. */
 export const embedWith =
   ({ exchange, model, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
-  async (texts, { signal }) => {
+  async (texts, { signal, onUsed }) => {
     const vectors: Float32Array[] = []
     for (const batch of batchesOf(texts)) {
       const leave = await places.take(exchange.host, signal)
       const stop = new Stop(signal, most, exchange)
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal })
-        const { embeddings, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
+        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
+        if (usage && Number.isSafeInteger(usage.tokens) && usage.tokens >= 0) onUsed?.({ input: usage.tokens, output: null })
         if (embeddings.length !== batch.length) throw wrongVectors(exchange, `${embeddings.length} vectors for ${batch.length} texts`)
         const found: Float32Array[] = []
         placesIn(response?.body, batch.length).forEach((at, given) => {

@@ -59,7 +59,7 @@ const toolsOf = ({ settings, tools }: AnswerRecord, end: () => never): Tool[] =>
     return {
       ...traits,
       description,
-      use: async (input) => givenBy(uses.take(name, input, { repeats: false }) ?? end()),
+      use: async (input, _, onUsed) => givenBy(uses.take(name, input, { repeats: false }) ?? end(), onUsed),
     }
   })
 }

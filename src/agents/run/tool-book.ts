@@ -7,7 +7,8 @@ import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { ToldFailure } from '../tools/replayed-tool.js'
-import type { Tool, ToolResult } from '../tools/tool.js'
+import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
+import { addUsage, noUsage } from './usage.js'
 
 /** One use of a tool: for the record, the steps, and who watches. */
 export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage }
@@ -61,30 +62,25 @@ export class ToolBook {
   async use(call: ToolCall, signal: AbortSignal): Promise<Used> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
-    const step = {
-      kind: tool?.kind ?? 'other',
-      name: tool?.description.name ?? 'unknown',
-      input_tokens: null,
-      output_tokens: null,
-    } as const
-    const time = () => Math.round(performance.now() - began)
+    let usage: TokenUsage | undefined
+    const onUsed: OnUsed = (more) => (usage = addUsage(usage ?? noUsage, more))
+    const used = () => usage && { usage }
+    const step = (outcome: AnswerStep['outcome'], rows: number | null): AnswerStep => ({
+      ...{ kind: tool?.kind ?? 'other', name: tool?.description.name ?? 'unknown', outcome, rows },
+      duration_ms: Math.round(performance.now() - began),
+      ...{ input_tokens: usage?.input ?? null, output_tokens: usage?.output ?? null },
+    })
     if (tool?.givesData === true) this.data.tried += 1
     try {
-      const { output, rows, query, usage } = await this.#result(tool, call, signal)
+      const { output, rows, query } = await this.#result(tool, call, signal, onUsed)
       if (tool?.givesData === true) this.data.given += 1
       if (tool) this.#failures.delete(call.tool)
       return {
-        use: { call, output: this.#told(call.tool, output), failed: false, ...query, ...(usage && { usage }) },
-        step: {
-          ...step,
-          ...(usage && { input_tokens: usage.input, output_tokens: usage.output }),
-          outcome: 'complete',
-          duration_ms: time(),
-          rows,
-        },
+        use: { call, output: this.#told(call.tool, output), failed: false, ...query, ...used() },
+        step: step('complete', rows),
         text: output,
         ...(query && { query }),
-        ...(usage && { usage }),
+        ...used(),
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason
@@ -92,9 +88,10 @@ export class ToolBook {
       if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
       const text = textOf(error)
       return {
-        use: { call, output: `It failed.\n${this.#told('error', text)}`, failed: true },
-        step: { ...step, outcome: 'failed', duration_ms: time(), rows: null },
+        use: { call, output: `It failed.\n${this.#told('error', text)}`, failed: true, ...used() },
+        step: step('failed', null),
         text,
+        ...used(),
       }
     }
   }
@@ -105,7 +102,7 @@ export class ToolBook {
     return this.fence.around(name, output)
   }
 
-  async #result(tool: Tool | undefined, call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  async #result(tool: Tool | undefined, call: ToolCall, signal: AbortSignal, onUsed: OnUsed): Promise<ToolResult> {
     this.#uses += 1
     if (this.#uses > limits.agentToolCallsMax)
       throw refusal(`tools were used ${limits.agentToolCallsMax} times for this answer (agentToolCallsMax): answer now`)
@@ -115,8 +112,8 @@ export class ToolBook {
     const key = `${name} ${JSON.stringify(input)}`
     const known = this.#known.get(key)
     if (known) {
-      // Its rows and tokens are on record already.
-      const { query: _, usage: __, ...again } = known
+      // Its rows are on record already.
+      const { query: _, ...again } = known
       return { ...again, output: `You have asked this before; it gave:\n${known.output}` }
     }
     const failures = this.#failures.get(name) ?? 0
@@ -126,7 +123,7 @@ export class ToolBook {
     if (tool.maxCalls !== undefined && calls >= tool.maxCalls)
       throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
-    const result = await tool.use(input, signal)
+    const result = await tool.use(input, signal, onUsed)
     this.#known.set(key, result)
     return result
   }

@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import { rowsOf } from '../contract/answering.js'
-import type { Tool, ToolResult } from './tool.js'
+import type { OnUsed, Tool, ToolResult } from './tool.js'
 
 /** A failure whose text a language model is told as it stands. */
 export class ToldFailure extends Problem {
@@ -56,11 +56,12 @@ export class RecordedUses {
 }
 
 /** What a recorded use gives. @throws ToldFailure when it failed */
-export const givenBy = (use: ToolUse): ToolResult => {
+export const givenBy = (use: ToolUse, onUsed: OnUsed): ToolResult => {
+  if (use.usage) onUsed(use.usage)
   const text = textIn(use.output)
   if (use.failed) throw new ToldFailure(text)
   const query = rowsOf(use)
-  return { output: text, rows: query ? query.rows.length : null, ...(query && { query }), ...(use.usage && { usage: use.usage }) }
+  return { output: text, rows: query ? query.rows.length : null, ...(query && { query }) }
 }
 
 const notRecorded =
@@ -69,10 +70,10 @@ const notRecorded =
 /** A tool that gives what it gave before. What it was not asked before runs only if `runsOthers`; else the language model is told so. */
 export const replayedTool = (tool: Tool, uses: RecordedUses, runsOthers: boolean): Tool => ({
   ...tool,
-  async use(input, signal) {
+  async use(input, signal, onUsed) {
     const known = uses.take(tool.description.name, input, { repeats: true })
-    if (known) return givenBy(known)
-    if (runsOthers) return tool.use(input, signal)
+    if (known) return givenBy(known, onUsed)
+    if (runsOthers) return tool.use(input, signal, onUsed)
     throw new ToldFailure(notRecorded)
   },
 })

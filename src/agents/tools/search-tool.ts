@@ -41,22 +41,20 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       ),
     },
     givesData: true,
-    async use({ knowledge_base: name, query, limit }, signal) {
+    async use({ knowledge_base: name, query, limit }, signal, onUsed) {
       const found = name === undefined && bases.length === 1 ? bases[0] : find(name)
       if (!found) throw wrong('knowledge_base: there is no such knowledge base', `There are ${names.join(', ')}.`)
       if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be a text')
       const most =
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
       const { base } = found
-      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal })
+      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal, onUsed })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))
       const texts = result.chunks.map(({ id, relevance, metadata, content }) =>
         cutText(`${JSON.stringify({ id, relevance: Math.round(relevance * 1_000) / 1_000, metadata })}\n${content}`, each),
       )
-      const { reranked } = result
-      const usage = reranked && { input: reranked.input_tokens, output: reranked.output_tokens }
-      return { ...(usage && { usage }), output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
+      return { output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
     },
   }
 }

@@ -3,11 +3,11 @@ import type { AnswerStep } from '../../../events/records/answers.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { AnswerRows } from '../contract/answering.js'
 
-/**
- * What a use of a tool gave: the text that the language model is told, how many rows it rests on, the rows of a query, and the tokens of a
- * model that the tool asked itself.
- */
-export type ToolResult = { output: string; rows: number | null; query?: AnswerRows; usage?: TokenUsage }
+/** What a use of a tool gave: the text that the language model is told, how many rows it rests on, and the rows of a query. */
+export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
+
+/** Is told the tokens of a model that a tool asked itself. */
+export type OnUsed = (usage: TokenUsage) => void
 
 /** A tool of an agent. */
 export type Tool = {
@@ -19,8 +19,8 @@ export type Tool = {
   maxFailures?: number
   /** Whether what it gives is what an answer can rest on. */
   givesData: boolean
-  /** @throws Problem that the language model is told */
-  use: (input: JsonObject, signal: AbortSignal) => Promise<ToolResult>
+  /** `onUsed` is told of tokens as they are used, so that those of a use that fails count, too. @throws Problem that the language model is told */
+  use: (input: JsonObject, signal: AbortSignal, onUsed: OnUsed) => Promise<ToolResult>
 }
 
 /** The schema of an input: an object with these properties, all of which are required unless they are optional. */

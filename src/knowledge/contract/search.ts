@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../events/common.js'
+import type { TokenUsage } from '../../llm/contract/language-model.js'
 import type { AnyFound } from '../../log/contract/lookups.js'
 
 /** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
@@ -40,9 +41,14 @@ export type Reranked = { model: string; host: string; input_tokens: number | nul
 /** What a search found, and up to which log position it looked. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: Reranked }
 
-/** @throws Problem when the knowledge base cannot be searched */
+/**
+ * Searches a knowledge base. `onUsed` is told the tokens of each exchange with its embedding and reranking models once it has ended, also if
+ * the search fails afterwards.
+ *
+ * @throws Problem when the knowledge base cannot be searched
+ */
 export type SearchKnowledge = (
   knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
   query: KnowledgeQuery,
-  options: { signal?: AbortSignal },
+  options: { signal?: AbortSignal; onUsed?: (usage: TokenUsage) => void },
 ) => Promise<KnowledgeResult>

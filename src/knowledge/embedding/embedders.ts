@@ -36,11 +36,11 @@ export class Embedders {
   }
 
   /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not give one for each text */
-  async embed(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async embed(model: EmbeddingModel, texts: readonly string[], options: Parameters<EmbeddingModel['embed']>[1]): Promise<Float32Array[]> {
     const vectors: Float32Array[] = []
     for (let from = 0; from < texts.length; from += limits.knowledgeEmbedMaxTexts) {
       const asked = texts.slice(from, from + limits.knowledgeEmbedMaxTexts)
-      const given = (await model.embed(asked, { signal })).map(normalised)
+      const given = (await model.embed(asked, options)).map(normalised)
       const dimensions = (vectors[0] ?? given[0])?.length ?? 0
       if (given.length !== asked.length || dimensions === 0 || given.some(({ length }) => length !== dimensions))
         throw new Problem('llm_failed', 'Unusable embeddings', `the embedding model ${model.model} did not give one vector for each text`)

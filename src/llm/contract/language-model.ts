@@ -47,7 +47,8 @@ export type LanguageModel = {
 }
 
 /**
- * A model that turns texts into vectors, all of the same number of dimensions, in the order of the texts.
+ * A model that turns texts into vectors, all of the same number of dimensions, in the order of the texts. `onUsed` is told the tokens of each
+ * exchange whose provider says them.
  *
  * @example const [vector] = await embedder.embed(['rooms'], { signal })
  * @throws Problem llm_failed, egress_refused, busy; what the signal says once it has stopped
@@ -55,5 +56,5 @@ export type LanguageModel = {
 export type EmbeddingModel = {
   model: string
   host: string
-  embed: (texts: readonly string[], options: { signal: AbortSignal }) => Promise<Float32Array[]>
+  embed: (texts: readonly string[], options: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void }) => Promise<Float32Array[]>
 }

@@ -136,3 +136,30 @@ test('the tokens of a reranking model are on the record of the answer whose sear
   expect(JSON.stringify(again.body)).toMatch(/"same_text":true/)
   expect(model.asked).toHaveLength(asked)
 })
+
+test('the tokens of a reranking model count for an answer also where its scores are of no use', async () => {
+  model.script = (asked) => {
+    if (!asked.tools?.length) return 'These are all fine.'
+    return resultsOf(asked).length === 0 ? calls(['search_knowledge', { query: 'battery lamp' }]) : 'No answer: the search fails.'
+  }
+  const agent = { name: 'unlucky', model: model.model, data: { knowledge_bases: ['docs'] } }
+  expect((await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent })).status).toBe(201)
+  const { body } = await send(at.url, 'POST', '/api/projects/mindsdb/agents/unlucky/completions', {
+    messages: [{ role: 'user', content: 'Which lamp?' }],
+  })
+  const { usage, message } = body as { usage: { input_tokens: number }; message: { trace_id: string } }
+  const { data } = await sql(
+    at.url,
+    `SELECT kind, outcome, input_tokens FROM log.answer_steps WHERE answer_id = '${message.trace_id}' ORDER BY step`,
+  )
+  expect(data.map(([kind, outcome]) => [kind, outcome])).toEqual([
+    ['model', 'complete'],
+    ['search', 'failed'],
+    ['model', 'complete'],
+  ])
+  expect(data.every(([, , tokens]) => Number(tokens) > 0)).toBe(true)
+  expect(usage.input_tokens).toBe(data.reduce((sum, [, , tokens]) => sum + Number(tokens), 0))
+  expect((await sql(at.url, "SELECT input_tokens FROM log.usage WHERE agent = 'unlucky'")).data).toEqual([[usage.input_tokens]])
+  const again = await send(at.url, 'POST', `/api/projects/mindsdb/agents/unlucky/answers/${message.trace_id}/rerun`, {})
+  expect(JSON.stringify(again.body)).toMatch(/"same_text":true/)
+})
