@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '../../../events/common.js'
-import type { TokenUsage } from '../../llm/contract/language-model.js'
 import type { AnyFound } from '../../log/contract/lookups.js'
 
 /** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
@@ -38,6 +37,9 @@ export type KnowledgeChunk = {
 /** The model that ordered what was found, and the tokens that it used; null where its provider does not say. */
 export type Reranked = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
 
+/** The tokens of one exchange of a search with a model; null where its provider does not say. */
+export type SearchTokens = { input: number | null; output: number | null }
+
 /** What a search found, and up to which log position it looked. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: Reranked }
 
@@ -50,5 +52,5 @@ export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; rera
 export type SearchKnowledge = (
   knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
   query: KnowledgeQuery,
-  options: { signal?: AbortSignal; onUsed?: (usage: TokenUsage) => void },
+  options: { signal?: AbortSignal; onUsed?: (tokens: SearchTokens) => void },
 ) => Promise<KnowledgeResult>

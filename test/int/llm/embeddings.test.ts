@@ -49,6 +49,17 @@ describe('texts', () => {
     const vectors = await embedder().embed(['a', 'bb', 'ccc'], { signal })
     expect(vectors.map(([first]) => first)).toEqual([1, 2, 3])
   })
+  test('use tokens, which are told where the answer says them', async () => {
+    server.answer = (response, asked) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ data: lengths(textsOf(asked)), usage: { prompt_tokens: 7, total_tokens: 7 } }))
+    const used: unknown[] = []
+    await embedder().embed(['a'], { signal, onUsed: (usage) => used.push(usage) })
+    answering(lengths)
+    await embedder().embed(['a'], { signal, onUsed: (usage) => used.push(usage) })
+    expect(used).toEqual([{ input: 7, output: null }])
+  })
   test('that are none are not sent', async () => {
     expect(await embedder().embed([], { signal })).toEqual([])
     expect(server.asked).toEqual([])
