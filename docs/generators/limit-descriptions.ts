@@ -65,6 +65,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
   headFileReadMaxBytes:
     'The end of HEAD_FILE that the start compares with the log. Beyond: only `mindledger verify --head` compares earlier heads.',
+  archiveRangePositions: 'Positions of the log in one Parquet file of an export. Beyond: the next file.',
+  archiveMemoryBytes:
+    'Memory of DuckDB while an export of Parquet files is written or checked. Beyond: it uses the disk, or the command fails.',
+  archiveManifestMaxBytes: 'The manifest of an export of Parquet files that is read. Beyond: it is not taken for one.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',

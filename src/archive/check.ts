@@ -1,0 +1,185 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { chainLeaf, genesis, leafHash } from '../../events/stored/chain.js'
+import { originOf, readCheckpoint } from '../audit/checkpoint.js'
+import { judge, readNote } from '../audit/note.js'
+import { readVerifierKey, type NoteVerifier } from '../audit/note-key.js'
+import { hashFile, inOwnDirectory } from '../basics/disk.js'
+import { limits } from '../basics/limits.js'
+import { openSandbox } from '../files/tables/parquet-writer.js'
+import { sqlString } from '../files/tables/staged-table.js'
+import { MerkleTree } from '../log/proof/merkle-tree.js'
+import type { KeptHead } from '../log/verify/verify.js'
+import { ConfigError } from '../setup/config.js'
+import { isSigned, readArchiveManifest, type ArchiveManifest, type ArchiveRange } from './manifest.js'
+import { archiveTables, fieldColumns, fieldsOf, fileName, selectOf } from './tables.js'
+
+/** What a check found: nothing wrong if `faults` is empty. `provenTo` is the newest position that a kept head proves. */
+export type ArchiveCheck = { size: number; root: string; faults: string[]; provenTo: number }
+
+type Check = { directory: string; heads: readonly KeptHead[]; key: NoteVerifier | undefined; onProgress?: (position: number) => void }
+
+const never = (): never => {
+  throw new TypeError('a tree that is checked is read at its edge only')
+}
+
+/** The events of an export one after the other: their chain, their tree, and the kept heads at their sizes. */
+class Walk {
+  position = 0
+  chain: Buffer
+  provenTo = 0
+  readonly #tree = MerkleTree.open({ get: never, put: () => undefined }, () => [], 0)
+
+  constructor(
+    private readonly heads: readonly KeptHead[],
+    logId: string,
+    private readonly fault: (what: string) => void,
+  ) {
+    this.chain = genesis(logId)
+  }
+
+  get root(): Buffer {
+    return this.#tree.rootAt(this.position)
+  }
+
+  step(text: string): void {
+    const leaf = leafHash(text)
+    this.chain = chainLeaf(this.chain, leaf)
+    this.#tree.append(leaf)
+    this.position += 1
+    for (const head of this.heads) if (head.position === this.position) this.#compare(head)
+  }
+
+  #compare(head: KeptHead): void {
+    const same = 'chain' in head ? head.chain === this.chain.toString('hex') : head.root.equals(this.root)
+    if (same) this.provenTo = this.position
+    else this.fault(`position ${this.position}: the events up to here are not those of the head that was kept`)
+  }
+}
+
+/** The columns as texts, then the text and the chain. */
+const selectTexts = (path: string): string => {
+  const columns = Object.entries(fieldColumns).map(([name, type]) =>
+    type === 'TIMESTAMP' ? `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ')` : `CAST(${name} AS VARCHAR)`,
+  )
+  return `SELECT ${columns.join(', ')}, text, chain FROM read_parquet(${sqlString(path)})`
+}
+
+/** Walks the rows of a file of events. Throws when a row does not follow. */
+const walkRows = async (connection: DuckDBConnection, path: string, walk: Walk): Promise<void> => {
+  const result = await connection.stream(selectTexts(path))
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+    for (const row of chunk.getRows()) {
+      const [text, chain] = row.slice(-2)
+      if (typeof text !== 'string') throw new Error(`position ${walk.position + 1} has no text`)
+      walk.step(text)
+      if (chain !== walk.chain.toString('hex')) throw new Error(`position ${walk.position} does not chain on`)
+      const fields = fieldsOf(text)
+      if (fields[0] !== String(walk.position)) throw new Error(`position ${walk.position} has the event of another position`)
+      if (fields.some((value, i) => value !== row[i])) throw new Error(`position ${walk.position} has columns that differ from its text`)
+    }
+}
+
+const differing = (table: 'predictions' | 'outcomes' | 'answers', events: string, rows: string): string => {
+  const expected = selectOf(table, `read_parquet(${sqlString(events)})`)
+  const found = `SELECT * FROM read_parquet(${sqlString(rows)})`
+  return `SELECT (SELECT count(*) FROM ((${expected}) EXCEPT ALL (${found}))) + (SELECT count(*) FROM ((${found}) EXCEPT ALL (${expected})))`
+}
+
+/** Checks the files of one range; the first thing that is wrong in it is thrown. */
+const checkRange = async (directory: string, range: ArchiveRange, walk: Walk): Promise<void> => {
+  const paths = Object.fromEntries(archiveTables.map((table) => [table, join(directory, fileName(table, range.from, range.to))]))
+  for (const { name, bytes, sha256 } of range.files) {
+    const path = join(directory, name)
+    const found = await lstat(path).catch(() => undefined)
+    if (!found) throw new Error(`${name} is missing`)
+    if (!found.isFile() || found.size !== bytes || (await hashFile(path)) !== sha256) throw new Error(`${name} was changed`)
+  }
+  await inOwnDirectory(tmpdir(), 'mindledger-check-', async (spill) => {
+    const connection = await openSandbox(Object.values(paths), spill, limits.archiveMemoryBytes)
+    try {
+      await walkRows(connection, paths['events'] ?? '', walk)
+      if (walk.position !== range.to || walk.chain.toString('hex') !== range.chain)
+        throw new Error(`the events end at position ${walk.position}, not with the chain value of position ${range.to}`)
+      for (const table of archiveTables) {
+        const path = paths[table] ?? ''
+        const [[rows] = []] = (await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${sqlString(path)})`)).getRows()
+        const { name, rows: told } = range.files.find((file) => file.table === table) ?? { name: table, rows: -1 }
+        if (Number(rows) !== told) throw new Error(`${name} has ${Number(rows)} rows instead of ${told}`)
+        if (table === 'events') continue
+        const [[others] = []] = (await connection.runAndReadAll(differing(table, paths['events'] ?? '', path))).getRows()
+        if (Number(others) > 0) throw new Error(`${name} has other rows than its events`)
+      }
+    } finally {
+      connection.closeSync()
+    }
+  })
+}
+
+/** What is wrong with the ranges as the manifest lists them. */
+const faultInRanges = ({ ranges, size, range_positions }: ArchiveManifest): string | undefined => {
+  let end = 0
+  for (const { from, to, files } of ranges) {
+    if (from !== end + 1) return `positions ${end + 1} to ${from - 1} are missing: the ranges have a gap`
+    if (to < from || to - from + 1 > range_positions || (to !== size && to - from + 1 < range_positions))
+      return `the range from position ${from} to ${to} does not have ${range_positions} positions`
+    const names = archiveTables.map((table) => fileName(table, from, to))
+    if (files.length !== names.length || files.some(({ name, table }, i) => name !== names[i] || table !== archiveTables[i]))
+      return `the range from position ${from} to ${to} does not name its four files`
+    end = to
+  }
+  return end === size ? undefined : `positions ${end + 1} to ${size} are missing`
+}
+
+const strangers = async (directory: string, { ranges }: ArchiveManifest): Promise<string[]> => {
+  const named = new Set(ranges.flatMap(({ files }) => files.map(({ name }) => name)))
+  const found: string[] = []
+  for (const table of archiveTables)
+    for (const name of await readdir(join(directory, table)).catch(() => []))
+      if (!named.has(`${table}/${name}`)) found.push(`${table}/${name}`)
+  return found
+}
+
+/**
+ * Checks an export without the log: signatures, hashes, ranges without a gap, events that chain on, rows that follow from events, and the
+ * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files.
+ *
+ * @throws ConfigError when the directory has no manifest
+ * @example (await checkArchive({ directory: '/mnt/history', heads: [], key })).faults // []
+ */
+export const checkArchive = async ({ directory, heads, key, onProgress }: Check): Promise<ArchiveCheck> => {
+  const manifest = readArchiveManifest(directory)
+  if (!manifest) throw new ConfigError(`${directory} is not an export: it has no manifest.json`)
+  const faults: string[] = []
+  const fault = (what: string): void => void faults.push(what)
+  const signer = key ?? readVerifierKey(manifest.key)
+  const note = readNote(manifest.checkpoint)
+  const checkpoint = note && readCheckpoint(note.text)
+  if (!signer || !isSigned(manifest, [signer])) fault('the manifest is not signed by this key, or was changed')
+  if (!signer || !note || judge(note, signer) !== 'signed') fault('the head in the manifest is not signed by this key')
+  if (checkpoint?.origin !== originOf(manifest.log) || checkpoint.size !== manifest.size)
+    fault('the head in the manifest is not that of its size')
+  for (const head of heads) {
+    if (head.logId !== manifest.log) fault(`the head of position ${head.position} is one of another log`)
+    else if (head.position > manifest.size)
+      fault(`the head of position ${head.position} is newer than the export, which ends at ${manifest.size}`)
+  }
+  for (const name of await strangers(directory, manifest)) fault(`${name} is not in the manifest`)
+  const walk = new Walk(heads.filter(({ logId }) => logId === manifest.log), manifest.log, fault) // prettier-ignore
+  const gap = faultInRanges(manifest)
+  if (gap !== undefined) fault(gap)
+  else
+    try {
+      for (const range of manifest.ranges) {
+        await checkRange(directory, range, walk)
+        onProgress?.(range.to)
+      }
+      if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')
+      if (!checkpoint?.root.equals(walk.root)) fault('the events are not those of the head in the manifest')
+    } catch (error) {
+      fault(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
+    }
+  return { size: manifest.size, root: walk.root.toString('base64'), faults, provenTo: walk.provenTo }
+}

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { checkArchive } from '../../../archive/check.js'
+import { writeArchive } from '../../../archive/write.js'
+import { findHeadSigner } from '../../../audit/head-key.js'
+import { readHeads } from '../../../audit/kept-heads.js'
+import { judge } from '../../../audit/note.js'
+import { readVerifierKey } from '../../../audit/note-key.js'
+import { openLogReader } from '../../../log/sqlite/log-reader.js'
+import { ConfigError, type Config } from '../../../setup/config.js'
+import { dataPaths } from '../../../setup/data-directory.js'
+import type { Output } from '../../terminal/output.js'
+
+/** `mindledger export --parquet <directory> [--until n]`: Parquet files by position range, with or without a running server. */
+export const exportParquet = async (
+  config: Config,
+  options: { directory: string; until: number | undefined },
+  out: Output,
+): Promise<number> => {
+  const { directory, until } = options
+  const reader = openLogReader(config.dataDirectory, config.masterKeys)
+  try {
+    const head = reader.head()
+    const size = until ?? head
+    if (size > head) throw new ConfigError(`--until ${size} is not there yet: the log ends at position ${head}`)
+    const noted = { id: reader.logId, headKeys: () => reader.headKeys() }
+    const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, noted)
+    const onProgress = (position: number): void => out.progress(`${position} events`)
+    const written = await writeArchive({ directory, reader, signer, size, onProgress })
+    out.line(`${directory} holds the log up to position ${size}; ranges written: ${written}`)
+    return 0
+  } finally {
+    reader.close()
+  }
+}
+
+const keyOf = (vkey: string | undefined) => {
+  if (vkey === undefined) return undefined
+  const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
+  if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
+  return key
+}
+
+/** `mindledger verify --parquet <directory> [--head file]… [--vkey key]`: checks an export without a data directory. */
+export const verifyParquet = async (
+  { directory, heads: files, vkey }: { directory: string; heads: readonly string[]; vkey: string | undefined },
+  out: Output,
+): Promise<number> => {
+  const key = keyOf(vkey)
+  const read = files.flatMap(readHeads)
+  const unsigned = read.filter(({ note }) => key && note && judge(note, key) !== 'signed')
+  const heads = read.filter((head) => !unsigned.includes(head)).map(({ head }) => head)
+  const { size, root, faults, provenTo } = await checkArchive({ directory, heads, key, onProgress: (at) => out.progress(`${at} events`) })
+  for (const { head } of unsigned) out.line(`the head of position ${head.position} proves nothing: it is not signed by this key`)
+  for (const fault of faults) out.line(fault)
+  const ok = faults.length === 0 && unsigned.length === 0
+  out.line(ok ? `The export holds: ${size} events, root ${root}` : 'THE EXPORT DOES NOT HOLD')
+  if (ok && provenTo > 0) out.line(`Proven: positions 1 to ${provenTo}, by the head that was kept.`)
+  if (ok && provenTo < size)
+    out.line(`Unproven: positions ${provenTo + 1} to ${size}. Compare with a head kept elsewhere (--head <file>) and its key (--vkey).`)
+  return ok ? 0 : 1
+}

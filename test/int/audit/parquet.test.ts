@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { writeArchive } from '../../../src/archive/write.js'
+import { findHeadSigner } from '../../../src/audit/head-key.js'
+import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
+import { dataPaths } from '../../../src/setup/data-directory.js'
+import { freePort, mindledger } from '../../support/cli.js'
+import { send, spawnService, temporaryDirectory } from '../../support/service.js'
+
+const place = temporaryDirectory()
+const data = join(place.path, 'data')
+const environment = { DATA_DIR: data, PORT: '' }
+const at = (name: string): string => join(place.path, name)
+const cli = (...args: string[]) => mindledger(args, environment, place.path)
+/** As an auditor runs it, who has no data directory. */
+const check = (name: string, ...args: string[]) =>
+  mindledger(['verify', '--parquet', name, '--vkey', 'key.txt', ...args], { DATA_DIR: at('nothing') }, place.path)
+let server: Awaited<ReturnType<typeof spawnService>>
+
+/** Writes an export with short ranges. */
+const write = async (name: string, size: number): Promise<number> => {
+  const reader = openLogReader(data)
+  try {
+    const signer = findHeadSigner(dataPaths(data), undefined, { id: reader.logId, headKeys: () => reader.headKeys() })
+    return await writeArchive({ directory: at(name), reader, signer, size, rangePositions: 20 })
+  } finally {
+    reader.close()
+  }
+}
+const copy = (name: string): string => {
+  cpSync(at('whole'), at(name), { recursive: true })
+  return name
+}
+const second = 'events/000000000021-000000000040.parquet'
+
+beforeAll(async () => {
+  environment.PORT = String(await freePort())
+  server = await spawnService(data, environment)
+  await send(server.url, 'POST', '/api/projects', { project: { name: 'shop' } })
+  for (let n = 0; n < 60; n++)
+    await send(server.url, 'POST', '/api/projects/shop/skills', { skill: { name: `s${n}`, type: 'sql', params: { n: `"${n}é` } } })
+  writeFileSync(at('key.txt'), await (await fetch(`${server.url}/api/log/key`)).text())
+  writeFileSync(at('old.txt'), await (await fetch(`${server.url}/api/log/checkpoint?size=30`)).text())
+  await write('whole', 50)
+})
+afterAll(async () => {
+  server.child.kill('SIGKILL')
+  await server.ended
+  place.remove()
+})
+
+describe('an export of Parquet files', () => {
+  test('is checked against a head without the data directory, and DuckDB reads it', async () => {
+    const said = await check('whole', '--head', 'old.txt')
+    expect(said).toMatchObject({ code: 0, err: '' })
+    expect(said.out).toContain('The export holds: 50 events')
+    expect(said.out).toContain('Proven: positions 1 to 30')
+    const connection = await (await DuckDBInstance.create()).connect()
+    const read = await connection.runAndReadAll(`SELECT count(*), max(position) FROM '${at('whole')}/events/*.parquet'`)
+    expect(read.getRows()).toEqual([[50n, 50n]])
+    connection.closeSync()
+  })
+
+  test('by the command ends at a position, and again writes nothing that is complete', async () => {
+    const written = await cli('export', '--parquet', 'told', '--until', '40')
+    expect(written).toMatchObject({ code: 0, err: '' })
+    expect((await cli('export', '--parquet', 'told', '--until', '40')).out).toContain('ranges written: 0')
+    expect(await check('told')).toMatchObject({ code: 0 })
+  })
+
+  test('goes on where it ended: complete ranges stay, the last one is replaced, the bytes are those of one run', async () => {
+    await write('grown', 30)
+    const first = at('grown/events/000000000001-000000000020.parquet')
+    const before = statSync(first).mtimeMs
+    expect(await write('grown', 50)).toBe(2)
+    expect(statSync(first).mtimeMs).toBe(before)
+    expect(readdirSync(at('grown/events'))).toEqual(readdirSync(at('whole/events')))
+    expect(readFileSync(at('grown/manifest.json'), 'utf8')).toBe(readFileSync(at('whole/manifest.json'), 'utf8'))
+  })
+
+  test('goes on after it was killed in the middle of a file', async () => {
+    await write('killed', 20)
+    mkdirSync(at('killed/.part/range-x'), { recursive: true })
+    writeFileSync(at('killed/.part/range-x/events.parquet'), 'PAR1')
+    writeFileSync(at(`killed/${second}`), 'named, but the manifest was not written')
+    await write('killed', 50)
+    expect(existsSync(at('killed/.part'))).toBe(false)
+    expect(readFileSync(at('killed/manifest.json'), 'utf8')).toBe(readFileSync(at('whole/manifest.json'), 'utf8'))
+    expect(await check('killed')).toMatchObject({ code: 0 })
+  })
+
+  test('goes on after the disk was full before the first manifest, which leaves empty folders', async () => {
+    for (const table of ['events', 'predictions', 'outcomes', 'answers']) mkdirSync(at(`cut/${table}`), { recursive: true })
+    expect(await write('cut', 50)).toBe(3)
+    expect(await check('cut')).toMatchObject({ code: 0 })
+  })
+
+  test('is not begun in a directory that has anything else, and does not go back', async () => {
+    mkdirSync(at('other'))
+    writeFileSync(at('other/letter.txt'), 'mine')
+    const refused = await cli('export', '--parquet', 'other')
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain('is not empty and not an export')
+    expect(readdirSync(at('other'))).toEqual(['letter.txt'])
+    await expect(write('whole', 40)).rejects.toThrow('goes up to position 50 already')
+  })
+})
+
+describe('what was changed afterwards is named', () => {
+  const holdsNot = async (name: string, what: string) => {
+    const said = await check(name)
+    expect(said.code).toBe(1)
+    expect(said.out).toContain(what)
+  }
+
+  test('a file', async () => {
+    appendFileSync(at(`${copy('changed')}/${second}`), 'x')
+    await holdsNot('changed', `${second} was changed`)
+  })
+
+  test('a file that is gone, and is written again by the next export', async () => {
+    rmSync(at(`${copy('gone')}/${second}`))
+    await holdsNot('gone', `${second} is missing`)
+    await write('gone', 50)
+    expect(await check('gone')).toMatchObject({ code: 0 })
+  })
+
+  test('a file that nobody named', async () => {
+    cpSync(at(`${copy('more')}/${second}`), at('more/events/again.parquet'))
+    await holdsNot('more', 'events/again.parquet is not in the manifest')
+  })
+
+  test('a range that the manifest leaves out', async () => {
+    const manifest = JSON.parse(readFileSync(at(`${copy('gap')}/manifest.json`), 'utf8')) as { ranges: unknown[] }
+    manifest.ranges.splice(1, 1)
+    writeFileSync(at('gap/manifest.json'), JSON.stringify(manifest))
+    await holdsNot('gap', 'positions 21 to 40 are missing')
+    await holdsNot('gap', 'the manifest is not signed by this key, or was changed')
+  })
+
+  test('a directory without a manifest is no export', async () => {
+    renameSync(at(`${copy('bare')}/manifest.json`), at('bare.json'))
+    expect(await check('bare')).toMatchObject({ code: 2 })
+  })
+})
