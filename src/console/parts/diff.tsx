@@ -15,12 +15,28 @@ const nameOf = (path: string): string =>
 
 const text = (value: Value | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
 
+/** Longer values are folded, so that the other changes are seen. */
+const longChars = 400
+
+const Told = ({ value }: { value: Value | undefined }) => {
+  const whole = text(value)
+  if (whole.length <= longChars) return <code>{whole}</code>
+  return (
+    <details>
+      <summary>
+        <code>{whole.slice(0, 80).replaceAll(/\s+/g, ' ')}…</code> <span class="quiet">{whole.length.toLocaleString('en')} characters</span>
+      </summary>
+      <pre>{whole}</pre>
+    </details>
+  )
+}
+
 const Fields = ({ value }: { value: Value }) =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (
     <>
       {Object.entries(value).map(([name, part]) => (
         <li key={name} class="add">
-          <span aria-hidden="true">+</span> <b>{name}</b> <code>{text(part)}</code>
+          <span aria-hidden="true">+</span> <b>{name}</b> <Told value={part} />
         </li>
       ))}
     </>
@@ -38,7 +54,7 @@ export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
         <Fields key={path} value={value ?? null} />
       ) : (
         <li key={path} class={op}>
-          <span aria-hidden="true">{signs[op]}</span> <b>{nameOf(path)}</b> {words[op]} {op !== 'remove' && <code>{text(value)}</code>}
+          <span aria-hidden="true">{signs[op]}</span> <b>{nameOf(path)}</b> {words[op]} {op !== 'remove' && <Told value={value} />}
         </li>
       ),
     )}
