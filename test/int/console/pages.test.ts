@@ -102,7 +102,7 @@ test('a history is followed, and a resource goes back to a version after it was 
   await page.getByText('would be recorded').waitFor()
   expect((await send(url, 'GET', '/api/projects/shop/agents/broker/history')).body).toMatchObject({ version: 2 })
   await page.getByRole('button', { name: 'Go back to version 1' }).click()
-  await page.getByText('version 3').waitFor()
+  await page.locator('.when', { hasText: 'version 3' }).waitFor()
   expect((await send(url, 'GET', '/api/projects/shop/agents/broker')).body).toMatchObject({ params: { openai_api_key: '******' } })
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()

@@ -92,11 +92,11 @@ test('the document names every media type that a file and an answer of SQL may h
   }
   const answered = Object.keys(paths['/api/sql/query']?.['post']?.responses['200']?.content ?? {})
   const given = []
-  for (const format of [{}, { response_format: 'jsonlines' }, { response_format: 'sse' }, { response_format: 'csv' }]) {
+  for (const named of [undefined, 'jsonlines', 'sse', 'csv', 'parquet']) {
     const { headers } = await fetch(`${at.url}/api/sql/query`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: 'SELECT 1', ...format }),
+      body: JSON.stringify({ query: 'SELECT 1', response_format: named }),
     })
     given.push(headers.get('content-type')?.replace(/;.*/, ''))
   }
