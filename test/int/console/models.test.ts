@@ -71,6 +71,7 @@ test.each(pages)('%s is shown without an error or a request to elsewhere, and an
     const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
     await page.locator('h1', { hasText: title }).first().waitFor()
     await page.locator('main').getByText(content).first().waitFor()
+    await page.locator('.busy').first().waitFor({ state: 'detached' })
     expect(await violationsOf(page)).toEqual([])
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     expect(misdeeds).toEqual({ errors: [], elsewhere: [] })

@@ -52,7 +52,7 @@ export const openPage = async (
   hash = '#/',
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; misdeeds: Misdeeds }> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
   // On a busy machine a training or a start takes its time.
   context.setDefaultTimeout(180_000)
   const page = await context.newPage()

@@ -96,8 +96,11 @@ export default () => {
   useEffect(() => {
     // What this page put there itself may be behind what was typed since.
     if (sent === ours.current) return
-    if (sent === '') changeQuery({ sql: shownSheet().sql, db: shownSheet().db })
-    else openSheet(sent, db)
+    if (sent !== '') openSheet(sent, db)
+    else {
+      if (query.has('db')) write({ db })
+      changeQuery({ sql: shownSheet().sql, db: shownSheet().db === 'mindsdb' ? undefined : shownSheet().db })
+    }
     text.value = shownSheet().sql
   }, [sent])
   useSignalEffect(() => {
