@@ -1,4 +1,5 @@
 import { Plotted } from '../../parts/plot.js'
+import { againstPredicted } from './against-predicted.js'
 import type { Report } from './reports.js'
 
 /** What was predicted against what was true, of rows that were not learned from. Each dot is a group of rows with like predictions. */
@@ -7,18 +8,10 @@ export const Residuals = ({ residuals, target }: Pick<Report, 'residuals'> & { t
     <Plotted
       label={`What was true of ${target}, by what was predicted`}
       inputs={[residuals]}
-      draw={(plot, width) => {
-        const [least, greatest] = [residuals[0]?.predicted ?? 0, residuals.at(-1)?.predicted ?? 0]
-        const diagonal = [
-          [least, least],
-          [greatest, greatest],
-        ] as [number, number][]
-        return plot.plot({
-          ...{ width: Math.min(width, 560), height: 320, marginLeft: 60, className: 'plot', grid: true },
-          x: { label: `${target}, predicted` },
-          y: { label: 'true on average, and how far it misses' },
+      draw={(plot, width) =>
+        againstPredicted(plot, {
+          ...{ width, target, label: 'true on average, and how far it misses', predicted: residuals.map(({ predicted }) => predicted) },
           marks: [
-            plot.line(diagonal, { stroke: 'var(--quiet)', strokeDasharray: '4 4' }),
             plot.ruleX(residuals, {
               x: 'predicted',
               y1: ({ actual, rmse }: Report['residuals'][number]) => actual - rmse,
@@ -30,7 +23,7 @@ export const Residuals = ({ residuals, target }: Pick<Report, 'residuals'> & { t
             plot.dot(residuals, { x: 'predicted', y: 'actual', r: 4, fill: 'var(--accent)' }),
           ],
         })
-      }}
+      }
     />
     <Plotted
       label={`How far predictions of ${target} are off on average, by what was predicted`}

@@ -5,6 +5,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
 import { countText } from '../../parts/value.js'
+import { againstPredicted } from './against-predicted.js'
 import { loadDrift } from './drift.js'
 import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
 
@@ -110,20 +111,9 @@ const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcom
         inputs={[outcomes]}
         draw={(plot, width) => {
           const points = outcomes.map(({ predicted, truth }) => ({ predicted: Number(predicted), truth: Number(truth) }))
-          const all = points.map(({ predicted }) => predicted)
-          const [least, greatest] = [Math.min(...all), Math.max(...all)]
-          const diagonal = [
-            [least, least],
-            [greatest, greatest],
-          ] as [number, number][]
-          return plot.plot({
-            ...{ width: Math.min(width, 560), height: 320, marginLeft: 60, className: 'plot', grid: true },
-            x: { label: `${target}, predicted` },
-            y: { label: 'what became true' },
-            marks: [
-              plot.line(diagonal, { stroke: 'var(--quiet)', strokeDasharray: '4 4' }),
-              plot.dot(points, { x: 'predicted', y: 'truth', r: 2.5, fill: 'var(--accent)', fillOpacity: 0.5 }),
-            ],
+          return againstPredicted(plot, {
+            ...{ width, target, label: 'what became true', predicted: points.map(({ predicted }) => predicted) },
+            marks: [plot.dot(points, { x: 'predicted', y: 'truth', r: 2.5, fill: 'var(--accent)', fillOpacity: 0.5 })],
           })
         }}
       />
