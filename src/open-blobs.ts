@@ -6,7 +6,7 @@ import { Blobs } from './files/blobs.js'
 import { collectBlobs } from './files/shared/collect.js'
 import { forgetErased } from './files/shared/forget-erased.js'
 import { openSharedStore, type SharedPlace } from './files/shared/open-store.js'
-import { readS3 } from './files/shared/s3-address.js'
+import { bucketOf } from './files/shared/s3-address.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import type { Log } from './log/contract/log.js'
 import { ConfigError, type Config } from './setup/config.js'
@@ -26,10 +26,10 @@ export type Shared = SharedPlace & {
  * @throws ConfigError that names the setting
  */
 export const sharedStoreOf = (
-  { blobsUrl, blobKeys }: Pick<Config, 'blobsUrl' | 'blobKeys'>,
+  config: Pick<Config, 'blobsUrl' | 'blobKeys'>,
   log: Pick<Shared, 'url' | 'newest'> | undefined,
 ): Shared | undefined => {
-  const s3 = blobsUrl === undefined ? undefined : readS3(blobsUrl, blobKeys)
+  const s3 = bucketOf(config)
   if (log) return { ...log, s3 }
   if (s3) throw new ConfigError('BLOBS_URL: only nodes that share a log share a store of contents; without LOG_URL it stays unset')
   return undefined

@@ -167,7 +167,11 @@ export const checkArchive = async ({ directory, heads, key, onProgress }: Check)
       fault(`the head of position ${head.position} is newer than the export, which ends at ${manifest.size}`)
   }
   for (const name of await strangers(directory, manifest)) fault(`${name} is not in the manifest`)
-  const walk = new Walk(heads.filter(({ logId }) => logId === manifest.log), manifest.log, fault) // prettier-ignore
+  const walk = new Walk(
+    heads.filter(({ logId }) => logId === manifest.log),
+    manifest.log,
+    fault,
+  )
   const gap = faultInRanges(manifest)
   if (gap !== undefined) fault(gap)
   else

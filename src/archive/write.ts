@@ -130,7 +130,11 @@ const writeRange = async (
   before: Buffer,
 ): Promise<ArchiveRange> => {
   const targets = archiveTables.map((table) => ({ table, name: fileName(table, from, to), path: join(work, `${table}.parquet`) }))
-  const connection = await openSandbox(targets.map(({ path }) => path), join(work, 'spill'), limits.archiveMemoryBytes) // prettier-ignore
+  const connection = await openSandbox(
+    targets.map(({ path }) => path),
+    join(work, 'spill'),
+    limits.archiveMemoryBytes,
+  )
   try {
     const chain = await load(connection, reader, from, to, before)
     const files: ArchiveRange['files'] = []

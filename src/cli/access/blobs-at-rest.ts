@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { inOwnDirectory } from '../../basics/disk.js'
 import type { BlobStore } from '../../files/blob-store.js'
 import { Blobs } from '../../files/blobs.js'
 import { openSharedStore } from '../../files/shared/open-store.js'
-import { readS3 } from '../../files/shared/s3-address.js'
+import { bucketOf } from '../../files/shared/s3-address.js'
 import type { Config } from '../../setup/config.js'
-import { makeDirectory, type DataPaths } from '../../setup/data-directory.js'
+import type { DataPaths } from '../../setup/data-directory.js'
 
 /** What a command reads of blobs. */
 export type ReadBlobs = Pick<BlobStore, 'has' | 'hold'>
@@ -18,22 +17,18 @@ export type ReadBlobs = Pick<BlobStore, 'has' | 'hold'>
  * @throws ConfigError when a bucket cannot be used; Problem storage_failed when the store cannot be reached
  */
 export const withBlobs = async <T>(
-  { logUrl, blobsUrl, blobKeys }: Pick<Config, 'logUrl' | 'blobsUrl' | 'blobKeys'>,
+  config: Pick<Config, 'logUrl' | 'blobsUrl' | 'blobKeys'>,
   paths: Pick<DataPaths, 'blobs' | 'temporary'>,
   work: (blobs: ReadBlobs) => Promise<T>,
 ): Promise<T> => {
-  if (logUrl === undefined) return work(new Blobs(paths.blobs))
-  makeDirectory(paths.temporary)
-  const folder = mkdtempSync(join(paths.temporary, 'blobs-'))
-  try {
-    const s3 = blobsUrl === undefined ? undefined : readS3(blobsUrl, blobKeys)
-    const { blobs, close } = await openSharedStore({ url: logUrl, s3 }, { folder })
+  const { logUrl: url } = config
+  if (url === undefined) return work(new Blobs(paths.blobs))
+  return inOwnDirectory(paths.temporary, 'blobs-', async (folder) => {
+    const { blobs, close } = await openSharedStore({ url, s3: bucketOf(config) }, { folder })
     try {
       return await work(blobs)
     } finally {
       await close()
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }

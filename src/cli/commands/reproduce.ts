@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import * as z from 'zod'
+import { inOwnDirectory } from '../../basics/disk.js'
 import { ConfigError } from '../../setup/config.js'
 import { dataPaths } from '../../setup/data-directory.js'
 import { openModels, type ModelsAtRest, type NamedVersion } from '../../log/sqlite/models-at-rest.js'
@@ -8,7 +7,7 @@ import type { Progress } from '../../models/engines/tables/fit.js'
 import { reproduce, type Reproduction } from '../../models/training/reproduction.js'
 import { Trainer } from '../../models/training/trainer.js'
 import type { Output } from '../terminal/output.js'
-import { withBlobs } from '../access/blobs-at-rest.js'
+import { withBlobs, type ReadBlobs } from '../access/blobs-at-rest.js'
 import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
 
 export type ReproduceOptions = {
@@ -57,25 +56,23 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
 const run = async (config: Reach, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
-  mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
-  const work = mkdtempSync(join(paths.temporary, 'reproduce-'))
   const told: Told[] = []
+  const again = async (work: string, blobs: ReadBlobs): Promise<void> => {
+    const parts = { blobs, log: models.log, trainer: new Trainer(), work }
+    for (const named of chosen(models, options, config.defaultProject)) {
+      const model = `${named.project}.${named.model}.${named.version.version}`
+      const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
+      const trained = await reproduce(named, { ...parts, onProgress })
+      const one = { model, ...trained, ...(await checkData(server, named)) }
+      told.push(one)
+      if (options.json) out.line(JSON.stringify(one))
+      else show(one, out)
+    }
+  }
   try {
-    await withBlobs(config, paths, async (blobs) => {
-      const parts = { blobs, log: models.log, trainer: new Trainer(), work }
-      for (const named of chosen(models, options, config.defaultProject)) {
-        const model = `${named.project}.${named.model}.${named.version.version}`
-        const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
-        const trained = await reproduce(named, { ...parts, onProgress })
-        const one = { model, ...trained, ...(await checkData(server, named)) }
-        told.push(one)
-        if (options.json) out.line(JSON.stringify(one))
-        else show(one, out)
-      }
-    })
+    await inOwnDirectory(paths.temporary, 'reproduce-', (work) => withBlobs(config, paths, (blobs) => again(work, blobs)))
   } finally {
     models.close()
-    rmSync(work, { recursive: true, force: true })
   }
   if (!options.json && options.name === undefined) out.line(summary(told))
   const found = told.map(({ result }) => statuses[result])

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { inOwnDirectory } from '../../basics/disk.js'
 import { copyShared } from '../../migration/copy-shared.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { prepareDataDirectory } from '../../setup/data-directory.js'
@@ -17,18 +16,13 @@ export const verifyShared = async (config: Config, options: VerifyOptions, out: 
   if (url === undefined) throw new ConfigError('verify --shared verifies the log that LOG_URL names: set it')
   const [key, ...others] = masterKeys
   if (!key) throw new ConfigError('VAULT_KEY: must be set, to tell whether what is encrypted can be read')
-  const directory = mkdtempSync(join(tmpdir(), 'mindledger-verify-'))
-  try {
+  return inOwnDirectory(tmpdir(), 'mindledger-verify-', async (directory) => {
     const paths = prepareDataDirectory(directory)
     const onProgress = (position: number) => out.progress(`${position} events copied`)
     const { position, fault } = await copyShared({ url, file: paths.log, vault: new Vault(key, ...others), onProgress })
-    if (fault !== undefined) {
-      out.line(`position ${position + 1}: ${fault}`)
-      out.line(`THE LOG DOES NOT HOLD: what follows position ${position} in PostgreSQL cannot be followed`)
-      return 1
-    }
-    return await verify({ ...config, dataDirectory: directory }, options, out)
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
+    if (fault === undefined) return verify({ ...config, dataDirectory: directory }, options, out)
+    out.line(`position ${position + 1}: ${fault}`)
+    out.line(`THE LOG DOES NOT HOLD: what follows position ${position} in PostgreSQL cannot be followed`)
+    return 1
+  })
 }

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { readHeads, type ReadHead } from '../../audit/kept-heads.js'
+import { readHeads } from '../../audit/kept-heads.js'
 import { readVerifierKey, type NoteVerifier } from '../../audit/note-key.js'
-import { judge } from '../../audit/note.js'
-import { ConfigError, type Config } from '../../setup/config.js'
+import type { Config } from '../../setup/config.js'
 import { hashFile } from '../../basics/disk.js'
 import { isProblem } from '../../basics/errors.js'
+import { holding } from '../../files/blob-store.js'
 import { isBlobDamaged } from '../../files/shared/problems.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
@@ -13,6 +12,7 @@ import { recordedAhead } from '../../basics/trusted-clock.js'
 import type { Output } from '../terminal/output.js'
 import { withBlobs, type ReadBlobs } from '../access/blobs-at-rest.js'
 import { ownMasterKeys } from '../access/own-keys.js'
+import { headFault, readVkey } from '../access/verifier-key.js'
 
 export type VerifyOptions = {
   /** Files with heads that were kept elsewhere. */
@@ -27,11 +27,7 @@ export type VerifyOptions = {
 
 /** The keys with which a head may be signed: the given one, or those that the log itself notes. */
 const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
-  if (vkey !== undefined) {
-    const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
-    if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
-    return [key]
-  }
+  if (vkey !== undefined) return [readVkey(vkey)]
   const db = openForReading(logFile)
   try {
     return readHeadKeys(db).flatMap((noted) => readVerifierKey(noted) ?? [])
@@ -40,26 +36,13 @@ const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   }
 }
 
-/** What is wrong with the signature of a head; undefined if it is right, or if there is no signature or no key to check it. */
-const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | undefined => {
-  if (!note || keys.length === 0) return undefined
-  const judgements = keys.map((key) => judge(note, key))
-  if (judgements.includes('forged')) return 'its signature is not one of this text: somebody changed the head'
-  return judgements.includes('signed') ? undefined : `it is not signed by ${keys.map(({ vkey }) => vkey).join(' or ')}`
-}
-
 /** What a blob hashes to; undefined where there is none. */
 const hashIn =
   (blobs: ReadBlobs) =>
   async (sha: string): Promise<string | undefined> => {
     if (!(await blobs.has(sha))) return undefined
     try {
-      const { file, release } = await blobs.hold(sha)
-      try {
-        return await hashFile(file)
-      } finally {
-        release()
-      }
+      return await holding(blobs, async (fileOf) => hashFile(await fileOf(sha)))
     } catch (error) {
       // A store that checks what it gives out does not give out what is damaged.
       if (isProblem(error) && isBlobDamaged(error)) return 'other bytes'
@@ -77,7 +60,7 @@ export const verify = async (
   const heads = files.flatMap(readHeads)
   const keys = keysOf(paths.log, vkey)
   const faults = heads.flatMap((read) => {
-    const fault = faultOf(read, keys)
+    const fault = headFault(read, keys)
     return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
   })
   const newer = heads.filter(({ head }) => head.position > upTo)
@@ -87,7 +70,7 @@ export const verify = async (
       masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
       blobHash: hashIn(blobs),
       onProgress: (position) => out.progress(`${position} events`),
-      kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),
+      kept: heads.filter((read) => !newer.includes(read) && headFault(read, keys) === undefined).map(({ head }) => head),
     }),
   )
   for (const fault of faults) out.line(fault)

@@ -1,4 +1,4 @@
-import { ConfigError, type S3Keys } from '../../setup/config.js'
+import { ConfigError, type Config, type S3Keys } from '../../setup/config.js'
 
 /** Where an S3-compatible server keeps blobs, and the keys that open it. */
 export type S3Address = {
@@ -50,6 +50,10 @@ export const readS3 = (text: string, keys: S3Keys | undefined): S3Address => {
     keys,
   }
 }
+
+/** The bucket that the settings name; undefined when they name none. @throws ConfigError that names the variable */
+export const bucketOf = ({ blobsUrl, blobKeys }: Pick<Config, 'blobsUrl' | 'blobKeys'>): S3Address | undefined =>
+  blobsUrl === undefined ? undefined : readS3(blobsUrl, blobKeys)
 
 /** The address of an object: `https://host/bucket/key`, and at AWS `https://bucket.s3.region.amazonaws.com/key`. */
 export const objectUrl = ({ bucket, prefix, endpoint, region }: S3Address, id: string): string => {

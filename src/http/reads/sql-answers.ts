@@ -1,7 +1,7 @@
-import { open, rm } from 'node:fs/promises'
 import { isProblem, type Problem } from '../../basics/errors.js'
 import { errorMessage, type Column, type SqlAnswer } from '../../sql/contract/answer.js'
 import { csvHeader, csvOfJson } from '../../sql/encode/csv.js'
+import { fileOnce } from '../protocol/file-once.js'
 import { stream, text, type Piece, type Reply } from '../protocol/reply.js'
 
 /** The values of `response_format`. The default is JSON. */
@@ -110,15 +110,11 @@ async function* piecesOf(answer: Table, format: Written, gone: AbortSignal): Asy
   }
 }
 
-/** The file of an answer in Parquet. It is unlinked at once, and so is gone when it is read, or when its reader is. */
+/** The file of an answer in Parquet. */
 export const parquetReply = async (path: string, rows: AsyncIterable<Buffer>): Promise<Reply> => {
   // They tell of the file, which is whole when they end.
   for await (const _ of rows);
-  const file = await open(path)
-  await rm(path)
-  const content = file.createReadStream()
-  const headers = { 'Content-Length': String((await file.stat()).size) }
-  return stream(parquetType, { pieces: content, close: () => content.destroy() }, { headers })
+  return fileOnce(parquetType, path)
 }
 
 /**

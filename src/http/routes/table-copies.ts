@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
-import { stream } from '../protocol/reply.js'
+import { fileOnce } from '../protocol/file-once.js'
 import { route, type Route } from '../protocol/route.js'
 
 /** Copies the tables into a new file, as of a position or later. @throws Error when they have not reached it */
@@ -20,8 +19,8 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
     // Tables that have stopped are copied as they are; the comparison then shows the missing events.
     return tables.copy(file, position).catch(() => tables.copy(file, 0))
   }
-  /** Opens a copy and unlinks its file, so that it disappears after reading even if that fails. */
-  const openCopy = async () => {
+  /** A new copy, and the position that it was made at. */
+  const newCopy = async (): Promise<{ file: string; position: number }> => {
     const file = join(directory, `${randomUUID()}.duckdb`)
     const position = await copyInto(file).catch((error: unknown) => {
       throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
@@ -29,9 +28,7 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
         cause: error instanceof Error ? error.message : String(error),
       })
     })
-    const opened = await open(file)
-    await rm(file)
-    return { position, content: opened.createReadStream(), size: (await opened.stat()).size }
+    return { file, position }
   }
   return [
     route({
@@ -48,15 +45,10 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
         }
         underWay = own
         try {
-          const { position, content, size } = await openCopy()
+          const { file, position } = await newCopy()
+          const headers = { 'Mindledger-Position': String(position) }
           // A client that has read all of it may ask for another copy at once.
-          content.once('end', end)
-          const close = () => {
-            content.destroy()
-            end()
-          }
-          const headers = { 'Content-Length': String(size), 'Mindledger-Position': String(position) }
-          return stream(duckdbType, { pieces: content, stallMs: null, close }, { headers })
+          return await fileOnce(duckdbType, file, { headers, stallMs: null, ended: end })
         } catch (error) {
           end()
           throw error

@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { checkArchive } from '../../../archive/check.js'
 import { writeArchive } from '../../../archive/write.js'
 import { findHeadSigner } from '../../../audit/head-key.js'
 import { readHeads } from '../../../audit/kept-heads.js'
-import { judge } from '../../../audit/note.js'
-import { readVerifierKey } from '../../../audit/note-key.js'
 import { openLogReader } from '../../../log/sqlite/log-reader.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import { dataPaths } from '../../../setup/data-directory.js'
+import { headFault, readVkey } from '../../access/verifier-key.js'
 import type { Output } from '../../terminal/output.js'
 
 /** `mindledger export --parquet <directory> [--until n]`: Parquet files by position range, with or without a running server. */
@@ -33,26 +31,22 @@ export const exportParquet = async (
   }
 }
 
-const keyOf = (vkey: string | undefined) => {
-  if (vkey === undefined) return undefined
-  const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
-  if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
-  return key
-}
-
 /** `mindledger verify --parquet <directory> [--head file]… [--vkey key]`: checks an export without a data directory. */
 export const verifyParquet = async (
   { directory, heads: files, vkey }: { directory: string; heads: readonly string[]; vkey: string | undefined },
   out: Output,
 ): Promise<number> => {
-  const key = keyOf(vkey)
+  const key = vkey === undefined ? undefined : readVkey(vkey)
   const read = files.flatMap(readHeads)
-  const unsigned = read.filter(({ note }) => key && note && judge(note, key) !== 'signed')
-  const heads = read.filter((head) => !unsigned.includes(head)).map(({ head }) => head)
+  const unproven = read.flatMap((one) => {
+    const fault = headFault(one, key ? [key] : [])
+    return fault === undefined ? [] : [{ one, fault }]
+  })
+  const heads = read.filter((one) => !unproven.some((other) => other.one === one)).map(({ head }) => head)
   const { size, root, faults, provenTo } = await checkArchive({ directory, heads, key, onProgress: (at) => out.progress(`${at} events`) })
-  for (const { head } of unsigned) out.line(`the head of position ${head.position} proves nothing: it is not signed by this key`)
+  for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
   for (const fault of faults) out.line(fault)
-  const ok = faults.length === 0 && unsigned.length === 0
+  const ok = faults.length === 0 && unproven.length === 0
   out.line(ok ? `The export holds: ${size} events, root ${root}` : 'THE EXPORT DOES NOT HOLD')
   if (ok && provenTo > 0) out.line(`Proven: positions 1 to ${provenTo}, by the head that was kept.`)
   if (ok && provenTo < size)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { SharedPlace } from '../../../files/shared/open-store.js'
-import { readS3 } from '../../../files/shared/s3-address.js'
+import { bucketOf } from '../../../files/shared/s3-address.js'
 import { toDirectory } from '../../../migration/to-directory.js'
 import { toPostgres, type Moved } from '../../../migration/to-postgres.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
@@ -25,10 +25,7 @@ const tell = (where: string, { position, blobs, missing }: Moved, out: Output): 
  * the log that nodes share becomes a data directory. Exit status 1 when blobs are missing.
  */
 export const migrate = async (config: Config, { to, from }: MigrateOptions, out: Output): Promise<number> => {
-  const placeOf = (url: string): SharedPlace => ({
-    url,
-    s3: config.blobsUrl === undefined ? undefined : readS3(config.blobsUrl, config.blobKeys),
-  })
+  const placeOf = (url: string): SharedPlace => ({ url, s3: bucketOf(config) })
   const onProgress = (text: string) => out.progress(text)
   const paths = from === undefined ? checkDataDirectory(config.dataDirectory) : prepareDataDirectory(resolve(to))
   const unlock = lockDataDirectory(paths)

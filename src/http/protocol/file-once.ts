@@ -1,0 +1,27 @@
+import { open, rm } from 'node:fs/promises'
+import { stream, type Headers, type Reply } from './reply.js'
+
+type Options = { headers?: Headers; stallMs?: number | null; ended?: () => void }
+
+/**
+ * The answer that sends a file and leaves none: it is unlinked at once, and so is gone when it was read, or when its reader is. `ended` is
+ * called when the last byte was read, or nobody reads any more; it may be called twice.
+ *
+ * @example await fileOnce('application/vnd.duckdb.file', path)
+ */
+export const fileOnce = async (type: string, path: string, { headers, stallMs, ended }: Options = {}): Promise<Reply> => {
+  const file = await open(path)
+  await rm(path)
+  const { size } = await file.stat()
+  const pieces = file.createReadStream()
+  pieces.once('end', () => ended?.())
+  const close = () => {
+    pieces.destroy()
+    ended?.()
+  }
+  return stream(
+    type,
+    { pieces, close, ...(stallMs !== undefined && { stallMs }) },
+    { headers: { 'Content-Length': String(size), ...headers } },
+  )
+}
