@@ -20,3 +20,6 @@ export const bytesText = (bytes: number): string => {
 
 /** @example countText(1234567) // '1,234,567' */
 export const countText = (count: number): string => count.toLocaleString('en')
+
+/** @example percentText(0.257) // '26 %' */
+export const percentText = (share: number): string => `${Math.round(100 * share)} %`

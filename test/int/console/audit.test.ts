@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, Page, Route } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { expect, test } from '@jest/globals'
+import type { Page, Route } from 'playwright-core'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   for (const statement of [
     'CREATE PROJECT shop',
     `CREATE SKILL shop.rents USING type = 'sql', database = 'files', tables = ['homes']`,
@@ -24,38 +15,28 @@ beforeAll(async () => {
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
 })
-afterAll(() => undoAll(undo))
 
-const head = async (): Promise<number> => ((await send(url, 'GET', '/api/events?limit=1')).body as { head: number }).head
+const head = async (): Promise<number> => ((await send(at.url, 'GET', '/api/events?limit=1')).body as { head: number }).head
 const grow = async (): Promise<void> => {
-  await sql(url, `ALTER AGENT shop.broker SET temperature = ${Math.random().toFixed(6)}`)
+  await sql(at.url, `ALTER AGENT shop.broker SET temperature = ${Math.random().toFixed(6)}`)
 }
 
 test.each([
   ['audit', '#/audit?event=3', 'Audit', 'Proven'],
   ['comparison', '#/compare?from=2', 'Compare', 'broker'],
 ] as const)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
-  for (const [width, colorScheme] of [
-    [360, 'light'],
-    [1280, 'dark'],
-    [2560, 'light'],
-  ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
+  await seenAtAllSizes(at, hash, ['light', 'dark', 'light'], async (page) => {
     await page.locator('h1', { hasText: title }).waitFor()
     await page.locator('main').getByText(content).first().waitFor()
-    expect(await violationsOf(page)).toEqual([])
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
-    await page.context().close()
-  }
+  })
 })
 
 test('every event of logs of many sizes is proven by the page itself', async () => {
-  const { page } = await openPage(browser, url, '#/audit')
+  const { page } = await openPage(at.browser, at.url, '#/audit')
   for (let rounds = 0; rounds < 6; rounds++) {
     const size = await head()
     for (const position of new Set([1, 2, 3, size - 1, size])) {
-      await page.goto(`${url}/#/audit?event=${position}`)
+      await page.goto(`${at.url}/#/audit?event=${position}`)
       await page.getByLabel('An event').getByText(`the event at position ${position} of the log with ${size} events`).waitFor()
       expect(await page.getByLabel('An event').getByText('Proven').count()).toBe(1)
     }
@@ -67,7 +48,7 @@ test('every event of logs of many sizes is proven by the page itself', async () 
 
 /** A page with a kept head, over a log that has grown since by so many events. */
 const withKeptHead = async (growth: number): Promise<{ page: Page; size: number }> => {
-  const { page } = await openPage(browser, url, '#/audit')
+  const { page } = await openPage(at.browser, at.url, '#/audit')
   const size = await head()
   await page.getByRole('button', { name: 'Keep this head' }).click()
   await page.getByText(`The first ${size} events are those of then`).waitFor()
@@ -120,14 +101,14 @@ test.each([
   ],
   ['no way at all', '**/api/log/proofs/inclusion?*', (text: string) => JSON.stringify({ ...JSON.parse(text), hashes: [] })],
 ])('an event that is not what the head says is told: %s', async (_, address, change) => {
-  const { page } = await openPage(browser, url, '#/audit')
+  const { page } = await openPage(at.browser, at.url, '#/audit')
   await page.route(address, async (route) => {
     const { response, text } = await answerOf(route)
     const changed = change(text)
     expect(changed).not.toBe(text)
     await route.fulfill({ response, body: changed })
   })
-  await page.goto(`${url}/#/audit?event=3`)
+  await page.goto(`${at.url}/#/audit?event=3`)
   await page.getByLabel('An event').getByText('BROKEN').waitFor()
   await page.context().close()
 })
@@ -159,20 +140,20 @@ test('a log that became shorter is told, and so is the head of another log', asy
 })
 
 test('a head with a signature of somebody else is told', async () => {
-  const { page } = await openPage(browser, url, '#/')
+  const { page } = await openPage(at.browser, at.url, '#/')
   await page.route('**/api/log/checkpoint', async (route) => {
     const { response, text } = await answerOf(route)
     const [, signature = ''] = /^— \S+ (\S+)$/m.exec(text) ?? []
     await route.fulfill({ response, body: text.replace(signature, flip(signature)) })
   })
-  await page.goto(`${url}/#/audit`)
+  await page.goto(`${at.url}/#/audit`)
   await page.getByText('It is NOT of the key of this service.').waitFor()
   await page.context().close()
 })
 
 test('a comparison lists what was created, changed and deleted, with what differs', async () => {
-  const created = ((await sql(url, `SELECT min(position) FROM log.events WHERE type = 'AgentCreated'`)).data[0]?.[0] ?? 0) as number
-  const { page, misdeeds } = await openPage(browser, url, `#/compare?from=${created}`)
+  const created = ((await sql(at.url, `SELECT min(position) FROM log.events WHERE type = 'AgentCreated'`)).data[0]?.[0] ?? 0) as number
+  const { page, misdeeds } = await openPage(at.browser, at.url, `#/compare?from=${created}`)
   const agent = page.locator('details', { hasText: 'shop.broker' })
   await agent.getByText('agent changed').waitFor()
   expect(await page.getByText('shop.rents').count()).toBe(0)
@@ -189,7 +170,7 @@ test('a comparison lists what was created, changed and deleted, with what differ
 })
 
 test('the slider shows everything as of a position, by keys, and now again', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/resources/skill')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill')
   await page.locator('th', { hasText: 'rents' }).waitFor()
   await page.getByRole('button', { name: 'Now' }).click()
   await page.getByRole('slider').focus()
@@ -204,8 +185,8 @@ test('the slider shows everything as of a position, by keys, and now again', asy
 })
 
 test('data is erased after it was shown how much that is, and not without a word of consent', async () => {
-  await sql(url, 'CREATE TABLE files.people (SELECT * FROM range(3) AS t(i))')
-  const { page, misdeeds } = await openPage(browser, url, '#/audit')
+  await sql(at.url, 'CREATE TABLE files.people (SELECT * FROM range(3) AS t(i))')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/audit')
   await page.getByText('Erase data of a person').click()
   await page.getByRole('combobox', { name: /^What/ }).selectOption('file')
   await page.getByLabel('name', { exact: true }).fill('nobody')
@@ -222,7 +203,7 @@ test('data is erased after it was shown how much that is, and not without a word
   await asked.getByRole('button', { name: 'Erase it' }).click()
   await page.getByText('Erased: files.people').waitFor()
   await page.getByRole('region', { name: 'Erasures' }).getByText('Article 17').waitFor()
-  expect((await sql(url, 'SELECT * FROM files.people')).type).toBe('error')
+  expect((await sql(at.url, 'SELECT * FROM files.people')).type).toBe('error')
   misdeeds.errors = misdeeds.errors.filter((error) => !error.startsWith('Failed to load resource'))
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()

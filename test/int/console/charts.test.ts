@@ -1,22 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
+const at = startConsole()
 
 const queryPage = (sql: string, more: Record<string, string> = {}): string => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
 
@@ -33,7 +20,7 @@ test.each([
     [1280, 'light'],
     [2560, 'dark'],
   ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, queryPage(sql, { view: 'chart' }), {
+    const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(sql, { view: 'chart' }), {
       viewport: { width, height: 900 },
       colorScheme,
     })
@@ -48,7 +35,7 @@ test.each([
 })
 
 test('a chart is changed, its address has it, and it is saved as SVG and PNG', async () => {
-  const { page, misdeeds } = await openPage(browser, url, queryPage(series, { view: 'chart' }))
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(series, { view: 'chart' }))
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByRole('combobox', { name: 'Chart' }).selectOption('bar')
   await page.getByRole('combobox', { name: 'Up' }).selectOption('sold_max')
@@ -70,7 +57,7 @@ test('a chart is changed, its address has it, and it is saved as SVG and PNG', a
 })
 
 test('the whole answer is saved as CSV and as JSON lines, with its parameters', async () => {
-  const { page } = await openPage(browser, url, queryPage('SELECT i, i * :factor AS x FROM range(3) AS t(i)'))
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT i, i * :factor AS x FROM range(3) AS t(i)'))
   await page.getByLabel(':factor').fill('2.5')
   for (const [button, lines] of [
     ['CSV', ['i,x', '0,0', '1,2.5', '2,5']],
@@ -86,8 +73,8 @@ test('the whole answer is saved as CSV and as JSON lines, with its parameters', 
 
 test('the plan of a statement is shown without running it', async () => {
   const { page, misdeeds } = await openPage(
-    browser,
-    url,
+    at.browser,
+    at.url,
     queryPage('SELECT range AS i FROM range(7) WHERE range > :least', { view: 'plan' }),
   )
   await page.getByLabel(':least').fill('3')

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   for (const statement of [
     'CREATE PROJECT shop',
     `CREATE SKILL shop.rents USING type = 'sql', database = 'files', tables = ['homes']`,
@@ -23,7 +13,6 @@ beforeAll(async () => {
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
 })
-afterAll(() => undoAll(undo))
 
 test.each([
   ['project', { name: 'office' }, '/api/projects/office', { name: 'office' }],
@@ -49,7 +38,7 @@ test.each([
     { name: 'bot' },
   ],
 ] as const)('a form makes a %s, and shows before what it would record', async (kind, fields, path, expected) => {
-  const { page, misdeeds } = await openPage(browser, url, `#/resources/${kind}`)
+  const { page, misdeeds } = await openPage(at.browser, at.url, `#/resources/${kind}`)
   await page.getByRole('link', { name: 'New' }).click()
   await page.locator('h1', { hasText: 'New' }).waitFor()
   await page.locator('form').waitFor()
@@ -61,24 +50,24 @@ test.each([
   }
   await page.getByRole('button', { name: 'What would happen' }).click()
   await page.getByText('would be recorded').waitFor()
-  expect((await send(url, 'GET', path)).status).toBe(404)
+  expect((await send(at.url, 'GET', path)).status).toBe(404)
   await page.getByRole('button', { name: 'Create' }).click()
   await page.locator('h1', { hasText: fields.name }).waitFor()
-  expect((await send(url, 'GET', path)).body).toMatchObject(expected)
+  expect((await send(at.url, 'GET', path)).body).toMatchObject(expected)
   misdeeds.errors = misdeeds.errors.filter((error) => !error.startsWith('Failed to load resource'))
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('an edit sends what was changed alone, keeps secrets, and tells of a change in between', async () => {
-  const { page } = await openPage(browser, url, '#/resources/agent/shop/broker?tab=edit')
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=edit')
   await page.getByLabel(/^model name/).fill('gpt-5')
   expect(await page.getByLabel(/^params/).inputValue()).not.toContain('sk-planted-1')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForFunction(`document.querySelector('form')?.textContent !== undefined`)
-  const agent = async () => (await send(url, 'GET', '/api/projects/shop/agents/broker')).body as { model_name: string; params: object }
+  const agent = async () => (await send(at.url, 'GET', '/api/projects/shop/agents/broker')).body as { model_name: string; params: object }
   await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5', params: { openai_api_key: '******' } })
-  await sql(url, 'ALTER AGENT shop.broker SET temperature = 0.9')
+  await sql(at.url, 'ALTER AGENT shop.broker SET temperature = 0.9')
   await page.getByLabel(/^model name/).fill('gpt-6')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').waitFor()
@@ -88,7 +77,7 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
 })
 
 test('what is no JSON, and what the service refuses, is said at its field, and nothing that was written is lost', async () => {
-  const { page } = await openPage(browser, url, '#/new/skill')
+  const { page } = await openPage(at.browser, at.url, '#/new/skill')
   await page.getByLabel(/^name/).fill('broken')
   await page.getByLabel(/^type/).fill('sql')
   await page.getByLabel(/^params/).fill('{"database": files}')
@@ -100,16 +89,7 @@ test('what is no JSON, and what the service refuses, is said at its field, and n
 })
 
 test.each(['skill', 'agent', 'chatbot', 'job', 'knowledge_base', 'view'])('anybody can use the form of a new %s', async (kind) => {
-  for (const [width, colorScheme] of [
-    [360, 'light'],
-    [1280, 'dark'],
-    [2560, 'light'],
-  ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, `#/new/${kind}`, { viewport: { width, height: 900 }, colorScheme })
+  await seenAtAllSizes(at, `#/new/${kind}`, ['light', 'dark', 'light'], async (page) => {
     await page.locator('form').waitFor()
-    expect(await violationsOf(page)).toEqual([])
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
-    await page.context().close()
-  }
+  })
 })

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, Page } from 'playwright-core'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { send, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
-
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send } from '../../support/service.js'
 
 /** Ways in which a text becomes code where it is taken for markup, an address, a style or a piece of a script. Each marks the page. */
 const ways = (n: number): string[] => [
@@ -36,12 +32,7 @@ const payloads = Array.from({ length: 5 }, (_, n) => ways(n)).flat()
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   const header = payloads.slice(0, 20).map((text, i) => csvField(`${i} ${text.replace(/[\u2028]/g, '')}`))
   const lines = payloads.map((text) =>
     payloads
@@ -61,7 +52,6 @@ beforeAll(async () => {
     })
   }
 })
-afterAll(() => undoAll(undo))
 
 /** Nothing ran: no mark, no element of theirs, no dialog. */
 const nothingRan = async (page: Page, misdeeds: { errors: string[]; elsewhere: string[] }): Promise<void> => {
@@ -73,8 +63,8 @@ const nothingRan = async (page: Page, misdeeds: { errors: string[]; elsewhere: s
 test('a hundred texts that would be code are shown as texts, as names, headers and cells', async () => {
   expect(payloads).toHaveLength(100)
   const { page, misdeeds } = await openPage(
-    browser,
-    url,
+    at.browser,
+    at.url,
     `#/query?${new URLSearchParams({ sql: 'SELECT * FROM files.hostile' }).toString()}`,
   )
   page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
@@ -92,15 +82,15 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
   'way %i: as a literal, an error, a filter and an address: %s',
   async (_, text) => {
     const { page, misdeeds } = await openPage(
-      browser,
-      url,
+      at.browser,
+      at.url,
       `#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a`, at: text }).toString()}`,
     )
     page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByRole('alert').first().waitFor()
     await page.goto(
-      `${url}/#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a, nosuch FROM "${text.replaceAll('"', '""')}"` }).toString()}`,
+      `${at.url}/#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a, nosuch FROM "${text.replaceAll('"', '""')}"` }).toString()}`,
     )
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByRole('alert').first().waitFor()
@@ -113,7 +103,7 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
       `#/compare?from=${encodeURIComponent(text)}`,
       `#/events?actor=${encodeURIComponent(text)}`,
     ]) {
-      await page.goto(`${url}/${hash}`)
+      await page.goto(`${at.url}/${hash}`)
       await page.locator('main').locator('h1, h2, .empty').first().waitFor()
     }
     // A refusal of the service is no fault of the page: the browser writes each into its console.
@@ -124,7 +114,7 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
 )
 
 test('names and records of resources, events, histories and the jump menu show them as texts', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/resources/skill')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill')
   page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
   for (const hash of [
     '#/',
@@ -137,7 +127,7 @@ test('names and records of resources, events, histories and the jump menu show t
     '#/models/new?table=files.hostile',
     '#/health',
   ]) {
-    await page.goto(`${url}/${hash}`)
+    await page.goto(`${at.url}/${hash}`)
     await page.locator('main').locator('h1').first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
     for (const one of await page.locator('main details > summary').all()) if (await one.isVisible()) await one.click()

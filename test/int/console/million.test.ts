@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, CDPSession, Page } from 'playwright-core'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { expect, test } from '@jest/globals'
+import type { CDPSession, Page } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
+const at = startConsole()
 
 const rows = 1_000_000
 const megabyte = 2 ** 20
@@ -41,7 +29,7 @@ const scrolledTo = (page: Page, share: number): Promise<{ elements: number; firs
 
 test('a million rows are scrolled from the first to the last, sorted, and filtered, in a page that does not grow', async () => {
   const sql = `SELECT range AS i, 'row number ' || range AS s, range * 0.5 AS x FROM range(${rows})`
-  const { page, misdeeds } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql }).toString()}`)
+  const { page, misdeeds } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql }).toString()}`)
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable')
   const empty = await heapBytes(session)

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
-import { undoAll } from '../../../src/basics/undo.js'
-
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
 
 const homes = Array.from(
   { length: 300 },
@@ -16,18 +11,13 @@ const homes = Array.from(
 const csv = `size,district,rent\n${homes.join('\n')}\n`
 
 const status = async (model: string): Promise<unknown> =>
-  (await sql(url, `SELECT STATUS FROM information_schema.models WHERE NAME = '${model}' ORDER BY VERSION DESC LIMIT 1`)).data[0]?.[0]
+  (await sql(at.url, `SELECT STATUS FROM information_schema.models WHERE NAME = '${model}' ORDER BY VERSION DESC LIMIT 1`)).data[0]?.[0]
 const trained = async (statement: string, model: string): Promise<void> => {
-  expect((await sql(url, statement)).type).not.toBe('error')
+  expect((await sql(at.url, statement)).type).not.toBe('error')
   await until(async () => (await status(model)) === 'complete')
 }
 
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   const form = new FormData()
   form.append('file', new Blob([csv]), 'homes.csv')
   await send(url, 'PUT', '/api/files/homes', form)
@@ -46,7 +36,6 @@ beforeAll(async () => {
   )
   await trained('CREATE MODEL sales FROM files (SELECT * FROM sales) PREDICT sold ORDER BY day GROUP BY shop HORIZON 14', 'sales')
 })
-afterAll(() => undoAll(undo))
 
 const pages = [
   ['the list', '#/models', 'Models', 'fee'],
@@ -63,24 +52,15 @@ const pages = [
 ] as const
 
 test.each(pages)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
-  for (const [width, colorScheme] of [
-    [360, 'dark'],
-    [1280, 'light'],
-    [2560, 'dark'],
-  ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
+  await seenAtAllSizes(at, hash, ['dark', 'light', 'dark'], async (page) => {
     await page.locator('h1', { hasText: title }).first().waitFor()
     await page.locator('main').getByText(content).first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
-    expect(await violationsOf(page)).toEqual([])
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
-    await page.context().close()
-  }
+  })
 })
 
 test('a model is trained from a picture of a table, watched, tried, and its prediction is in the log', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/models')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models')
   await page.getByRole('link', { name: 'Train a model' }).click()
   await page.getByLabel('Table').selectOption('files.homes')
   const rent = page.locator('.columns > li', { hasText: 'rent' })
@@ -99,13 +79,13 @@ test('a model is trained from a picture of a table, watched, tried, and its pred
   const predicted = Number((await page.locator('output').innerText()).replaceAll(',', ''))
   expect(predicted).toBeGreaterThan(500)
   expect(predicted).toBeLessThan(720)
-  expect((await sql(url, `SELECT count(*) FROM log.predictions WHERE model = 'by_size'`)).data).toEqual([[1]])
+  expect((await sql(at.url, `SELECT count(*) FROM log.predictions WHERE model = 'by_size'`)).data).toEqual([[1]])
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('it is seen how a model misses, what it depends on, and how what it is asked differs from what it learned', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/models/mindsdb/fee?version=1')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1')
   await page.getByRole('img', { name: 'What was true of rent, by what was predicted' }).locator('circle').first().waitFor()
   await page.getByRole('tab', { name: 'Dependence' }).click()
   await page.getByLabel('Input').selectOption('district')
@@ -121,7 +101,7 @@ test('it is seen how a model misses, what it depends on, and how what it is aske
 })
 
 test('versions are compared, and another one is activated', async () => {
-  const { page } = await openPage(browser, url, '#/models/mindsdb/fee?tab=versions')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?tab=versions')
   await page.getByLabel('Compare version 1').check()
   await page.getByLabel('Compare version 2').check()
   await page.getByRole('region', { name: 'What was measured of both' }).getByText('rmse').waitFor()
@@ -130,14 +110,14 @@ test('versions are compared, and another one is activated', async () => {
     .getByRole('button', { name: 'Activate' })
     .click()
   await until(
-    async () => (await sql(url, `SELECT VERSION FROM information_schema.models WHERE NAME = 'fee' AND ACTIVE`)).data[0]?.[0] === 1,
+    async () => (await sql(at.url, `SELECT VERSION FROM information_schema.models WHERE NAME = 'fee' AND ACTIVE`)).data[0]?.[0] === 1,
   )
   await page.getByText('version 1, active').waitFor()
   await page.context().close()
 })
 
 test('a training that cannot be is refused with its reason, and nothing of the choice is lost', async () => {
-  const { page } = await openPage(browser, url, '#/models/new?table=files.homes&target=rent&name=fee')
+  const { page } = await openPage(at.browser, at.url, '#/models/new?table=files.homes&target=rent&name=fee')
   await page.getByRole('button', { name: 'Train' }).click()
   await page.getByRole('alert').waitFor()
   expect(await page.getByLabel('Name of the model').inputValue()).toBe('fee')
@@ -145,7 +125,7 @@ test('a training that cannot be is refused with its reason, and nothing of the c
 })
 
 test('a model as it was: nothing can be changed there', async () => {
-  const { page } = await openPage(browser, url, '#/models/mindsdb/fee?at=8&tab=versions')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?at=8&tab=versions')
   await page.locator('h1', { hasText: 'fee' }).waitFor()
   expect(await page.getByRole('button', { name: /Retrain|Activate/ }).count()).toBe(0)
   await page.context().close()

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
-
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 
 const csv = `size,district,rent\n${Array.from({ length: 300 }, (_, i) => `${20 + (i % 90)},${['north', 'south'][i % 2]},${300 + 9 * (i % 90)}`).join('\n')}\n`
 
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   const form = new FormData()
   form.append('file', new Blob([csv]), 'homes.csv')
   await send(url, 'PUT', '/api/files/homes', form)
@@ -29,7 +19,6 @@ beforeAll(async () => {
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
 })
-afterAll(() => undoAll(undo))
 
 const pages = [
   ['home', '#/', 'Mindledger'],
@@ -43,24 +32,14 @@ const pages = [
 ] as const
 
 test.each(pages)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title) => {
-  for (const [width, colorScheme] of [
-    [360, 'light'],
-    [1280, 'dark'],
-    [2560, 'light'],
-  ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme })
+  await seenAtAllSizes(at, hash, ['light', 'dark', 'light'], async (page) => {
     await page.locator('h1', { hasText: title }).first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
-    expect(await violationsOf(page)).toEqual([])
-    // Nothing is wider than the screen.
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
-    await page.context().close()
-  }
+  })
 })
 
 test('a query is run, its rows are sorted and filtered, and its address shows them to a colleague', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/query')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
   const editor = page.getByLabel('SQL')
   await editor.click()
   await page.keyboard.type('SELECT district, size, rent FROM files.homes')
@@ -74,7 +53,7 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
   expect((await page.locator('.grid-row').first().innerText()).split(/\s+/).at(-1)).toBe('1101')
   await page.getByLabel('Filter').fill('north')
   await page.getByText('150 of 300 rows').waitFor()
-  const { page: other, misdeeds: others } = await openPage(browser, url, new URL(page.url()).hash)
+  const { page: other, misdeeds: others } = await openPage(at.browser, at.url, new URL(page.url()).hash)
   await other.getByRole('button', { name: 'Run' }).click()
   await other.getByText('300 rows').waitFor()
   await other.getByRole('tab', { name: 'Columns' }).click()
@@ -88,7 +67,11 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
 })
 
 test('an error stands under the place that it names', async () => {
-  const { page } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: 'SELECT nosuch\nFROM files.homes' }).toString()}`)
+  const { page } = await openPage(
+    at.browser,
+    at.url,
+    `#/query?${new URLSearchParams({ sql: 'SELECT nosuch\nFROM files.homes' }).toString()}`,
+  )
   await page.getByRole('button', { name: 'Run' }).click()
   await page.locator('.cm-lintRange-error', { hasText: 'nosuch' }).waitFor()
   expect(await page.getByRole('alert').innerText()).toContain('line 1, column 8')
@@ -96,20 +79,20 @@ test('an error stands under the place that it names', async () => {
 })
 
 test('a history is followed, and a resource goes back to a version after it was seen what that does', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/resources/agent/shop/broker?tab=history')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=history')
   await page.getByText('params › temperature').waitFor()
   await page.getByRole('button', { name: 'Go back to this…' }).click()
   await page.getByText('would be recorded').waitFor()
-  expect((await send(url, 'GET', '/api/projects/shop/agents/broker/history')).body).toMatchObject({ version: 2 })
+  expect((await send(at.url, 'GET', '/api/projects/shop/agents/broker/history')).body).toMatchObject({ version: 2 })
   await page.getByRole('button', { name: 'Go back to version 1' }).click()
   await page.locator('.when', { hasText: 'version 3' }).waitFor()
-  expect((await send(url, 'GET', '/api/projects/shop/agents/broker')).body).toMatchObject({ params: { openai_api_key: '******' } })
+  expect((await send(at.url, 'GET', '/api/projects/shop/agents/broker')).body).toMatchObject({ params: { openai_api_key: '******' } })
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('everything is shown as it was at a position', async () => {
-  const { page } = await openPage(browser, url, '#/')
+  const { page } = await openPage(at.browser, at.url, '#/')
   await page.getByText('broker').first().waitFor()
   await page.getByRole('button', { name: 'Now' }).click()
   await page.getByLabel('A position of the log').fill('1')
@@ -120,7 +103,7 @@ test('everything is shown as it was at a position', async () => {
 })
 
 test('the jump menu finds a resource by keys alone', async () => {
-  const { page } = await openPage(browser, url, '#/')
+  const { page } = await openPage(at.browser, at.url, '#/')
   await page.locator('h1').waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('brok')
@@ -132,16 +115,16 @@ test('the jump menu finds a resource by keys alone', async () => {
 })
 
 test('new events arrive by themselves', async () => {
-  const { page } = await openPage(browser, url, '#/events')
+  const { page } = await openPage(at.browser, at.url, '#/events')
   await page.getByText('Live').waitFor()
-  await sql(url, 'CREATE PROJECT other')
+  await sql(at.url, 'CREATE PROJECT other')
   await page.locator('summary', { hasText: 'Project created' }).first().waitFor()
   expect(await page.locator('.events li').first().innerText()).toContain('Project created')
   await page.context().close()
 })
 
 test('nothing that is typed is taken back, however fast it comes', async () => {
-  const { page, misdeeds } = await openPage(browser, url, '#/query')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
   const statement = 'SELECT size, rent FROM files.homes WHERE size > 20 AND rent < 900'
   await page.getByLabel('SQL').click()
   await page.keyboard.type(statement)
@@ -153,8 +136,8 @@ test('nothing that is typed is taken back, however fast it comes', async () => {
 test('names and values that look like markup are shown as text', async () => {
   const markup = '<img src=x onerror=alert(1)>'
   const { page, misdeeds } = await openPage(
-    browser,
-    url,
+    at.browser,
+    at.url,
     `#/query?${new URLSearchParams({ sql: `SELECT '${markup}' AS \`${markup}\`` }).toString()}`,
   )
   await page.getByRole('button', { name: 'Run' }).click()
@@ -167,10 +150,10 @@ test('names and values that look like markup are shown as text', async () => {
 })
 
 test('an upload leads to its file, and what is wrong with one is said', async () => {
-  const { page } = await openPage(browser, url, '#/')
+  const { page } = await openPage(at.browser, at.url, '#/')
   await page.locator('input[type=file]').setInputFiles({ name: 'My rooms.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
   await page.locator('h1', { hasText: 'my_rooms' }).waitFor()
-  await page.goto(`${url}/#/`)
+  await page.goto(`${at.url}/#/`)
   await page.locator('input[type=file]').setInputFiles({ name: 'broken.parquet', mimeType: 'text/csv', buffer: Buffer.from('no parquet') })
   await page.getByRole('alert').waitFor()
   await page.context().close()

@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-  browser = await openBrowser()
-  undo.push(() => browser.close())
+const at = startConsole(async (url) => {
   await sql(url, 'CREATE TABLE files.numbers (SELECT i, i * 2 AS twice FROM range(5) AS t(i))')
   await sql(url, 'CREATE VIEW large AS (SELECT * FROM files.numbers WHERE i > 2)')
   await sql(url, `CREATE SKILL lookup USING type = 'sql', database = 'files', tables = ['numbers']`)
 })
-afterAll(() => undoAll(undo))
 
 const queryPage = (text: string) => `#/query?${new URLSearchParams({ sql: text }).toString()}`
 
 test('several statements are written side by side, keep their answers, and are there again after the page was closed', async () => {
-  const { page, misdeeds } = await openPage(browser, url, queryPage('SELECT 1 AS one'))
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('1 row ').waitFor()
   await page.getByRole('button', { name: 'New statement' }).click()
@@ -35,10 +24,10 @@ test('several statements are written side by side, keep their answers, and are t
   await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).click()
   await page.getByText('1 row ').waitFor()
   expect(await page.getByLabel('SQL').innerText()).toContain('SELECT 1 AS one')
-  await page.goto(`${url}/#/`)
+  await page.goto(`${at.url}/#/`)
   await page.locator('h1', { hasText: /./ }).first().waitFor()
   await page.reload()
-  await page.goto(`${url}/#/query`)
+  await page.goto(`${at.url}/#/query`)
   await page.getByRole('button', { name: /^SELECT range/ }).click()
   await page.locator('.cm-content', { hasText: 'FROM range(7)' }).waitFor()
   await page.getByRole('button', { name: /^Close SELECT range/ }).click()
@@ -50,19 +39,19 @@ test('several statements are written side by side, keep their answers, and are t
 })
 
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
-  const { page, misdeeds } = await openPage(browser, url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('Nothing was written').waitFor()
   await page.locator('.planned', { hasText: 'Skill created' }).getByText('never').waitFor()
-  expect((await send(url, 'GET', '/api/projects/mindsdb/skills/never')).status).toBe(404)
+  expect((await send(at.url, 'GET', '/api/projects/mindsdb/skills/never')).status).toBe(404)
   expect(await violationsOf(page)).toEqual([])
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('the answer is saved as Parquet', async () => {
-  const { page } = await openPage(browser, url, queryPage('SELECT i FROM files.numbers'))
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT i FROM files.numbers'))
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Parquet' }).click()
   const file = await saved
@@ -72,23 +61,23 @@ test('the answer is saved as Parquet', async () => {
 })
 
 test('a resource says who set what, and what mentions it before it is deleted', async () => {
-  await send(url, 'PUT', '/api/projects/mindsdb/skills/lookup', { skill: { params: { description: 'numbers' } } })
-  const { page, misdeeds } = await openPage(browser, url, '#/resources/skill/mindsdb/lookup')
+  await send(at.url, 'PUT', '/api/projects/mindsdb/skills/lookup', { skill: { params: { description: 'numbers' } } })
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/lookup')
   await page.getByLabel('Who set what').check()
   await page.locator('.fields > div', { hasText: 'params' }).getByText('Skill updated').waitFor()
   await page.locator('.fields > div', { hasText: /^name/ }).getByText('Skill created').waitFor()
   expect(await violationsOf(page)).toEqual([])
-  await page.goto(`${url}/#/resources/file/-/numbers`)
+  await page.goto(`${at.url}/#/resources/file/-/numbers`)
   await page.getByRole('button', { name: 'Delete…' }).click()
   const asked = page.getByRole('group', { name: 'Delete numbers' })
   await asked.getByText('File deleted').waitFor()
   await asked.getByRole('link', { name: 'mindsdb.large' }).waitFor()
   await asked.getByRole('link', { name: 'mindsdb.lookup' }).waitFor()
   expect(await violationsOf(page)).toEqual([])
-  expect((await send(url, 'GET', '/api/files/numbers')).status).toBe(200)
+  expect((await send(at.url, 'GET', '/api/files/numbers')).status).toBe(200)
   await asked.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.locator('h1', { hasText: 'Files' }).waitFor()
-  expect((await send(url, 'GET', '/api/files/numbers')).status).toBe(404)
+  expect((await send(at.url, 'GET', '/api/files/numbers')).status).toBe(404)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })

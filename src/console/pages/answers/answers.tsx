@@ -1,6 +1,7 @@
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 
@@ -57,44 +58,40 @@ export default () => {
       {!value && !error && <Busy />}
       {value?.length === 0 && <Empty title="Nobody has asked yet" />}
       {value && value.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Answers">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Question</th>
-                <th scope="col">Agent</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">Verdict</th>
-                <th scope="col">Model</th>
-                <th scope="col" class="right">
-                  Tokens
-                </th>
-                <th scope="col" class="right">
-                  Time
-                </th>
-                <th scope="col">When</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.map((one) => (
-                <tr key={one.position}>
-                  <th scope="row" class="clipped">
-                    <a href={hrefOf(pathOf('answers', one.project, one.agent, one.answer_id))}>{one.question ?? 'erased'}</a>
-                  </th>
-                  <td>
-                    {one.project}.{one.agent} <span class="quiet">version {one.version}</span>
-                  </td>
-                  <td class={one.outcome === 'failed' ? 'bad' : undefined}>{one.outcome}</td>
-                  <td>{one.verdict}</td>
-                  <td>{one.model}</td>
-                  <td class="right">{one.input_tokens === null ? '' : countText(one.input_tokens + (one.output_tokens ?? 0))}</td>
-                  <td class="right">{one.duration_ms === null ? '' : `${(one.duration_ms / 1_000).toFixed(1)} s`}</td>
-                  <td>{one.recorded_at.slice(0, 19)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing
+          label="Answers"
+          keyOf={({ position }) => position}
+          columns={[
+            {
+              title: 'Question',
+              isClipped: true,
+              of: (one) => <a href={hrefOf(pathOf('answers', one.project, one.agent, one.answer_id))}>{one.question ?? 'erased'}</a>,
+            },
+            {
+              title: 'Agent',
+              of: ({ project, agent, version }) => (
+                <>
+                  {project}.{agent} <span class="quiet">version {version}</span>
+                </>
+              ),
+            },
+            { title: 'Outcome', isBad: (one) => one.outcome === 'failed', of: (one) => one.outcome },
+            { title: 'Verdict', of: ({ verdict }) => verdict },
+            { title: 'Model', of: ({ model }) => model },
+            {
+              title: 'Tokens',
+              isRight: true,
+              of: ({ input_tokens, output_tokens }) => (input_tokens === null ? '' : countText(input_tokens + (output_tokens ?? 0))),
+            },
+            {
+              title: 'Time',
+              isRight: true,
+              of: ({ duration_ms }) => (duration_ms === null ? '' : `${(duration_ms / 1_000).toFixed(1)} s`),
+            },
+            { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 19) },
+          ]}
+          rows={value}
+        />
       )}
       {value?.length === shownMax && <p class="quiet">The newest {shownMax} are shown. SQL has all: SELECT * FROM log.answers.</p>}
     </>

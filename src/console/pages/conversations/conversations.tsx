@@ -3,6 +3,7 @@ import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 
@@ -48,42 +49,25 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
       {!value && !error && <Busy />}
       {value?.length === 0 && <Empty title="Nobody has written to it yet" />}
       {value && value.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Conversations">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Began</th>
-                <th scope="col">Channel</th>
-                <th scope="col" class="right">
-                  Messages
-                </th>
-                <th scope="col" class="right">
-                  Answered
-                </th>
-                <th scope="col" class="right">
-                  Failed
-                </th>
-                <th scope="col">Last message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.map((one) => (
-                <tr key={one.conversation}>
-                  <th scope="row">
-                    <a href={hrefOf(pathOf('conversations', project, name, one.conversation))}>{one.started_at.slice(0, 19)}</a>
-                  </th>
-                  <td>{one.channel}</td>
-                  <td class="right">{countText(one.messages)}</td>
-                  <td class="right">{countText(one.answered)}</td>
-                  <td class={one.failed > 0 ? 'right bad' : 'right'}>{countText(one.failed)}</td>
-                  <td>
-                    {one.last_message_at?.slice(0, 19)} {one.ended_at === null ? '' : 'ended'}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing
+          label="Conversations"
+          keyOf={({ conversation }) => conversation}
+          columns={[
+            {
+              title: 'Began',
+              of: (one) => <a href={hrefOf(pathOf('conversations', project, name, one.conversation))}>{one.started_at.slice(0, 19)}</a>,
+            },
+            { title: 'Channel', of: ({ channel }) => channel },
+            { title: 'Messages', isRight: true, of: ({ messages }) => countText(messages) },
+            { title: 'Answered', isRight: true, of: ({ answered }) => countText(answered) },
+            { title: 'Failed', isRight: true, isBad: ({ failed }) => failed > 0, of: ({ failed }) => countText(failed) },
+            {
+              title: 'Last message',
+              of: ({ last_message_at, ended_at }) => `${last_message_at?.slice(0, 19) ?? ''}${ended_at === null ? '' : ' ended'}`,
+            },
+          ]}
+          rows={value}
+        />
       )}
       {value?.length === shownMax && <p class="quiet">The newest {shownMax} are shown. SQL has all: SELECT * FROM log.conversations.</p>}
     </>

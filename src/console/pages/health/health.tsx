@@ -5,6 +5,7 @@ import { select, type Value } from '../../api/sql.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Shares } from '../../parts/shares.js'
 import { TimeLine } from '../../parts/time-line.js'
@@ -222,28 +223,16 @@ export default () => {
       <h2>How it is set</h2>
       <Settings />
       <h2>Metrics</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Of</th>
-              <th scope="col">Value</th>
-            </tr>
-          </thead>
-          <tbody>
-            {metrics
-              .filter(({ name }) => name.startsWith('mindledger_') && !name.endsWith('_bucket'))
-              .map(({ name, labels, value: count }) => (
-                <tr key={`${name} ${labels}`}>
-                  <th scope="row">{name.replace('mindledger_', '')}</th>
-                  <td>{labels}</td>
-                  <td class="right">{countText(count)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        label="Metrics"
+        keyOf={({ name, labels }) => `${name} ${labels}`}
+        columns={[
+          { title: 'Name', of: ({ name }) => name.replace('mindledger_', '') },
+          { title: 'Of', of: ({ labels }) => labels },
+          { title: 'Value', isRight: true, of: ({ value: count }) => countText(count) },
+        ]}
+        rows={metrics.filter(({ name }) => name.startsWith('mindledger_') && !name.endsWith('_bucket'))}
+      />
     </>
   )
 }

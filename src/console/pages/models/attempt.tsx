@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
-import { changeQuery, momentShown, place } from '../../basics/place.js'
+import { asApiError } from '../../basics/loading.js'
+import { changeQuery, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Shares } from '../../parts/shares.js'
 import { shown } from '../../parts/value.js'
-import { loadInputs, rowOf, type Input } from './inputs.js'
+import { useInputs, rowOf, type Input } from './inputs.js'
 import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
 
 type Explanation = {
@@ -122,11 +122,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: Predicted })
 
 /** A form made of the inputs. Its values are in the address. */
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
-  const at = momentShown()
-  const { loaded, reload } = useLoaded(
-    (signal) => loadInputs(record, report.features, at, signal),
-    [of.project, of.model, record.version, at],
-  )
+  const { loaded, reload } = useInputs(of, record, report.features)
   const predicted = useSignal<Predicted | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const { value: inputs, error: refused } = loaded.value

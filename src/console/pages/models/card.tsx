@@ -1,3 +1,4 @@
+import { Listing } from '../../parts/listing.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
 import { countText } from '../../parts/value.js'
@@ -127,34 +128,18 @@ export const Card = ({ report, target }: { report: Report; target: string }) => 
       {classes.length > 0 && (
         <>
           <h2>Classes</h2>
-          <div class="scroll" tabIndex={0} role="region" aria-label="Classes">
-            <table class="list measured">
-              <thead>
-                <tr>
-                  <th scope="col">Class</th>
-                  <th scope="col" class="right">
-                    Rows
-                  </th>
-                  <th scope="col" class="right">
-                    Right when answered (precision)
-                  </th>
-                  <th scope="col" class="right">
-                    Found of all (recall)
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {classes.map((one) => (
-                  <tr key={one.class}>
-                    <th scope="row">{one.class}</th>
-                    <td class="right">{countText(one.rows)}</td>
-                    <td class="right">{percent(one.precision)}</td>
-                    <td class="right">{percent(one.recall)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Listing
+            label="Classes"
+            isNarrow
+            keyOf={({ class: name }) => name}
+            columns={[
+              { title: 'Class', of: (one) => one.class },
+              { title: 'Rows', isRight: true, of: ({ rows }) => countText(rows) },
+              { title: 'Right when answered (precision)', isRight: true, of: ({ precision }) => percent(precision) },
+              { title: 'Found of all (recall)', isRight: true, of: ({ recall }) => percent(recall) },
+            ]}
+            rows={classes}
+          />
         </>
       )}
       {calibration.length > 0 && (

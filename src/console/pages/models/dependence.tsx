@@ -1,10 +1,10 @@
-import { quoted, select, type Value } from '../../api/sql.js'
+import { literal, quoted, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Plotted } from '../../parts/plot.js'
 import { shown } from '../../parts/value.js'
-import { loadInputs, type Input } from './inputs.js'
+import { useInputs, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
 /** Rows of the training's query that are asked for each value. */
@@ -14,7 +14,7 @@ const classesMax = 8
 
 type Point = { x: Value; y: number; name: string }
 
-const literal = (value: number | string): string => (typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`)
+const asSql = (value: number | string): string => (typeof value === 'number' ? String(value) : literal(value))
 
 /** The values that an input is set to; none of a text of any kind. */
 const stepsOf = (input: Input): (number | string)[] => {
@@ -37,7 +37,7 @@ const probabilityOf = (target: string, name: string): string =>
 const statementOf = (of: ModelName, record: ModelRecord, input: Input, classes: readonly string[]): string => {
   const column = quoted(input.name)
   const outputs = classes.length === 0 ? [`avg(m.${quoted(record.predict)})`] : classes.map((name) => probabilityOf(record.predict, name))
-  const values = stepsOf(input).map(literal).join(', ')
+  const values = stepsOf(input).map(asSql).join(', ')
   return `SELECT t.${column} AS x, ${outputs.map((output, i) => `${output} AS y${i}`).join(', ')}
 FROM (
   SELECT s.* EXCLUDE (${column}), g.${column}
@@ -104,11 +104,7 @@ const Drawn = ({ of, record, input, classes }: { of: ModelName; record: ModelRec
 
 /** How the prediction changes with one input, the others being as they are in rows of the training's query. */
 export const Dependence = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
-  const at = momentShown()
-  const { loaded, reload } = useLoaded(
-    (signal) => loadInputs(record, report.features, at, signal),
-    [of.project, of.model, record.version, at],
-  )
+  const { loaded, reload } = useInputs(of, record, report.features)
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />

@@ -1,5 +1,5 @@
 import { select, type Value } from '../../api/sql.js'
-import { shown } from '../../parts/value.js'
+import { percentText, shown } from '../../parts/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
 /** How far the values of an input are from those of the training. */
@@ -46,8 +46,6 @@ const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) 
   }
 }
 
-const percent = (share: number): string => `${Math.round(100 * share)} %`
-
 /**
  * Compares the inputs of two sets of rows.
  *
@@ -67,7 +65,7 @@ export const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Dr
       return {
         column: feature.column,
         distance: gaps.reduce((sum, { was, is }) => sum + Math.abs(is - was), 0) / 2,
-        about: most && most.is - most.was >= 0.05 ? `${most.name}: ${percent(most.is)}, was ${percent(most.was)}` : '',
+        about: most && most.is - most.was >= 0.05 ? `${most.name}: ${percentText(most.is)}, was ${percentText(most.was)}` : '',
       }
     })
     .toSorted((a, b) => b.distance - a.distance)

@@ -1,7 +1,9 @@
 import { ApiError } from '../../api/request.js'
 import { quoted, select, type Value } from '../../api/sql.js'
+import { useLoaded } from '../../basics/loading.js'
+import { momentShown } from '../../basics/place.js'
 import { shown } from '../../parts/value.js'
-import type { Feature, ModelRecord } from './reports.js'
+import type { Feature, ModelName, ModelRecord } from './reports.js'
 
 /** What a form asks for one input: a number between two, one of some texts, or any text. */
 export type Input = { name: string; type: string } & (
@@ -43,7 +45,7 @@ const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choice
  *
  * @throws ApiError when the service cannot be reached
  */
-export const loadInputs = async (
+const loadInputs = async (
   { fetch_data_query: query, data_source: db }: ModelRecord,
   features: readonly Feature[],
   at: string | undefined,
@@ -75,6 +77,12 @@ export const loadInputs = async (
     if (error instanceof ApiError && error.status === 200) return wanted.map((feature) => inputOf(feature, undefined, undefined))
     throw error
   }
+}
+
+/** The inputs of a version, as they are at the moment that is shown. */
+export const useInputs = (of: ModelName, record: ModelRecord, features: readonly Feature[]) => {
+  const at = momentShown()
+  return useLoaded((signal) => loadInputs(record, features, at, signal), [of.project, of.model, record.version, at])
 }
 
 /** What a form holds, as the row that is sent. What is empty is not known. */

@@ -1,6 +1,7 @@
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { figure } from './reports.js'
 
@@ -48,40 +49,27 @@ export default () => {
         </Empty>
       )}
       {value && value.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Models">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Project</th>
-                <th scope="col">Predicts</th>
-                <th scope="col">Version</th>
-                <th scope="col">Status</th>
-                <th scope="col" class="right">
-                  Accuracy
-                </th>
-                <th scope="col">Engine</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.map(({ name, project, predict, version, status, accuracy, engine }) => (
-                <tr key={`${project}\n${name}\n${version}`}>
-                  <th scope="row">
-                    <a href={hrefOf(pathOf('models', project, name), { version: status === 'complete' ? undefined : String(version) })}>
-                      {name}
-                    </a>
-                  </th>
-                  <td>{project}</td>
-                  <td class="clipped">{predict}</td>
-                  <td>{version}</td>
-                  <td class={status === 'error' ? 'bad' : undefined}>{status}</td>
-                  <td class="right">{figure(accuracy)}</td>
-                  <td>{engine}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing
+          label="Models"
+          keyOf={({ project, name, version }) => `${project}\n${name}\n${version}`}
+          columns={[
+            {
+              title: 'Name',
+              of: ({ project, name, version, status }) => (
+                <a href={hrefOf(pathOf('models', project, name), { version: status === 'complete' ? undefined : String(version) })}>
+                  {name}
+                </a>
+              ),
+            },
+            { title: 'Project', of: ({ project }) => project },
+            { title: 'Predicts', isClipped: true, of: ({ predict }) => predict },
+            { title: 'Version', of: ({ version }) => version },
+            { title: 'Status', isBad: ({ status }) => status === 'error', of: ({ status }) => status },
+            { title: 'Accuracy', isRight: true, of: ({ accuracy }) => figure(accuracy) },
+            { title: 'Engine', of: ({ engine }) => engine },
+          ]}
+          rows={value}
+        />
       )}
       {value?.length === shownMax && <p class="quiet">Only the first {shownMax} are shown.</p>}
     </>

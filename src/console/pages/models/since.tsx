@@ -1,10 +1,11 @@
-import { select, type Value } from '../../api/sql.js'
+import { literal, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
-import { countText } from '../../parts/value.js'
+import { countText, percentText } from '../../parts/value.js'
 import { againstPredicted } from './against-predicted.js'
 import { loadDrift } from './drift.js'
 import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
@@ -36,55 +37,37 @@ const outcomesQuery = `SELECT p.recorded_at AS "when", p.output->>'$.value' AS p
   WHERE o.project = :project AND o.model = :model AND o.version = :version AND o.replaced_by IS NULL AND o.readable AND p.readable
   ORDER BY p.position DESC, p.row LIMIT ${outcomesMax}`
 
-const Table = ({ rows }: { rows: readonly Accuracy[] }) => {
-  const isOfClasses = rows.some(({ accuracy }) => accuracy !== null)
-  const measured: [title: string, of: (row: Accuracy) => string][] = [
-    ['outcomes', ({ outcomes }) => countText(outcomes)],
-    ['promised', ({ trained }) => figure(trained)],
-    ...((isOfClasses
-      ? [
-          ['accuracy', (row) => figure(row.accuracy)],
-          ['log loss', (row) => figure(row.log_loss)],
-        ]
-      : [
-          ['R²', (row) => figure(row.r2)],
-          ['mean miss', (row) => figure(row.mae)],
-          [
-            'within the interval',
-            ({ coverage, confidence }) =>
-              coverage === null ? '' : `${figure(100 * coverage)} % of ${figure(100 * (confidence ?? 0))} % promised`,
-          ],
-        ]) satisfies [string, (row: Accuracy) => string][]),
-  ]
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Accuracy by version">
-      <table class="list measured">
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            {measured.map(([title]) => (
-              <th key={title} scope="col" class="right">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.version}>
-              <th scope="row">{row.version}</th>
-              {measured.map(([title, of]) => (
-                <td key={title} class="right">
-                  {of(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const versionColumns: readonly ListColumn<Accuracy>[] = [
+  { title: 'Version', of: ({ version }) => version },
+  { title: 'Outcomes', isRight: true, of: ({ outcomes }) => countText(outcomes) },
+  { title: 'Promised', isRight: true, of: ({ trained }) => figure(trained) },
+]
+
+const classColumns: readonly ListColumn<Accuracy>[] = [
+  { title: 'Accuracy', isRight: true, of: ({ accuracy }) => figure(accuracy) },
+  { title: 'Log loss', isRight: true, of: ({ log_loss }) => figure(log_loss) },
+]
+
+const numberColumns: readonly ListColumn<Accuracy>[] = [
+  { title: 'R²', isRight: true, of: ({ r2 }) => figure(r2) },
+  { title: 'Mean miss', isRight: true, of: ({ mae }) => figure(mae) },
+  {
+    title: 'Within the interval',
+    isRight: true,
+    of: ({ coverage, confidence }) =>
+      coverage === null ? '' : `${figure(100 * coverage)} % of ${figure(100 * (confidence ?? 0))} % promised`,
+  },
+]
+
+const Versions = ({ rows }: { rows: readonly Accuracy[] }) => (
+  <Listing
+    label="Accuracy by version"
+    isNarrow
+    keyOf={({ version }) => version}
+    columns={[...versionColumns, ...(rows.some(({ accuracy }) => accuracy !== null) ? classColumns : numberColumns)]}
+    rows={rows}
+  />
+)
 
 /** Means of equal times: how many were right, or how far they missed. */
 const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: Date; y: number }[] => {
@@ -152,7 +135,7 @@ const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; re
         shares={value.drift.slice(0, 40).map(({ column, distance, about }) => ({
           name: column,
           value: distance,
-          text: [`${Math.round(100 * distance)} %`, about].filter((one) => one !== '').join(' · '),
+          text: [percentText(distance), about].filter((one) => one !== '').join(' · '),
         }))}
       />
       <p class="quiet">
@@ -188,7 +171,7 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
           POST /api/projects/{of.project}/models/{of.model}/outcomes takes it, and compares it with what was predicted.
         </Empty>
       )}
-      {value && value.accuracy.length > 0 && <Table rows={value.accuracy} />}
+      {value && value.accuracy.length > 0 && <Versions rows={value.accuracy} />}
       {value && value.outcomes.length > 0 && (
         <>
           <Pictures outcomes={value.outcomes} target={record.predict} isOfClasses={report.classes.length > 0} />
@@ -198,10 +181,7 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
             </p>
           )}
           <p>
-            <a
-              class="button"
-              href={hrefOf('/query', { sql: `SELECT * FROM log.accuracy WHERE model = '${of.model.replaceAll("'", "''")}'` })}
-            >
+            <a class="button" href={hrefOf('/query', { sql: `SELECT * FROM log.accuracy WHERE model = ${literal(of.model)}` })}>
               Query it
             </a>
           </p>

@@ -23,6 +23,7 @@ import { loadDatabases, loadSchema, parametersOf, placeOf } from './schema.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, openSheet, shownSheet, write, type Sheet } from './sheets.js'
 import { Status } from './status.js'
+import './style.css'
 
 const noSchema: SQLNamespace = {}
 

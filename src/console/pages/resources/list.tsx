@@ -4,6 +4,7 @@ import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { shown } from '../../parts/value.js'
 import { kindNamed, listResources, pathOfResource, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
@@ -26,40 +27,16 @@ const load = async (info: KindInfo, at: string | undefined, signal: AbortSignal)
   return { listed, records: new Map(lists.flat()) }
 }
 
-const Rows = ({ info, listed, records }: { info: KindInfo; listed: ResourceListed[]; records: Map<string, Record_> }) => (
-  <div class="scroll">
-    <table class="list">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          {info.isInProject && <th scope="col">Project</th>}
-          {info.columns.map((column) => (
-            <th key={column} scope="col">
-              {column.replaceAll('_', ' ')}
-            </th>
-          ))}
-          <th scope="col">Created</th>
-        </tr>
-      </thead>
-      <tbody>
-        {listed.map(({ project, name, created_at }) => (
-          <tr key={keyOf(project, name)}>
-            <th scope="row">
-              <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a>
-            </th>
-            {info.isInProject && <td>{project}</td>}
-            {info.columns.map((column) => (
-              <td key={column} class="clipped">
-                {shown(records.get(keyOf(project, name))?.[column] ?? null)}
-              </td>
-            ))}
-            <td>{created_at.slice(0, 19)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<ResourceListed>[] => [
+  { title: 'Name', of: ({ project, name }) => <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a> },
+  ...(info.isInProject ? [{ title: 'Project', of: ({ project }: ResourceListed) => project }] : []),
+  ...info.columns.map((column) => ({
+    title: column.replaceAll('_', ' '),
+    isClipped: true,
+    of: ({ project, name }: ResourceListed) => shown(records.get(keyOf(project, name))?.[column] ?? null),
+  })),
+  { title: 'Created', of: ({ created_at }) => created_at.slice(0, 19) },
+]
 
 /** Where one of a kind is made: a file is uploaded, and a model trained. */
 const placeToMake = ({ kind }: KindInfo): string => ({ file: '/', model: '/models/new', database: '/connect' })[kind] ?? pathOf('new', kind)
@@ -92,7 +69,12 @@ export default ({ params: { kind = '' } }: PageProps) => {
       {value &&
         fitting &&
         (fitting.length > 0 ? (
-          <Rows info={info} listed={fitting} records={value.records} />
+          <Listing
+            label={info.title}
+            keyOf={({ project, name }) => keyOf(project, name)}
+            columns={columnsOf(info, value.records)}
+            rows={fitting}
+          />
         ) : (
           <Empty title={`No ${info.title.toLowerCase()} here`}>
             {info.title} {info.about}.

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+
+/** A column of a list: its title, and what it shows of a row. The first one names the row. */
+export type ListColumn<T> = {
+  title: string
+  of: (row: T) => ComponentChildren
+  /** Numbers stand at the right. */
+  isRight?: boolean
+  /** A long text is cut at the end of its cell. */
+  isClipped?: boolean
+  /** Whether what it shows is a fault. */
+  isBad?: (row: T) => boolean
+}
+
+type Props<T> = {
+  label: string
+  columns: readonly ListColumn<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string | number
+  /** As wide as its contents, instead of as its place. */
+  isNarrow?: boolean
+}
+
+const classOf = (...names: (string | false | undefined)[]): string | undefined => names.filter(Boolean).join(' ') || undefined
+
+/**
+ * A list with a row for each thing, which can be read by keys and aloud.
+ *
+ * @example <Listing label="Models" columns={[{ title: 'Name', of: ({ name }) => name }]} rows={models} keyOf={({ name }) => name} />
+ */
+export const Listing = <T,>({ label, columns, rows, keyOf, isNarrow = false }: Props<T>) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <table class={classOf('list', isNarrow && 'measured')}>
+      <thead>
+        <tr>
+          {columns.map(({ title, isRight }) => (
+            <th key={title} scope="col" class={classOf(isRight && 'right')}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, of, isRight, isClipped, isBad }, i) => {
+              const look = classOf(isRight && 'right', isClipped && 'clipped', isBad?.(row) && 'bad')
+              return i === 0 ? (
+                <th key={title} scope="row" class={look}>
+                  {of(row)}
+                </th>
+              ) : (
+                <td key={title} class={look}>
+                  {of(row)}
+                </td>
+              )
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
