@@ -1,51 +1,27 @@
-import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { foldName, streamId, unreachable, type JsonObject, type StreamId } from '../../../events/common.js'
-import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
-import type { Ledger } from '../../commands/ledger.js'
-import type { LedgerCommand } from '../../commands/dispatch.js'
+import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'
+import type { ModelEvent, ModelVersion } from '../../../events/model.js'
+import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, Problem } from '../../basics/errors.js'
-import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
-import { hashFile, inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
+import { retryWhileBusy } from '../../basics/retry-while-busy.js'
+import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
+import type { LedgerCommand } from '../../commands/dispatch.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
+import { holding } from '../../files/blob-store.js'
+import type { Lease, Leases } from '../../log/contract/leases.js'
+import type { Resources } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
-import { retryWhileBusy } from '../../basics/retry-while-busy.js'
-import type { Lease, Leases } from '../../log/contract/leases.js'
-import type { Resources } from '../../log/contract/log.js'
-import { databaseOf } from '../../commands/rules/data-source.js'
-import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
-import { baseVersionKey, optionsOf } from '../../catalogue/engine-options.js'
-import type { Base } from '../data/fine-tuning.js'
 import type { Progress } from '../engines/tables/fit.js'
-import { goneProblem, keptRows } from './kept-rows.js'
-import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
-import { uploadedModel } from '../engines/onnx/uploaded.js'
-import { inReadTime, patiently } from '../numerics/patience.js'
-import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
-import { runtimeHere, accuracyOf, reasonOf, trainingRequest } from './training-record.js'
-import type { TrainJob } from './train-process.js'
-import type { Trainer, Training } from './trainer.js'
-import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
+import { reasonOf, trainingRequest } from './training-record.js'
+import { findVersion, TrainingWork, type Asked, type Running, type TrainingParts, type Wanted } from './training-work.js'
 
-type Wanted = { model: StreamId; version: number }
-/** Where a training has its own files, and how it comes by those of blobs. */
-type Place = { work: string; fileOf: FileOf }
-/** A version that was asked for, and the name of its model. */
-type Asked = { name: string; request: ModelVersion }
-type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
-type Options = {
-  ledger: Ledger
+type Options = TrainingParts & {
   leases: Leases
-  blobs: BlobStore
-  trainer: Trainer
-  select: Select
-  nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
   temporary: string
   logger: Logger
-  /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
-  readTimeoutMs?: number
   /** How often it looks for trainings that other nodes left; `leaseLookIntervalMs` by default. */
   lookMs?: number
 }
@@ -84,7 +60,11 @@ export class TrainingService {
   readonly #stopping = new AbortController()
   #reaction: Processing | undefined
 
-  constructor(private readonly options: Options) {}
+  readonly #work: TrainingWork
+
+  constructor(private readonly options: Options) {
+    this.#work = new TrainingWork(options)
+  }
 
   /** Whether a version is being trained. */
   get isTraining(): boolean {
@@ -184,20 +164,14 @@ export class TrainingService {
   }
 
   async #isWanted(running: Wanted): Promise<boolean> {
-    const status = (await this.#wanted(running))?.request.status
+    const status = (await findVersion(this.options.ledger.log.resources, running))?.request.status
     return status === 'generating' || status === 'training'
-  }
-
-  async #wanted({ model, version }: Wanted): Promise<Asked | undefined> {
-    const found = await this.options.ledger.log.resources.byStream('model', model)
-    const request = found?.state.versions.find((v) => v.version === version)
-    return found && request && { name: found.state.name, request }
   }
 
   async #next(): Promise<void> {
     const wanted = this.#queue.shift()
     if (!wanted || this.#isStopping()) return
-    const found = await this.#insist(() => this.#wanted(wanted))
+    const found = await this.#insist(() => findVersion(this.options.ledger.log.resources, wanted))
     if (!found || !this.#isOpen(found.request.status)) return
     const lease = await this.options.leases.take(`training:${wanted.model}:${wanted.version}`)
     if (!lease) {
@@ -232,9 +206,10 @@ export class TrainingService {
       // It may have been cancelled before this training was registered as running, or ended elsewhere.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
       if (lease.losses > lossesMax) throw lostTooOften(lease)
-      await inOwnDirectory(this.options.temporary, 'training-', (work) =>
-        holding(this.options.blobs, (fileOf) => this.#train(running, request, { work, fileOf })),
+      const result = await inOwnDirectory(this.options.temporary, 'training-', (work) =>
+        holding(this.options.blobs, (fileOf) => this.#work.train(running, request, { work, fileOf })),
       )
+      await this.#settle({ type: 'CompleteTraining', data: { ...named, result } })
       logger.info({ model: name, version: wanted.version }, 'trained')
     } catch (error) {
       if (this.#isStopping() && this.options.leases.areShared) return
@@ -251,67 +226,6 @@ export class TrainingService {
     }
   }
 
-  async #train(running: Running, request: ModelVersion, { work, fileOf }: Place): Promise<void> {
-    const { version, engine, target, seed, using, keep_training_data: keep = true } = request
-    const { ledger, blobs, trainer } = this.options
-    const began = performance.now()
-    try {
-      const { position: readAt } = await ledger.log.head()
-      // The name of an engine may have changed its meaning since the request.
-      if (importsFile(engine) && request.query !== '') refuseToTrain()
-      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
-      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
-      const source = uploaded ? { imported: uploaded } : learned?.source
-      const matrixFile = join(work, 'matrix')
-      const artefactFile = join(work, 'artefact')
-      const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
-      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) => {
-        running.progress = progress
-      })
-      if (running.abort.signal.aborted) running.training.cancel()
-      const trained = await running.training.result
-      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.nondeterminism ?? [])] }
-      const result = {
-        version,
-        artefact: await blobs.put(artefactFile),
-        ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
-        read_at: readAt,
-        rows: report.rows,
-        accuracy: accuracyOf(report),
-        report: JSON.parse(JSON.stringify(report)) as JsonObject,
-        runtime: runtimeHere(),
-        seconds: Math.round(performance.now() - began) / 1000,
-      }
-      await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
-    } finally {
-      // A read that is not finished holds a place among the queries.
-      running.abort.abort()
-    }
-  }
-
-  /** The rows that a version learns from, read at a position into a file, and those of its base version. */
-  async #rowsOf(
-    running: Running,
-    { version, query, database, using }: ModelVersion,
-    readAt: number,
-    { work, fileOf }: Place,
-  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; nondeterminism: readonly Nondeterminism[] }> {
-    const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
-    const base = await this.#baseOf(running, using, fileOf)
-    const user = (await trainingRequest(ledger.log, running.model, version))?.actor
-    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
-    return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
-      source: { rows: await writeRows(select, asked, join(work, 'rows'), signal), ...(base && { base }) },
-      nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),
-    }))
-  }
-
-  /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */
-  async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
-    if (uploaded !== undefined) return { matrix: uploaded }
-    return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
-  }
-
   /** A request with its names resolved now. @throws Problem when its engine's name was removed */
   #resolved({ model }: Wanted, request: ModelVersion): Promise<ModelVersion> {
     const { resources } = this.options.ledger.log
@@ -324,23 +238,8 @@ export class TrainingService {
   }
 
   /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */
-  async requireRows(model: StreamId, version: number): Promise<void> {
-    const { blobs, ledger } = this.options
-    const found = await this.#wanted({ model, version })
-    const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
-    // If rows are missing for another reason, the training itself fails with that reason.
-    if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
-  }
-
-  /** The base version of a training, if it has one. */
-  async #baseOf({ model }: Wanted, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
-    const version = using[baseVersionKey]
-    if (typeof version !== 'number') return undefined
-    const { blobs, ledger } = this.options
-    const found = await this.#wanted({ model, version })
-    const kept = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
-    if (kept.gone) throw goneProblem(kept.gone)
-    return { version, matrixFile: await fileOf(kept.matrix) }
+  requireRows(model: StreamId, version: number): Promise<void> {
+    return this.#work.requireRows(model, version)
   }
 
   /** Records a step that follows from the version's request. */

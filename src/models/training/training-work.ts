@@ -1,0 +1,139 @@
+import { join } from 'node:path'
+import type { JsonObject, StreamId } from '../../../events/common.js'
+import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { hashFile } from '../../basics/disk.js'
+import { limits } from '../../basics/limits.js'
+import { baseVersionKey, optionsOf } from '../../catalogue/engine-options.js'
+import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { BlobStore, FileOf } from '../../files/blob-store.js'
+import type { Resources } from '../../log/contract/log.js'
+import type { Base } from '../data/fine-tuning.js'
+import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
+import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
+import { uploadedModel } from '../engines/onnx/uploaded.js'
+import type { Progress } from '../engines/tables/fit.js'
+import { inReadTime, patiently } from '../numerics/patience.js'
+import { goneProblem, keptRows } from './kept-rows.js'
+import type { TrainJob } from './train-process.js'
+import type { Trainer, Training } from './trainer.js'
+import { accuracyOf, runtimeHere, trainingRequest } from './training-record.js'
+
+export type Wanted = { model: StreamId; version: number }
+/** Where a training has its own files, and how it comes by those of blobs. */
+type Place = { work: string; fileOf: FileOf }
+/** A version that was asked for, and the name of its model. */
+export type Asked = { name: string; request: ModelVersion }
+export type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
+/** What a training needs. */
+export type TrainingParts = {
+  ledger: Ledger
+  blobs: BlobStore
+  trainer: Trainer
+  select: Select
+  nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
+  /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
+  readTimeoutMs?: number
+}
+
+/** A version that was asked for; undefined when it or its model is gone. */
+export const findVersion = async (resources: Pick<Resources, 'byStream'>, { model, version }: Wanted): Promise<Asked | undefined> => {
+  const found = await resources.byStream('model', model)
+  const request = found?.state.versions.find((v) => v.version === version)
+  return found && request && { name: found.state.name, request }
+}
+
+/**
+ * The work of one training: its rows, its base version, and what is kept of it. When it runs, and what becomes of it in the log, is for
+ * `TrainingService` to say.
+ *
+ * @example const result = await new TrainingWork(parts).train(running, request, { work, fileOf })
+ */
+export class TrainingWork {
+  constructor(private readonly options: TrainingParts) {}
+
+  /**
+   * Trains a version from the rows that its query gives now, or imports the file that it names, and keeps what came of it. `running` is
+   * told how far it is, and aborts it.
+   * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
+   */
+  async train(running: Running, request: ModelVersion, { work, fileOf }: Place): Promise<TrainingResult> {
+    const { version, engine, target, seed, using, keep_training_data: keep = true } = request
+    const { ledger, blobs, trainer } = this.options
+    const began = performance.now()
+    try {
+      const { position: readAt } = await ledger.log.head()
+      // The name of an engine may have changed its meaning since the request.
+      if (importsFile(engine) && request.query !== '') refuseToTrain()
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
+      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
+      const source = uploaded ? { imported: uploaded } : learned?.source
+      const matrixFile = join(work, 'matrix')
+      const artefactFile = join(work, 'artefact')
+      const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
+      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) => {
+        running.progress = progress
+      })
+      if (running.abort.signal.aborted) running.training.cancel()
+      const trained = await running.training.result
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.nondeterminism ?? [])] }
+      return {
+        version,
+        artefact: await blobs.put(artefactFile),
+        ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
+        read_at: readAt,
+        rows: report.rows,
+        accuracy: accuracyOf(report),
+        report: JSON.parse(JSON.stringify(report)) as JsonObject,
+        runtime: runtimeHere(),
+        seconds: Math.round(performance.now() - began) / 1000,
+      }
+    } finally {
+      // A read that is not finished holds a place among the queries.
+      running.abort.abort()
+    }
+  }
+
+  /** The rows that a version learns from, read at a position into a file, and those of its base version. */
+  async #rowsOf(
+    running: Running,
+    { version, query, database, using }: ModelVersion,
+    readAt: number,
+    { work, fileOf }: Place,
+  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; nondeterminism: readonly Nondeterminism[] }> {
+    const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
+    const base = await this.#baseOf(running, using, fileOf)
+    const user = (await trainingRequest(ledger.log, running.model, version))?.actor
+    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+    return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
+      source: { rows: await writeRows(select, asked, join(work, 'rows'), signal), ...(base && { base }) },
+      nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),
+    }))
+  }
+
+  /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */
+  async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
+    if (uploaded !== undefined) return { matrix: uploaded }
+    return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
+  }
+
+  /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */
+  async requireRows(model: StreamId, version: number): Promise<void> {
+    const { blobs, ledger } = this.options
+    const found = await findVersion(ledger.log.resources, { model, version })
+    const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    // If rows are missing for another reason, the training itself fails with that reason.
+    if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
+  }
+
+  /** The base version of a training, if it has one. */
+  async #baseOf({ model }: Wanted, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
+    const version = using[baseVersionKey]
+    if (typeof version !== 'number') return undefined
+    const { blobs, ledger } = this.options
+    const found = await findVersion(ledger.log.resources, { model, version })
+    const kept = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    if (kept.gone) throw goneProblem(kept.gone)
+    return { version, matrixFile: await fileOf(kept.matrix) }
+  }
+}
