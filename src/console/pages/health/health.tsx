@@ -136,10 +136,14 @@ const LimitsHit = ({ metrics }: { metrics: readonly Metric[] }) => {
 type Setting = { name: string; value: string | null; is_default: boolean; about: string }
 
 const Settings = () => {
-  const { loaded, reload } = useLoaded((signal) => json<Setting[]>('settings', { signal }), [])
+  const isOpen = useSignal(false)
+  const { loaded, reload } = useLoaded(
+    async (signal) => (isOpen.value ? json<Setting[]>('settings', { signal }) : undefined),
+    [isOpen.value],
+  )
   const { value, error } = loaded.value
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
       <summary>Settings</summary>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}

@@ -10,6 +10,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import { Tabs } from '../../parts/tabs.js'
 import { shown } from '../../parts/value.js'
+import { Answers } from './answers.js'
 import { Chart } from './chart.js'
 import { download, fileFormats } from './download.js'
 import { Editor, type Fault } from './editor.js'
@@ -18,7 +19,7 @@ import { note } from './past.js'
 import { PastList } from './past-list.js'
 import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
-import { Running, type Outcome } from './running.js'
+import type { Outcome } from './running.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf } from './schema.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, openSheet, shownSheet, write, type Sheet } from './sheets.js'
@@ -38,30 +39,6 @@ const faultOf = (outcome: Outcome): Fault | undefined => {
   if (outcome.type !== 'error') return undefined
   const found = placeOf(outcome.error.message)
   return found && { ...found, message: outcome.error.message.split('\n')[0] ?? '' }
-}
-
-/** How many sheets keep their answer. */
-const answersMax = 4
-
-/** What each sheet ran last. The answers of those that were shown longest ago are given up. */
-class Answers {
-  readonly #bySheet = new Map<number, Running>()
-
-  of(sheet: number): Running {
-    const running = this.#bySheet.get(sheet) ?? new Running()
-    this.#bySheet.delete(sheet)
-    this.#bySheet.set(sheet, running)
-    for (const [oldest, given] of this.#bySheet) {
-      if (this.#bySheet.size <= answersMax) break
-      given.cancel()
-      this.#bySheet.delete(oldest)
-    }
-    return running
-  }
-
-  cancelAll(): void {
-    for (const running of this.#bySheet.values()) running.cancel()
-  }
 }
 
 /** The events of a dry run. */
