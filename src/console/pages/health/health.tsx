@@ -135,32 +135,35 @@ const LimitsHit = ({ metrics }: { metrics: readonly Metric[] }) => {
 
 type Setting = { name: string; value: string | null; is_default: boolean; about: string }
 
+const SettingsList = () => {
+  const { loaded, reload } = useLoaded((signal) => json<Setting[]>('settings', { signal }), [])
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (!value) return <Busy />
+  return (
+    <dl class="fields">
+      {value.map(({ name, value: set, is_default, about }) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>
+            {set === null ? <span class="null">not set</span> : <code>{set}</code>} {!is_default && <strong>set by the environment</strong>}
+            <p class="quiet">{about}</p>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** What each setting is, asked for when somebody looks. */
 const Settings = () => {
   const isOpen = useSignal(false)
-  const { loaded, reload } = useLoaded(
-    async (signal) => (isOpen.value ? json<Setting[]>('settings', { signal }) : undefined),
-    [isOpen.value],
-  )
-  const { value, error } = loaded.value
   return (
     <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
       <summary>Settings</summary>
-      {error && <Refusal error={error} again={reload} />}
-      {!value && !error && <Busy />}
-      <dl class="fields">
-        {(value ?? []).map(({ name, value: set, is_default, about }) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>
-              {set === null ? <span class="null">not set</span> : <code>{set}</code>}{' '}
-              {!is_default && <strong>set by the environment</strong>}
-              <p class="quiet">{about}</p>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {isOpen.value && <SettingsList />}
     </details>
   )
 }
