@@ -10,6 +10,13 @@ const outdir = 'dist/bin'
 /** Compiled libraries stay packages: a file of JavaScript cannot hold them. */
 const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node', 'pg-native', 'pg-cloudflare']
 
+/** Messages of zod are English here. Its other fifty languages would be half of it in each process. */
+const onlyEnglish = {
+  name: 'only-english',
+  setup: (of) =>
+    of.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: "export { default as en } from './en.js'" })),
+}
+
 rmSync(outdir, { recursive: true, force: true })
 const shared = {
   bundle: true,
@@ -21,6 +28,7 @@ const shared = {
   banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
   logLevel: 'warning',
   metafile: true,
+  plugins: [onlyEnglish],
 }
 const parts = await build({
   ...shared,
@@ -50,7 +58,7 @@ const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analyt
 if (existsSync('dist/test'))
   await build({
     ...shared,
-    external: [...external, '@ai-sdk/*'],
+    external: [...external, '@ai-sdk/*', 'undici'],
     entryPoints: ['test/support/raw-process.ts', 'test/support/whole-service.ts'],
     outdir: 'dist/test/bin',
   })

@@ -3,9 +3,7 @@ import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
 import type { BlobStore } from './files/blob-store.js'
 import { Blobs } from './files/blobs.js'
-import { collectBlobs } from './files/shared/collect.js'
-import { forgetErased } from './files/shared/forget-erased.js'
-import { openSharedStore, type SharedPlace } from './files/shared/open-store.js'
+import type { SharedPlace } from './files/shared/open-store.js'
 import { bucketOf } from './files/shared/s3-address.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import type { Log } from './log/contract/log.js'
@@ -76,6 +74,12 @@ const openShared = async (
   { paths, log, logger }: Options,
   undo: (step: () => unknown) => void,
 ): Promise<Opened> => {
+  // A folder of one process needs neither the drivers nor the time to load them.
+  const [{ openSharedStore }, { forgetErased }, { collectBlobs }] = await Promise.all([
+    import('./files/shared/open-store.js'),
+    import('./files/shared/forget-erased.js'),
+    import('./files/shared/collect.js'),
+  ])
   const { blobs, register, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
   undo(close)
   undo(await forgetErased(log, blobs))

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 const readBytes = 1024 * 1024
 
@@ -20,6 +20,43 @@ export const sync = async (path: string): Promise<void> => {
   } finally {
     await file.close()
   }
+}
+
+/**
+ * Whether an error of the file system, which may be one of another realm, has a code.
+ *
+ * @example hasCode(error, 'ENOENT')
+ */
+export const hasCode = (error: unknown, code: string): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === code
+
+/** A path in a directory for a file that is not whole yet. */
+export const partialFileIn = (directory: string): string => join(directory, `.${randomUUID()}.part`)
+
+/**
+ * Moves a file to another name, also from another disk. After a power cut the name stands for all of its bytes, or for none: they are
+ * synced first. The name itself lasts from the next sync of its directory on.
+ *
+ * @throws what the file system says, with the file where it was
+ * @example await moveFile('/tmp/upload/file', 'data/blobs/9f86d0…')
+ */
+export const moveFile = async (from: string, to: string): Promise<void> => {
+  await sync(from)
+  try {
+    await rename(from, to)
+    return
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error
+  }
+  const near = partialFileIn(dirname(to))
+  try {
+    await copyFile(from, near)
+    await sync(near)
+    await rename(near, to)
+  } finally {
+    await rm(near, { force: true })
+  }
+  await rm(from)
 }
 
 /**

@@ -98,7 +98,8 @@ export const egressCall = (policy: EgressPolicy, connecting: HttpConnecting = {}
     const isStoppedByCaller = () => signal.aborted && stopped.signal.reason === signal.reason
     const late = setTimeout(() => stop(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
     try {
-      const answer = await pools.of(url).request({
+      const pool = await pools.of(url)
+      const answer = await pool.request({
         ...{ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body },
         signal: stopped.signal,
       })

@@ -1,4 +1,4 @@
-import { fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici'
+import type { RequestInit as UndiciInit } from 'undici'
 import { limits } from '../basics/limits.js'
 import { boundedBody, type BodyLimits } from './bounded-body.js'
 import { noAnswerIn, readAddress, redirectOf } from './called-address.js'
@@ -40,11 +40,12 @@ export const egressFetch = (policy: EgressPolicy, connecting: HttpConnecting = {
     const isStoppedByCaller = () => caller?.aborted === true && !stopped.signal.aborted
     const late = setTimeout(() => stopped.abort(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
     try {
-      const answer = await undiciFetch(url, {
+      const [{ fetch }, dispatcher] = await Promise.all([import('undici'), pools.of(url)])
+      const answer = await fetch(url, {
         ...(init as unknown as UndiciInit),
         redirect: 'manual',
         signal: caller ? AbortSignal.any([caller, stopped.signal]) : stopped.signal,
-        dispatcher: pools.of(url),
+        dispatcher,
       })
       const { status, statusText, headers } = answer
       const redirect = redirectOf(status, headers.get('location'), { url, where })

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, rootCertificates } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { Pool, type buildConnector, type Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher, Pool } from 'undici'
 import { limits } from '../basics/limits.js'
 import { explainCall } from './called-over-http.js'
 import { connectAllowed, type Connected } from './connect.js'
@@ -82,8 +82,10 @@ export class HttpPools {
     this.connect = connector(policy, connecting)
   }
 
-  /** The connections to one origin. @example pools.of(new URL('https://api.example.com/v1')) */
-  of({ origin }: URL): Dispatcher {
+  /** The connections to one origin. @example await pools.of(new URL('https://api.example.com/v1')) */
+  async of({ origin }: URL): Promise<Dispatcher> {
+    // Many services never call another one; their start does not wait for the library.
+    const { Pool } = await import('undici')
     const known = this.pools.get(origin)
     if (known) return known
     const pool = new Pool(origin, {

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
-import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashFile, sync } from '../basics/disk.js'
+import { hasCode, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
 import { Problem, wrong } from '../basics/errors.js'
 import type { BlobStore, HeldBlob } from './blob-store.js'
 
@@ -17,9 +17,7 @@ export const blobPath = (directory: string, sha: string): string => {
   return join(directory, sha)
 }
 
-const hasCode = (error: unknown, code: string) => typeof error === 'object' && error !== null && 'code' in error && error.code === code
 const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
-const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
 
 const missing = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)
 
@@ -160,32 +158,14 @@ export class Blobs implements BlobStore {
 
   private async temporary(): Promise<string> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
-    return join(this.directory, `.${randomUUID()}.part`)
+    return partialFileIn(this.directory)
   }
 
-  /** A name must never stand for bytes that a power cut could lose: the file is synced first, then its new name. */
+  /** The mark is there before the name, and the name before this returns. */
   private async move(file: string, sha: string): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
-    await sync(file)
     writeFileSync(this.#mark(sha), '', { mode: 0o600 })
-    try {
-      await rename(file, this.path(sha))
-    } catch (error) {
-      if (!isOtherDevice(error)) throw error
-      await this.moveFromOtherDevice(file, sha)
-    }
+    await moveFile(file, this.path(sha))
     await sync(this.directory)
-  }
-
-  private async moveFromOtherDevice(file: string, sha: string): Promise<void> {
-    const near = await this.temporary()
-    try {
-      await copyFile(file, near)
-      await sync(near)
-      await rename(near, this.path(sha))
-    } finally {
-      await rm(near, { force: true })
-    }
-    await unlink(file)
   }
 }

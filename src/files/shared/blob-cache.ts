@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { access, copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sync } from '../../basics/disk.js'
+import { moveFile, partialFileIn } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
 
@@ -94,7 +93,7 @@ export class BlobCache {
 
   /** A path for a file on its way in. */
   temporary(): string {
-    return join(this.directory, `.${randomUUID()}.part`)
+    return partialFileIn(this.directory)
   }
 
   /** Makes room for a file that comes. */
@@ -110,29 +109,13 @@ export class BlobCache {
       return known
     }
     const { size } = await stat(file)
-    await sync(file)
-    await rename(file, this.path(sha)).catch(async (error: unknown) => {
-      if (!(error instanceof Error) || !('code' in error) || error.code !== 'EXDEV') throw error
-      await this.#takeFromOtherDevice(file, sha)
-    })
+    await moveFile(file, this.path(sha))
     // Another one may have come while this one was moved: the bytes are the same.
     if (!this.#entries.has(sha)) this.#add(sha, size)
     const held = this.hold(sha)
     if (!held) throw new TypeError('a file that was just taken in is there')
     this.#shrink(this.maxBytes)
     return held
-  }
-
-  async #takeFromOtherDevice(file: string, sha: string): Promise<void> {
-    const near = this.temporary()
-    try {
-      await copyFile(file, near)
-      await sync(near)
-      await rename(near, this.path(sha))
-    } finally {
-      await rm(near, { force: true })
-    }
-    await rm(file)
   }
 
   /** Removes a file, also one that somebody holds. Synchronous: when it returns, there is no such file. */

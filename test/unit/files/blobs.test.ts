@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { holding } from '../../../src/files/blob-store.js'
@@ -22,6 +24,23 @@ describe('blobs', () => {
       expect(await blobs.list()).toEqual([sha('abc')])
       expect((await blobs.read(sha('abc'))).toString()).toBe('abc')
     }))
+
+  test('a file of another disk is moved in whole', async () => {
+    const elsewhere = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'blobs-'))
+    try {
+      await inDirectory(async (directory) => {
+        const blobs = new Blobs(join(directory, 'blobs'))
+        const file = join(elsewhere, 'file')
+        await writeFile(file, 'abc')
+        expect(await blobs.put(file)).toBe(sha('abc'))
+        expect((await blobs.read(sha('abc'))).toString()).toBe('abc')
+        expect(await readdir(elsewhere)).toEqual([])
+        expect((await readdir(join(directory, 'blobs'))).sort()).toEqual([sha('abc'), `${sha('abc')}.unnamed`])
+      })
+    } finally {
+      await rm(elsewhere, { recursive: true })
+    }
+  })
 
   test('many puts of the same bytes at once leave one blob, and a mark until an event names it', () =>
     inDirectory(async (directory) => {
