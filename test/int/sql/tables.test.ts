@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdirSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shopLedger } from '../../support/shop.js'
@@ -250,6 +250,18 @@ describe('views', () => {
     expect(message).toContain(reason)
     expect(message).not.toContain('checked')
   })
+})
+
+test('whose content is missing is told so, where it is named', async () => {
+  await ok('CREATE TABLE files.lost (SELECT 7 AS seven)')
+  const content = String((await rows("SELECT content FROM information_schema.files_history WHERE name = 'lost'"))[0]?.[0])
+  const path = join(service.directory, 'blobs', content)
+  renameSync(path, `${path}.away`)
+  expect(await refusal('SELECT * FROM\n  files.lost')).toMatch(
+    /^The content of this table is missing where contents are kept: `mindledger verify` names it, and a backup may have it \(line 2, column 3\)/,
+  )
+  renameSync(`${path}.away`, path)
+  expect(await rows('SELECT * FROM files.lost')).toEqual([[7]])
 })
 
 test('a statement that comes again under its key writes once', async () => {

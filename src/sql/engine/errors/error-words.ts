@@ -27,6 +27,10 @@ const listed = (message: string): string[] =>
 /** `table` is where a column was looked for, when the message says so and lists no columns. */
 export type ErrorWords = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }
 
+/** What DuckDB says of a file of rows, named by its hash, that is not where contents are kept. */
+const isOfLostContent = (message: string): boolean =>
+  /^(?:No files found that match the pattern|Cannot open file) "[^"]*\/[0-9a-f]{64}"/.test(message)
+
 /** What DuckDB says, in words that a reader of the user's text understands. */
 export const wordsFor = ({ message, candidates }: DuckDBError): ErrorWords => {
   const known = [...new Set([...candidates, ...listed(message)])]
@@ -34,6 +38,10 @@ export const wordsFor = ({ message, candidates }: DuckDBError): ErrorWords => {
   if (missing) {
     const [, table = '', name = ''] = missing
     return { detail: `Table "${table}" has no column "${name}"`, name, table: known.length === 0 ? table : undefined, candidates: known }
+  }
+  if (isOfLostContent(message)) {
+    const detail = 'The content of this table is missing where contents are kept: `mindledger verify` names it, and a backup may have it'
+    return { detail, name: undefined, table: undefined, candidates: [] }
   }
   const name = /^Referenced (?:column|table) "([^"]+)"/.exec(message)?.[1]
   return { detail: cleaned(message), name, table: undefined, candidates: known }
