@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { diskFull, isDiskFull } from '../../../src/basics/errors.js'
 import { cliFile, freePort, mindledger, mindledgerWithoutRights } from '../../support/cli.js'
 import { until } from '../../support/until.js'
-import { restartable, send, temporaryDirectory } from '../../support/service.js'
+import { restartable, send, sql, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof restartable>
 beforeEach(() => {
@@ -57,7 +57,7 @@ describe('a full disk', () => {
   const mounts = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
   const onLinux = mounts ? test : test.skip
 
-  onLinux('refuses an upload with 507, and takes it when there is room', async () => {
+  onLinux('refuses an upload and a table of a query, and takes them when there is room', async () => {
     const outside = temporaryDirectory()
     const port = await freePort()
     const data = join(outside.path, 'data')
@@ -75,7 +75,11 @@ describe('a full disk', () => {
         return send(url, 'PUT', `/api/files/${name}`, form)
       }
       expect(await upload('large', 16 * 1024 * 1024)).toMatchObject({ status: 507, body: { code: 'disk_full' } })
+      const table = (rows: number) =>
+        sql(url, `CREATE OR REPLACE TABLE files.made (SELECT md5(i::VARCHAR) AS a FROM range(${rows}) AS t(i))`)
+      expect((await table(2_000_000)).error_message).toMatch(/^the disk of the data directory has no room .*\nFree disk space/)
       expect((await upload('small', 4_000)).status).toBe(200)
+      expect(await table(1_000)).toMatchObject({ type: 'ok', affected_rows: 1_000 })
     } finally {
       child.kill('SIGTERM')
       await ended

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
-import { isProblem, Problem, type ProblemCode } from '../../../basics/errors.js'
+import { diskFull, isDiskFull, isProblem, Problem, type ProblemCode } from '../../../basics/errors.js'
 import type { ParseFailure } from '../ast/duckdb.js'
 import { readDuckDBError, type DuckDBError } from '../ast/duckdb-error.js'
 import { locationAt, locationOfName, tablesNamed } from './find-node.js'
@@ -145,7 +145,9 @@ const columnsOf = async (connection: DuckDBConnection, tree: AstNode | undefined
  */
 export const explainError = async (error: unknown, connection: DuckDBConnection, sources: Sources): Promise<Problem> => {
   if (isProblem(error)) return explainProblem(error, sources)
-  const said = readDuckDBError(error instanceof RunError ? error.cause : error)
+  const cause = error instanceof RunError ? error.cause : error
+  if (isDiskFull(cause)) return diskFull(cause)
+  const said = readDuckDBError(cause)
   const [, code, title] = kinds.find(([kind]) => kind.test(said.kind)) ?? [undefined, 'query_failed' as const, 'The query failed']
   if (code === 'internal') return new Problem('internal', title, 'The query could not be run; this is a fault of the service')
   const words = wordsFor(said)
