@@ -16,6 +16,7 @@ import { modelKind } from './model.js'
 import { predictionsPayloads, predictionsSchemas, type PredictionsEvent } from './records/predictions.js'
 import { projectKind } from './project.js'
 import { queriesSchemas, type QueriesEvent } from './records/queries.js'
+import { searchesSchemas, type SearchesEvent } from './records/searches.js'
 import { skillKind } from './skill.js'
 import { viewKind } from './view.js'
 import { isForeignType, type ForeignEvent } from './foreign.js'
@@ -45,12 +46,12 @@ export type States = { [K in Kind]: NonNullable<ReturnType<ResourceKinds[K]['evo
 export type EventsOf = { [K in Kind]: Parameters<ResourceKinds[K]['evolve']>[1] }
 
 export type ResourceEvent = EventsOf[Kind]
-export type LedgerEvent = ResourceEvent | PredictionsEvent | AnswersEvent | ContentsEvent | QueriesEvent | LogEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent | AnswersEvent | ContentsEvent | QueriesEvent | SearchesEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
 /** One type of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
 export type EventDefinition = {
-  kind: Kind | 'predictions' | 'answers' | 'contents' | 'queries' | 'log'
+  kind: Kind | 'predictions' | 'answers' | 'contents' | 'queries' | 'searches' | 'log'
   schema: z.ZodType
   upcasters: readonly Upcaster[]
   /** The members of its data that name blobs. */
@@ -77,6 +78,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   answers: { schemas: answersSchemas, upcasters: answersUpcasters, payloads: answersPayloads },
   contents: { schemas: contentsSchemas, payloads: contentsPayloads },
   queries: { schemas: queriesSchemas },
+  searches: { schemas: searchesSchemas },
   log: { schemas: logSchemas },
 }
 

@@ -1,16 +1,26 @@
-import { answers } from './answers.js'
-import { contents } from './contents.js'
-import { databaseQueries } from './database-queries.js'
+import { answers } from './records/answers.js'
+import { contents } from './records/contents.js'
+import { databaseQueries } from './records/database-queries.js'
 import { erasures } from './erasures.js'
-import { evaluations } from './evaluations.js'
+import { evaluations } from './records/evaluations.js'
 import { events } from './events.js'
-import { judgements } from './judgements.js'
-import { outcomes, predictions } from './predictions.js'
+import { judgements } from './records/judgements.js'
+import { knowledgeSearches } from './records/knowledge-searches.js'
+import { outcomes, predictions } from './records/predictions.js'
 import type { Projection } from './projection.js'
 import { resourceProjections } from './resources.js'
 
 /** What follows from records, which belong to no resource. */
-const records: readonly Projection[] = [predictions, outcomes, answers, judgements, evaluations, databaseQueries, contents]
+const records: readonly Projection[] = [
+  predictions,
+  outcomes,
+  answers,
+  judgements,
+  evaluations,
+  databaseQueries,
+  contents,
+  knowledgeSearches,
+]
 
 /** Every projection there is, in the order they are applied. */
 export const projections: readonly Projection[] = [events, ...Object.values(resourceProjections).flat(), ...records, erasures]

@@ -1,8 +1,8 @@
-import { answersFrom, keepAnswers } from './answers.js'
-import { evaluatedFrom, keepEvaluations } from './evaluations.js'
-import { judgedFrom, keepJudgements } from './judgements.js'
+import { answersFrom, keepAnswers } from './records/answers.js'
+import { evaluatedFrom, keepEvaluations } from './records/evaluations.js'
+import { judgedFrom, keepJudgements } from './records/judgements.js'
 import { keepMessages, messagesFrom } from './conversations.js'
-import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './predictions.js'
+import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './records/predictions.js'
 import type { Projection } from './projection.js'
 
 /** The events of which an erased payload is, as this table of the ledger names them. */

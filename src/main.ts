@@ -5,6 +5,7 @@ import { opened } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
+import { systemOrigin } from './log/contract/origins.js'
 import { Metrics } from './observe/metrics.js'
 import { openAgents, type AgentParts } from './open-agents.js'
 import { openChatbots } from './open-chatbots.js'
@@ -57,8 +58,12 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
-      answerQuestion: (question, request) =>
-        'knowledgeBase' in question ? knowledge.knowledge.answer(question) : connected.databases.answer(question, request),
+      answerQuestion: (question, request) => {
+        const { origin = systemOrigin, purpose = 'query' } = request
+        return 'knowledgeBase' in question
+          ? knowledge.knowledge.answer(question, { origin, purpose })
+          : connected.databases.answer(question, request)
+      },
       holdBlob: storage.blobs.isLocal ? undefined : (sha) => storage.blobs.hold(sha),
       // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>

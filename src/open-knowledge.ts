@@ -63,7 +63,7 @@ export const openKnowledge = ({ config, logger, storage, languageModels }: Optio
           base,
           name: base.state.name,
         })),
-      search: knowledge.search,
+      search: knowledge.searchWithin,
     }
     return { knowledge, ofAgents, purge, begin, indexPid: () => process.pid }
   })

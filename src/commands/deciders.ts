@@ -17,6 +17,7 @@ import { modelDecider } from './model.js'
 import { predictionsDecisions } from './records/predictions.js'
 import { projectDecider } from './project.js'
 import { queriesDecisions } from './records/queries.js'
+import { searchesDecisions } from './records/searches.js'
 import { skillDecider } from './skill.js'
 import { viewDecider } from './view.js'
 
@@ -39,6 +40,7 @@ export const deciders = {
   answers: answersDecisions,
   contents: contentsDecisions,
   queries: queriesDecisions,
+  searches: searchesDecisions,
   log: logDecisions,
 } satisfies { [K in EventDefinition['kind']]: K extends Kind ? { kind: K } : object }
 

@@ -21,12 +21,13 @@ import type {
   ListQuery,
   Removal,
 } from './contract/contents.js'
-import type { KnowledgeQuery, SearchKnowledge } from './contract/search.js'
+import type { KnowledgeQuery, AskingModel, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import type { Done } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
+import { onRecord } from './record-search.js'
 import { rerank } from './rerank.js'
 import { DocumentWriter, placesOf, type Writing } from './write-documents.js'
 
@@ -101,7 +102,7 @@ async function* documentsIn(
  *
  * @example
  * await knowledge.insert({ knowledgeBase, source: 'rows', rows: [{ id: '1', content: 'Text' }], isAtomic: true, origin })
- * await knowledge.search(knowledgeBase, { content: 'text', limit: 10 }, {})
+ * await knowledge.search(knowledgeBase, { content: 'text', limit: 10 }, { origin, purpose: 'search' })
  */
 export class Knowledge implements KnowledgeStore {
   /** One insert or removal at a time for each knowledge base: each is decided on what the one before left. */
@@ -112,16 +113,22 @@ export class Knowledge implements KnowledgeStore {
     this.#writer = new DocumentWriter(parts)
   }
 
-  readonly search: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, onUsed }) => {
+  /** Searches, and records which models of providers it asked. */
+  readonly search: SearchOnRecord = async (base, query, searchFor) => {
+    const { ledger } = this.parts
+    const { stream, version } = await this.#lastKnown(base.stream)
+    const { signal } = searchFor
+    return onRecord(ledger, { stream, version }, searchFor, (asking) => this.searchWithin(base, query, { signal, asking }))
+  }
+
+  /** Searches as a step of something that has a record of its own. */
+  readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) => {
     checkQuery(query)
-    const { ledger, embedders, indexes } = this.parts
+    const { ledger, indexes } = this.parts
     const base = await this.#lastKnown(stream)
     const settings = base.state.embedding_model
     const alpha = settings === null ? 0 : (query.alpha ?? 1)
-    const [vector = null] =
-      settings === null || alpha === 0
-        ? []
-        : await embedders.embed(await embedders.of(settings), [query.content], { signal, ...(onUsed && { onUsed }) })
+    const vector = settings === null || alpha === 0 ? null : await this.#vectorOf(settings, query.content, signal, asking)
     signal.throwIfAborted()
     const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
     const { content, limit, minRelevance = 0, filters = [] } = query
@@ -131,8 +138,15 @@ export class Knowledge implements KnowledgeStore {
     const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: query.asOf ?? null } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
-    const { chunks, reranked } = await rerank(reranker, content, done.chunks, { signal, ...(onUsed && { onUsed }) })
+    const { chunks, reranked } = await asking('reranking', reranker, (onUsed) => rerank(reranker, content, done.chunks, { signal, onUsed }))
     return { chunks: chunks.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
+  }
+
+  async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: AskingModel): Promise<Float32Array | null> {
+    const { embedders } = this.parts
+    const model = await embedders.of(settings)
+    const [vector = null] = await asking('embedding', model, (onUsed) => embedders.embed(model, [text], { signal, onUsed }))
+    return vector
   }
 
   async #rerankerOf({ state }: Found<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {
@@ -160,14 +174,14 @@ export class Knowledge implements KnowledgeStore {
   }
 
   /** Answers what a query asks. */
-  async answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold> {
+  async answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeTold> {
     const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
     if ('facts' in question) return { facts: await this.facts(base) }
     if ('list' in question) {
       const { chunks, last } = await this.list(base, question.list)
       return { listed: { chunks, last } }
     }
-    return { found: await this.search(base, question.search, signal ? { signal } : {}) }
+    return { found: await this.search(base, question.search, searchFor) }
   }
 
   async insert(insertion: Insertion): Promise<Inserted> {

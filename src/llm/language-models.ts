@@ -136,6 +136,7 @@ export class LanguageModels {
       throw llmFailed('No embedder', `${settings.provider} has no embedders`, 'Name a model of another provider.')
     const model = async () => (await import('./libraries.js')).embeddingModelAt(settings, this.#call)
     return {
+      provider: settings.provider,
       model: settings.model,
       host: exchange.host,
       embed: embedWith({ exchange, model, places: this.#places, most: this.#mostOf(settings) }),

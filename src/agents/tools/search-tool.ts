@@ -1,6 +1,7 @@
 import { foldName, type StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { AskingModel } from '../../knowledge/contract/search.js'
 import { cutText } from '../prompt/tokens.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, type Tool } from './tool.js'
@@ -48,7 +49,8 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       const most =
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
       const { base } = found
-      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal, onUsed })
+      const asking: AskingModel = (_role, _model, use) => use(onUsed)
+      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))
       const texts = result.chunks.map(({ id, relevance, metadata, content }) =>

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../events/common.js'
 import type { ContentsSource } from '../../../events/records/contents.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Found, Origin } from '../../log/contract/log.js'
-import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchKnowledge } from './search.js'
+import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchFor, SearchOnRecord } from './search.js'
 
 /** A chunk that nothing was searched for. */
 export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
@@ -51,12 +51,12 @@ export type Removal = {
 
 /** Knowledge bases as the rest of the service uses them. All methods throw a Problem. */
 export interface KnowledgeStore {
-  search: SearchKnowledge
+  search: SearchOnRecord
   list(knowledgeBase: { stream: string }, query: ListQuery): Promise<ChunkList & { position: number }>
   facts(knowledgeBase: { stream: string }): Promise<KnowledgeFacts>
   insert(insertion: Insertion): Promise<Inserted>
   /** Answers what a query asks of a knowledge base. */
-  answer(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeTold>
+  answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeTold>
   /** Web pages as rows to insert. */
   pages(urls: readonly string[], knowledgeBase: Found<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
   /** Takes out the documents that pass all filters. */

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../../../events/common.js'
+import type { SearchPurpose } from '../../../events/records/searches.js'
 import type { AnyFound } from '../../log/contract/lookups.js'
+import type { Origin } from '../../log/contract/log.js'
 
 /** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
 export type MetadataComparison = {
@@ -40,17 +42,45 @@ export type Reranked = { model: string; host: string; input_tokens: number | nul
 /** The tokens of one exchange of a search with a model; null where its provider does not say. */
 export type SearchTokens = { input: number | null; output: number | null }
 
+/** What a search may ask: what makes a vector of the question, and what orders what was found. */
+export type ModelRole = 'embedding' | 'reranking'
+
+/**
+ * Stands around each use of a model by a search. `use` tells the tokens of each exchange whose provider says them, once it has ended, also if
+ * the search fails afterwards.
+ *
+ * @example const asking: AskingModel = (_, model, use) => use(({ input }) => console.log(model.host, input))
+ */
+export type AskingModel = <T>(
+  role: ModelRole,
+  model: { provider: string; model: string; host: string },
+  use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
+) => Promise<T>
+
 /** What a search found, and up to which log position it looked. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: Reranked }
 
 /**
- * Searches a knowledge base. `onUsed` is told the tokens of each exchange with its embedding and reranking models once it has ended, also if
- * the search fails afterwards.
+ * Searches a knowledge base, for one who keeps what its models used on a record of its own.
  *
  * @throws Problem when the knowledge base cannot be searched
  */
 export type SearchKnowledge = (
   knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
   query: KnowledgeQuery,
-  options: { signal?: AbortSignal; onUsed?: (tokens: SearchTokens) => void },
+  options: { signal?: AbortSignal | undefined; asking: AskingModel },
+) => Promise<KnowledgeResult>
+
+/** In whose name a knowledge base is searched, and why. */
+export type SearchFor = { origin: Origin; purpose: SearchPurpose; signal?: AbortSignal | undefined }
+
+/**
+ * Searches a knowledge base. Where a model of a provider was asked, this is on record before anything is given, also if the search failed.
+ *
+ * @throws Problem when the knowledge base cannot be searched, or the search not recorded
+ */
+export type SearchOnRecord = (
+  knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
+  query: KnowledgeQuery,
+  searchFor: SearchFor,
 ) => Promise<KnowledgeResult>

@@ -69,6 +69,7 @@ const tokenInputs = ['input_ids', 'attention_mask', 'token_type_ids']
 
 /** A sentence transformer that was uploaded, and runs in a process of its own, on this machine alone. */
 export class OnnxEmbedder implements EmbeddingModel {
+  readonly provider = 'onnx'
   readonly host = 'localhost'
   #signature: Promise<Signature> | undefined
   #embedding = 0

@@ -54,6 +54,7 @@ export type LanguageModel = {
  * @throws Problem llm_failed, egress_refused, busy; what the signal says once it has stopped
  */
 export type EmbeddingModel = {
+  provider: string
   model: string
   host: string
   embed: (texts: readonly string[], options: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void }) => Promise<Float32Array[]>

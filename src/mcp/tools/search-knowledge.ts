@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import type { SearchKnowledge } from '../../knowledge/contract/search.js'
+import type { SearchOnRecord } from '../../knowledge/contract/search.js'
 import type { AnyFound } from '../../log/contract/log.js'
 import { Budget } from '../tool/budget.js'
 import { tool, type Tool } from '../tool/tool.js'
@@ -48,7 +48,7 @@ const output = z.object({
 export type Knowledge = {
   /** @throws Problem 404 */
   find: (project: string, name: string) => Promise<Pick<AnyFound, 'stream' | 'version'>>
-  search: SearchKnowledge
+  search: SearchOnRecord
 }
 
 const chunksDefault = 10
@@ -62,7 +62,7 @@ export const searchKnowledgeTool = ({ find, search }: Knowledge, defaultProject:
     effect: { readsOnly: true },
     input,
     output,
-    async run({ knowledge_base, project: of = defaultProject, content, limit = chunksDefault, ...more }, { signal }) {
+    async run({ knowledge_base, project: of = defaultProject, content, limit = chunksDefault, ...more }, { origin, signal }) {
       const { min_relevance, alpha, filters, as_of } = more
       const query = {
         ...{ content, limit },
@@ -71,7 +71,7 @@ export const searchKnowledgeTool = ({ find, search }: Knowledge, defaultProject:
         ...(filters && { filters: filters.map((one) => ({ ...one, value: one.value as Json })) }),
         ...(as_of !== undefined && { asOf: as_of }),
       }
-      const { chunks, position } = await search(await find(of, knowledge_base), query, { signal })
+      const { chunks, position } = await search(await find(of, knowledge_base), query, { origin, purpose: 'search', signal })
       const shown = new Budget().first(
         chunks.map(({ id, chunk_id, content: text, metadata, relevance, distance }) => ({
           id,

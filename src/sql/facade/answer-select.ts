@@ -2,6 +2,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
 import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
+import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import { rowsFrom, type SqlAnswer } from '../contract/answer.js'
@@ -30,7 +31,7 @@ export type AnswerParts = {
   /** Asks agents; without it a statement that needs one is refused. */
   askQuestions?: AskQuestions | undefined
   /** Asks knowledge bases; without it the process that answers SQL asks them while the query runs. */
-  askKnowledge?: ((question: KnowledgeQuestion, signal?: AbortSignal) => Promise<KnowledgeTold>) | undefined
+  askKnowledge?: ((question: KnowledgeQuestion, searchFor: SearchFor) => Promise<KnowledgeTold>) | undefined
 }
 
 /** Records what models did in a SELECT that is part of a statement, at the position that the SELECT was read at. */
@@ -116,7 +117,8 @@ const sendSelect = async (
   statement: RunningStatement,
   { analytics, askQuestions, askKnowledge }: AnswerParts,
 ): Promise<SelectAnswer> => {
-  const { signal, client } = statement
+  const { signal, client, origin } = statement
+  const { purpose = 'query' } = request
   const answers: AgentReply[] = []
   const told: ToldKnowledge[] = []
   for (let [rounds, asked] = [0, 0]; ;) {
@@ -127,7 +129,7 @@ const sendSelect = async (
     if (answer.searches && askKnowledge) {
       if (asked++ === limits.knowledgeRoundsMax) throw searchedTooOften()
       for (const question of answer.searches) {
-        told.push({ question, told: await askKnowledge(question, signal) })
+        told.push({ question, told: await askKnowledge(question, { origin, purpose, signal }) })
         signal?.throwIfAborted()
       }
     } else if (answer.questions && askQuestions) {

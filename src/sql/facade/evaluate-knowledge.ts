@@ -4,6 +4,7 @@ import { limits } from '../../basics/limits.js'
 import { quoteName } from '../../dialect/strings.js'
 import { textSetting } from '../../dialect/settings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
+import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { Found } from '../../log/contract/log.js'
 import { recordTimeOf } from './record-time.js'
 
@@ -11,7 +12,7 @@ type Parts = {
   knowledge: Pick<KnowledgeStore, 'search'>
   /** The rows of a query of ours. */
   read: (sql: string) => AsyncIterable<JsonObject>
-  signal?: AbortSignal
+  searchFor: SearchFor
   asOf?: number
 }
 
@@ -77,12 +78,12 @@ const recallOf = (places: readonly number[], total: number): JsonObject =>
  * Asks the questions of a table, and tells at which place the document that each is about was found: one row, with the columns of the
  * public service.
  *
- * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read }) // [{ total: 30, total_found: 29, … }]
+ * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */
 export const evaluateKnowledge = async (
   base: Found<'knowledge_base'>,
   using: JsonObject,
-  { knowledge, read, signal, asOf }: Parts,
+  { knowledge, read, searchFor, asOf }: Parts,
 ): Promise<JsonObject[]> => {
   checkOptions(using)
   const alpha = using['hybrid_search_alpha']
@@ -98,7 +99,7 @@ export const evaluateKnowledge = async (
       ...(alpha !== undefined && { alpha }),
       ...(asOf !== undefined && { asOf }),
     }
-    const { chunks } = await knowledge.search(base, query, signal ? { signal } : {})
+    const { chunks } = await knowledge.search(base, query, searchFor)
     ms += performance.now() - began
     const documents = [...new Set(chunks.map(({ id }) => id))]
     const place = documents.indexOf(document)

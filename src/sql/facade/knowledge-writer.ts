@@ -72,7 +72,7 @@ export class KnowledgeWriter {
 
   /** Asks the questions of a table, and tells how well the documents were found. */
   async evaluate({ target, using }: StatementOf<'evaluate_knowledge_base'>, running: RunningStatement): Promise<SqlAnswer> {
-    const { context, signal } = running
+    const { context, signal, origin } = running
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
@@ -82,7 +82,7 @@ export class KnowledgeWriter {
     return rowsAnswer(
       await evaluateKnowledge(base, using, {
         ...{ knowledge: this.options.knowledge, read: (sql) => this.#read(sql, running) },
-        ...(signal && { signal }),
+        searchFor: { origin, purpose: 'evaluation', signal },
         ...(asOf !== undefined && { asOf }),
       }),
       context,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../events/common.js'
-import type { KnowledgeQuestion, KnowledgeStore } from '../../knowledge/contract/contents.js'
+import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resources } from '../../log/contract/log.js'
@@ -63,7 +63,7 @@ export class Reader {
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
     const { recorder, ledger, analytics, defaultProject, askQuestions, knowledge } = this.options
-    const askKnowledge = (question: KnowledgeQuestion, signal?: AbortSignal) => knowledge.answer(question, signal)
+    const askKnowledge: AnswerParts['askKnowledge'] = (question, searchFor) => knowledge.answer(question, searchFor)
     return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions, askKnowledge })
   }
 

@@ -2,6 +2,7 @@ import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalog
 import { answerRelations, place, recorded, whence } from './answers.js'
 import { conversations, messages } from './conversations.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { knowledgeSearches } from './knowledge-searches.js'
 import { accuracy, coverage, outcomes } from './outcomes.js'
 import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
@@ -146,5 +147,5 @@ const resources: Relation = {
 export const logRelations: readonly Relation[] = [
   ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
   ...[...answerRelations, usage, conversations, messages],
-  ...[databaseQueries, erasures, jobRuns, jobsHistory, projections],
+  ...[databaseQueries, knowledgeSearches, erasures, jobRuns, jobsHistory, projections],
 ]

@@ -20,45 +20,62 @@ const prices = `ledger_own_prices AS (
 /** The price of the tokens of an answer; NULL where it is not known. */
 const cost = `(coalesce(e.input_tokens, 0) * coalesce(own.input, shared.input) + coalesce(e.output_tokens, 0) * coalesce(own.output, shared.output)) / 1000000`
 
+/** What searches used of one of their models. */
+const searched = (role: 'embedding' | 'reranking'): string => `
+      SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
+      FROM ledger.knowledge_searches WHERE ${role}_model IS NOT NULL`
+
 const hasTokens = 'coalesce(e.input_tokens, e.output_tokens) IS NOT NULL'
 
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents, and of what judged them in evaluations, by day, agent and model. A price counts as it was when the answer was recorded: see default llm_prices.',
+    'Tokens and cost of the answers of agents, of what judged them in evaluations, and of searches of knowledge bases by others, by day, agent or knowledge base, and model. A price counts as it was at the time: see default llm_prices.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
-    column('project', 'VARCHAR', 'Project of the agent, as it was named last on that day.'),
+    column('project', 'VARCHAR', 'Project of the agent or the knowledge base, as it was named last on that day.'),
     column('agent', 'VARCHAR', 'Name of the agent, as it was last on that day.'),
     column('agent_id', 'VARCHAR', 'Stream of the agent.'),
-    column('provider', 'VARCHAR', 'Provider of the language model.'),
-    column('model', 'VARCHAR', 'Name of the language model.'),
+    column('knowledge_base', 'VARCHAR', 'Name of the knowledge base that was searched by others than agents; empty for what agents used.'),
+    column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
+    column('provider', 'VARCHAR', 'Provider of the model.'),
+    column('model', 'VARCHAR', 'Name of the model.'),
     column('answers', 'BIGINT', 'How many questions it was asked as an agent.'),
-    column('failed', 'BIGINT', 'How many of them failed or were aborted.'),
-    column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
+    column('searches', 'BIGINT', 'How many searches of the knowledge base asked it.'),
+    column('failed', 'BIGINT', 'How many of these answers and searches failed or were aborted.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('cost', 'DOUBLE', 'Price of these tokens, in the currency of llm_prices; of answers whose price is known.'),
-    column('unpriced', 'BIGINT', 'How many answers and evaluations used tokens without a known price, or do not say how many they used.'),
+    column('cost', 'DOUBLE', 'Price of these tokens, in the currency of llm_prices; of those whose price is known.'),
+    column(
+      'unpriced',
+      'BIGINT',
+      'How many answers, evaluations and searches used tokens without a known price, or do not say how many they used.',
+    ),
   ],
   sql: `
     WITH ${prices}, ledger_own_used AS (
-      SELECT position, recorded_at, agent, provider, model, outcome, input_tokens, output_tokens, true AS is_answer FROM ledger.answers
+      SELECT position, recorded_at, agent, CAST(NULL AS VARCHAR) AS knowledge_base, provider, model, outcome, input_tokens, output_tokens,
+        'answer' AS what FROM ledger.answers
       UNION ALL
-      SELECT position, recorded_at, agent, judge_provider, judge_model, 'answered', judge_input_tokens, judge_output_tokens, false
+      SELECT position, recorded_at, agent, NULL, judge_provider, judge_model, 'answered', judge_input_tokens, judge_output_tokens, 'evaluation'
       FROM ledger.evaluations WHERE judge_model IS NOT NULL
+      UNION ALL ${searched('embedding')}
+      UNION ALL ${searched('reranking')}
     ), ledger_own_priced AS (
-      SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, e.provider, e.model, e.outcome,
-        e.is_answer, e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
+      SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, k.name AS base_name,
+        e.knowledge_base, e.provider, e.model, e.outcome, e.what, e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
       FROM ledger_own_used AS e
       LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
-      LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}
+      LEFT JOIN ledger.knowledge_bases_history AS k ON k.stream = e.knowledge_base AND ${heldAt('k', 'e.position')}
+      LEFT JOIN ledger.projects_history AS p ON p.stream = coalesce(g.project, k.project) AND ${heldAt('p', 'e.position')}
       LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
       LEFT JOIN ledger_own_prices AS shared ON shared.model = e.model AND ${heldAt('shared', 'e.position')}
       WHERE e.position <= $position
     )
-    SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id, provider, model,
-      count(*) FILTER (is_answer) AS answers, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+    SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id,
+      ${nocase('arg_max(base_name, position)')} AS knowledge_base, knowledge_base AS knowledge_base_id, provider, model,
+      count(*) FILTER (what = 'answer') AS answers, count(*) FILTER (what = 'search') AS searches, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
       CAST(sum(output_tokens) AS BIGINT) AS output_tokens, sum(cost) AS cost, count(*) FILTER (cost IS NULL) AS unpriced
-    FROM ledger_own_priced GROUP BY day, agent, provider, model ORDER BY day, min(position)`,
+    FROM ledger_own_priced GROUP BY day, agent, knowledge_base, provider, model ORDER BY day, min(position)`,
 }

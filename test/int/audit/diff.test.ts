@@ -70,6 +70,10 @@ beforeAll(async () => {
   await service.log.submit(
     writes({ stream: `${connection}/queries`, event: { type: 'DatabaseQueried', data: { connection, version: 1, ...told } } }),
   )
+  const reranking = { provider: 'openai', model: 'm', host: 'h', input_tokens: 9, output_tokens: 1, duration_ms: 2.5 }
+  const searched = { version: 1, purpose: 'search', read_at: 1, embedding: null, reranking, chunks: 1, duration_ms: 3.5 } as const
+  const data = { knowledge_base: connection, ...searched, outcome: 'complete', error: null } as const
+  await service.log.submit(writes({ stream: `${connection}/searches`, event: { type: 'KnowledgeSearched', data } }))
   await sql(url, 'SELECT count(*) FROM log.events')
   await service.close()
 })
@@ -156,6 +160,7 @@ describe('what does not follow from the log is found and shown', () => {
     ['a NULL that became a text', `UPDATE ledger.events SET request = '' WHERE request IS NULL`, [/^ledger\.events: /m]],
     ['what the model was asked', `UPDATE ledger.predictions SET input = '{"sqft": 501}'`, [/^  \+ .*"sqft": ?501/m, /^  - .*500/m]],
     ['what a database was asked', `UPDATE ledger.database_queries SET rows = 2`, [/^ledger\.database_queries: 1 row, 1 in the replay/m]],
+    ['what a search used', `UPDATE ledger.knowledge_searches SET reranking_input_tokens = 2`, [/^ledger\.knowledge_searches: 1 row/m]],
     ['a table too many', 'CREATE TABLE ledger.more (a INTEGER)', [/^ledger\.more is there, and no projection makes it$/m]],
     ['a view too many', 'CREATE VIEW ledger.seen AS SELECT 1 AS a', [/^ledger\.seen is there/m]],
     ['a table that is missing', 'DROP TABLE ledger.job_runs_started', [/^ledger\.job_runs_started is missing$/m]],

@@ -63,7 +63,8 @@ const rows = (from: number, count: number, word = 'heron') =>
   }))
 const insert = (from: number, count: number, word?: string) =>
   knowledge.insert({ knowledgeBase: base, source: 'rows', rows: rows(from, count, word), isAtomic: true, origin })
-const search = async (content: string, more = {}) => (await knowledge.search(base, { content, limit: 100, ...more }, {})).chunks
+const search = async (content: string, more = {}) =>
+  (await knowledge.search(base, { content, limit: 100, ...more }, { origin, purpose: 'search' })).chunks
 const count = async () => (await knowledge.facts(base)).documents
 const kill = () => globalThis.process.kill(process.pid!, 'SIGKILL')
 const file = () =>
@@ -171,7 +172,7 @@ test('vectors go into as many events as they need, and a document with too many 
     asked += texts.length
     return Promise.resolve(texts.map(() => new Float32Array(8_000).fill(1)))
   }
-  const ledger = open({}, () => Promise.resolve({ model: 'wide', host: 'localhost', embed }))
+  const ledger = open({}, () => Promise.resolve({ provider: 'openai', model: 'wide', host: 'localhost', embed }))
   const embedding_model = { provider: 'openai', model_name: 'wide', api_key: 'k' }
   const made = await ledger.execute(
     { type: 'CreateKnowledgeBase', data: { project: 'shop', knowledge_base: 'wide', embedding_model } },

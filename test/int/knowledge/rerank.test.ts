@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf, questionOf, resultsOf, ScriptedModel, type Asked } from '../../support/agents/scripted-model.js'
+import { RawServer } from '../../support/llm/raw-server.js'
+import { oldClient } from '../../support/mcp.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -162,4 +164,90 @@ test('the tokens of a reranking model count for an answer also where its scores 
   expect((await sql(at.url, "SELECT input_tokens FROM log.usage WHERE agent = 'unlucky'")).data).toEqual([[usage.input_tokens]])
   const again = await send(at.url, 'POST', `/api/projects/mindsdb/agents/unlucky/answers/${message.trace_id}/rerun`, {})
   expect(JSON.stringify(again.body)).toMatch(/"same_text":true/)
+})
+
+describe('what a search asked of providers is on record', () => {
+  const embedder = new RawServer()
+  const columns = 'purpose, source, outcome, embedding_input_tokens, reranking_model, chunks, error'
+  const newest = async (name: string, wanted = columns) =>
+    (await sql(at.url, `SELECT ${wanted} FROM log.knowledge_searches WHERE knowledge_base = '${name}' ORDER BY position DESC LIMIT 1`))
+      .data[0]
+  const searches = async () => (await sql(at.url, 'SELECT count(*) FROM log.knowledge_searches')).data[0]?.[0]
+
+  beforeAll(async () => {
+    await embedder.start()
+    embedder.answer = (response, { body }) => {
+      const texts = body['input'] as string[]
+      const data = texts.map((text, index) => ({ index, embedding: [1 + (text.split('good').length - 1), 1] }))
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ data, usage: { prompt_tokens: 7, total_tokens: 7 } }))
+    }
+    const embedding_model = { provider: 'openai', model_name: 'small', base_url: `${embedder.url}/v1`, api_key: 'sk-embedder-1' }
+    const knowledge_base = { name: 'fleet', embedding_model, reranking_model: model.model }
+    expect((await send(at.url, 'POST', path, { knowledge_base })).status).toBe(201)
+    await put({ rows }, 'fleet')
+    await sql(at.url, `CREATE TABLE files.asked (SELECT 'good lamp' AS question, 'b' AS doc_id)`)
+  })
+  afterAll(() => embedder.stop())
+
+  test('over REST, in SQL, by EVALUATE and over MCP', async () => {
+    await search({}, 'fleet')
+    expect(await newest('fleet')).toEqual(['search', 'rest', 'complete', 7, 'scripted', 3, null])
+    await sql(at.url, "SELECT id FROM fleet WHERE content = 'lamp' LIMIT 1")
+    expect(await newest('fleet')).toEqual(['query', 'sql', 'complete', 7, 'scripted', 1, null])
+    await sql(at.url, 'EVALUATE KNOWLEDGE_BASE fleet USING test_table = files.asked')
+    expect(await newest('fleet')).toEqual(['evaluation', 'sql', 'complete', 7, 'scripted', 3, null])
+    const client = await oldClient(at.url)
+    await client.call('search_knowledge', { knowledge_base: 'fleet', content: 'lamp', limit: 2 })
+    await client.close()
+    expect(await newest('fleet')).toEqual(['search', 'mcp', 'complete', 7, 'scripted', 2, null])
+    const told =
+      'embedding_provider, embedding_host, reranking_input_tokens > 0, embedding_ms > 0 AND duration_ms > reranking_ms, read_at > 0'
+    expect(await newest('fleet', told)).toEqual(['openai', `127.0.0.1:${embedder.port}`, true, true, true])
+  })
+
+  test('also for a view, and for a search that fails; its words are not kept', async () => {
+    await sql(at.url, "CREATE VIEW lamps AS (SELECT id FROM fleet WHERE content = 'unspeakable')")
+    await sql(at.url, 'SELECT * FROM lamps')
+    expect(await newest('fleet')).toEqual(['query', 'sql', 'complete', 7, 'scripted', 3, null])
+    model.script = () => 'These are all fine.'
+    expect((await search({ query: 'unspeakable' }, 'fleet')).status).toBe(502)
+    expect(await newest('fleet')).toEqual(['search', 'rest', 'failed', 7, 'scripted', 0, 'Unusable scores'])
+    const said = await sql(at.url, "SELECT count(*) FROM log.events WHERE type = 'KnowledgeSearched' AND data LIKE '%unspeakable%'")
+    expect(said.data).toEqual([[0]])
+  })
+
+  test('and where nobody is asked, or an agent’s answer has it, there is no event', async () => {
+    const before = await searches()
+    await search({ reranking: false })
+    await sql(at.url, "SELECT id FROM docs WHERE content = 'zebra'")
+    await sql(at.url, 'SELECT count(*) FROM fleet')
+    model.script = (asked) => {
+      if (!asked.tools?.length) return byGood(asked)
+      return resultsOf(asked).length === 0 ? calls(['search_knowledge', { query: 'battery lamp' }]) : 'It is good.'
+    }
+    const agent = { name: 'reader', model: model.model, data: { knowledge_bases: ['fleet'] } }
+    await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent })
+    const question = { messages: [{ role: 'user', content: 'Which lamp?' }] }
+    expect((await send(at.url, 'POST', '/api/projects/mindsdb/agents/reader/completions', question)).status).toBe(200)
+    expect(await searches()).toBe(before)
+  })
+
+  test('with its tokens and their cost in log.usage, now and then', async () => {
+    await send(at.url, 'PUT', '/api/config', { llm_prices: { 'openai/small': { input: 1_000_000, output: 0 } } })
+    const of = (when = '') =>
+      `SELECT project, agent, model, answers, searches, failed, input_tokens, cost FROM log.usage ${when} WHERE knowledge_base = 'fleet' ORDER BY model`
+    const { data: before } = await sql(at.url, of())
+    const [[position]] = (await sql(at.url, 'SELECT max(position) FROM log.events')).data as [[number]]
+    await search({}, 'fleet')
+    const { data: after } = await sql(at.url, of())
+    const counted = (rows: unknown[][], name: string) => rows.find(([, , one]) => one === name) as unknown[]
+    const [small, scripted] = [counted(after, 'small'), counted(after, 'scripted')]
+    expect(small.slice(0, 5)).toEqual(['mindsdb', null, 'small', 0, Number(counted(before, 'small')[4]) + 1])
+    expect(Number(small[6])).toBe(7 * Number(small[4]))
+    expect(small[7]).toBe(7)
+    expect([scripted[4], scripted[5]]).toEqual([small[4], 1])
+    expect((await sql(at.url, of(`AT (VERSION => ${position})`))).data).toEqual(before)
+  })
 })

@@ -185,6 +185,11 @@ const samples: Record<string, object> = {
     ...{ metrics: [{ name: 'same_text', value: 1 }], input_tokens: 1, output_tokens: null, judge: null, duration_ms: 1.5, payload: hash },
   },
   DatabaseQueried: queried,
+  KnowledgeSearched: {
+    ...{ knowledge_base: s, version: 1, purpose: 'search', read_at: 3, chunks: 2, outcome: 'complete', error: null, duration_ms: 4.5 },
+    embedding: { provider: 'openai', model: 'small', host: 'api.openai.com', input_tokens: 5, output_tokens: null, duration_ms: 3.5 },
+    reranking: null,
+  },
   OutcomesReported: reported,
   DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },
   MasterKeyRotated: { from: 'a1', to: 'b2', payloads: 3 },

@@ -3,7 +3,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { AnswerFrame, Answered, Asked as Question, AskAgent } from '../../../src/agents/contract/answering.js'
 import { Problem } from '../../../src/basics/errors.js'
 import type { Moment } from '../../../src/http/reads/reading.js'
-import type { KnowledgeQuery, SearchKnowledge } from '../../../src/knowledge/contract/search.js'
+import type { KnowledgeQuery, SearchOnRecord } from '../../../src/knowledge/contract/search.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { Asked } from '../../../src/mcp/tool/tool.js'
 import { askAgentTool } from '../../../src/mcp/tools/ask-agent.js'
@@ -84,7 +84,7 @@ const chunk = { id: 'i', chunk_id: 'i:1of1:0to5', content: 'Hello', metadata: { 
 
 test('a search gives the chunks that fit, and passes its conditions on', async () => {
   const queries: KnowledgeQuery[] = []
-  const search: SearchKnowledge = async (_, query) => {
+  const search: SearchOnRecord = async (_, query) => {
     queries.push(query)
     return { chunks: [chunk, { ...chunk, content: 'x'.repeat(limits.mcpAnswerMaxBytes) }], position: 9 }
   }

@@ -215,7 +215,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
             ...(typeof relevance === 'number' && { minRelevance: relevance }),
             ...(typeof reranking === 'boolean' && { reranking }),
           },
-          { signal: call.gone },
+          { origin: call.origin(), purpose: 'search', signal: call.gone },
         )
         return json({ documents: chunks, ...searched })
       },

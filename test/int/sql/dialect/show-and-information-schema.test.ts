@@ -60,6 +60,7 @@ const shows: Case[] = [
       ['conversations'],
       ['messages'],
       ['database_queries'],
+      ['knowledge_searches'],
       ['erasures'],
       ['job_runs'],
       ['jobs_history'],

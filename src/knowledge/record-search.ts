@@ -1,0 +1,73 @@
+import type { StreamId } from '../../events/common.js'
+import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
+import { isProblem } from '../basics/errors.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { AskingModel, KnowledgeResult, ModelRole, SearchFor, SearchTokens } from './contract/search.js'
+
+const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
+
+const sum = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0))
+
+/** The models of providers that one search asks, and what they used. An uploaded one runs here, and is of no provider. */
+class AskedModels {
+  readonly #asked = new Map<ModelRole, SearchModel>()
+
+  readonly asking: AskingModel = async (role, { provider, model, host }, use) => {
+    const began = performance.now()
+    let tokens: SearchTokens = { input: null, output: null }
+    try {
+      return await use(({ input, output }) => (tokens = { input: sum(tokens.input, input), output: sum(tokens.output, output) }))
+    } finally {
+      if (provider !== 'onnx')
+        this.#asked.set(role, {
+          ...{ provider, model, host },
+          ...{ input_tokens: tokens.input, output_tokens: tokens.output, duration_ms: since(began) },
+        })
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#asked.size === 0
+  }
+
+  of(role: ModelRole): SearchModel | null {
+    return this.#asked.get(role) ?? null
+  }
+}
+
+/**
+ * Searches a knowledge base, and records the models of providers that were asked for it before anything is given, also if it fails. A search
+ * that asked nobody is not recorded.
+ *
+ * @throws Problem of the search; storage_failed, disk_full, busy
+ * @example await onRecord(ledger, base, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
+ */
+export const onRecord = async (
+  ledger: Ledger,
+  base: { stream: StreamId; version: number },
+  { origin, purpose }: SearchFor,
+  search: (asking: AskingModel) => Promise<KnowledgeResult>,
+): Promise<KnowledgeResult> => {
+  const began = performance.now()
+  const models = new AskedModels()
+  const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>): Promise<void> => {
+    if (models.isEmpty) return
+    const data: KnowledgeSearched = {
+      ...{ knowledge_base: base.stream, version: base.version, purpose },
+      ...{ embedding: models.of('embedding'), reranking: models.of('reranking') },
+      ...came,
+      duration_ms: since(began),
+    }
+    await ledger.execute({ type: 'RecordSearch', data }, origin)
+  }
+  let found: KnowledgeResult
+  try {
+    found = await search(models.asking)
+  } catch (error) {
+    // Only titles: a detail may repeat what was said.
+    await record({ read_at: null, chunks: 0, outcome: 'failed', error: isProblem(error) ? error.title : 'It was cut off' })
+    throw error
+  }
+  await record({ read_at: found.position, chunks: found.chunks.length, outcome: 'complete', error: null })
+  return found
+}

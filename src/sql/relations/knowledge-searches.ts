@@ -1,0 +1,42 @@
+import { recorded } from './answers.js'
+import { column, heldAt, nocase, type Relation } from './relation.js'
+
+const ofModel = (role: 'embedding' | 'reranking', what: string) => [
+  column(`${role}_provider`, 'VARCHAR', `Provider of the model that ${what}; empty where none was asked.`),
+  column(`${role}_model`, 'VARCHAR', 'Name of that model.'),
+  column(`${role}_host`, 'VARCHAR', 'Host that was called.'),
+  column(`${role}_input_tokens`, 'BIGINT', 'Tokens that it read, where its provider says.'),
+  column(`${role}_output_tokens`, 'BIGINT', 'Tokens that it wrote, where its provider says.'),
+  column(`${role}_ms`, 'DOUBLE', 'Milliseconds that it took.'),
+]
+
+const models = [...ofModel('embedding', 'made a vector of the question'), ...ofModel('reranking', 'ordered what was found')]
+
+export const knowledgeSearches: Relation = {
+  name: 'knowledge_searches',
+  about: 'Searches of knowledge bases that asked a model of a provider, other than those of agents: see log.answer_steps.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    column('project', 'VARCHAR', 'Project of the knowledge base, as it was named then.'),
+    column('knowledge_base', 'VARCHAR', 'Name of the knowledge base, as it was then.'),
+    column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
+    column('version', 'INTEGER', 'Version of the knowledge base whose settings counted.'),
+    column('purpose', 'VARCHAR', 'Why: search (REST, MCP), query (SQL), training, skill (a query of an agent) or evaluation.'),
+    column('read_at', 'BIGINT', 'Log position up to which was looked; empty where the search failed before.'),
+    ...models,
+    column('chunks', 'BIGINT', 'Chunks that were given.'),
+    column('outcome', 'VARCHAR', 'complete or failed.'),
+    column('error', 'VARCHAR', 'Why it failed.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds of the whole search.'),
+  ],
+  sql: `
+    SELECT s.position, s.recorded_at, s.actor, s.source, s.request, ${nocase('p.name')} AS project, ${nocase('k.name')} AS knowledge_base,
+      s.knowledge_base AS knowledge_base_id, s.version, s.purpose, s.read_at,
+      ${models.map(({ name }) => `s.${name}`).join(', ')},
+      s.chunks, s.outcome, s.error, s.duration_ms
+    FROM ledger.knowledge_searches AS s
+    LEFT JOIN ledger.knowledge_bases_history AS k ON k.stream = s.knowledge_base AND ${heldAt('k', 's.position')}
+    LEFT JOIN ledger.projects_history AS p ON p.stream = k.project AND ${heldAt('p', 's.position')}
+    WHERE s.position <= $position`,
+}
