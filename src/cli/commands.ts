@@ -175,13 +175,13 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   rerun: {
-    takes: '[answer]',
+    takes: '[answer or query]',
     most: 1,
     about: 'ask a recorded answer of an agent again, as it was or changed, and compare',
-    more: `The answer is an id or a position. Unless something is changed, the recorded exchanges are replayed, which calls nothing and must give the same bytes.
+    more: `The answer is an id or a position; a SELECT names several by its first column. Unless something is changed, the recorded exchanges are replayed, which calls nothing and must give the same bytes.
 The exit status is 0 if all answers are the same, 1 if one differs, 2 if one could not be asked again.`,
     options: {
-      query: 'the answers that the first column of this SELECT names',
+      query: 'the same SELECT, as an option',
       'agent-version': 'with this version of the agent',
       model: 'with this language model: name, or provider/name',
       'prompt-file': 'with the text of this file as the prompt_template',
@@ -191,11 +191,23 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
       json: 'print one JSON text for each agent',
       url,
     },
-    example: `mindledger rerun --query "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model ollama/llama3.2`,
+    example: `mindledger rerun "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model ollama/llama3.2`,
     run: async ({ config, values, rest, out }) => {
-      const [answer] = rest
-      const { query, model, replay, 'prompt-file': promptFile, 'as-of': asOf, 'live-tools': liveTools = false, json = false } = values
-      if ((answer === undefined) === (query === undefined)) throw new UsageError('rerun takes an answer, or --query: mindledger rerun 42')
+      const [named] = rest
+      // An id and a position have no blanks.
+      const isQuery = named !== undefined && /\s/.test(named.trim())
+      const {
+        query = isQuery ? named : undefined,
+        model,
+        replay,
+        'prompt-file': promptFile,
+        'as-of': asOf,
+        'live-tools': liveTools = false,
+        json = false,
+      } = values
+      const answer = isQuery ? undefined : named
+      if ((answer === undefined) === (query === undefined) || (isQuery && values.query !== undefined))
+        throw new UsageError('rerun takes an answer, or a query of answers: mindledger rerun 42')
       if (replay !== undefined && !['exchanges', 'tools', 'nothing'].includes(replay))
         throw new UsageError('--replay takes exchanges, tools or nothing')
       if (asOf !== undefined && asOf !== 'then') positive('as-of', asOf, 1)

@@ -247,7 +247,7 @@ describe('the command', () => {
   test('takes a query, which can only read', async () => {
     const [one, two] = [await asked('Way 0?'), await asked('Way 2?')]
     const query = `SELECT answer_id FROM log.answers WHERE position IN (${one}, ${two}) -- both`
-    const told = await commandHere(['rerun', '--query', query, '--json'], env())
+    const told = await commandHere(['rerun', query, '--json'], env())
     expect({ code: told.code, cases: (JSON.parse(told.out) as Rerun).cases.length }).toEqual({ code: 0, cases: 2 })
     expect(await commandHere(['rerun', '--query', 'DROP TABLE files.cars'], env())).toMatchObject({ code: 2, err: expect.any(String) })
     expect(await shop.run('SELECT count(*) FROM files.cars')).toEqual([[40]])
