@@ -93,15 +93,15 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const { scope, head, position, queries, only, db } = await readable(parts, asked, signal)
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
-  const model = await parts.modelOf(scope.agent.state)
   const fence = new Fence()
   const moment = position === head ? '' : String(position)
   const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
   const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
   const first = order.slice(0, limits.agentTablesDescribedMax)
+  const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describe))])
   const shown = fitting(
-    await Promise.all(first.map(describe)),
+    described,
     order.slice(first.length).map(({ path }) => nameInSql(path)),
   )
   const searched: Searched[] = []

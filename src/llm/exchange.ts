@@ -4,6 +4,9 @@ import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, retryAfterMs
 
 export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
 
+/** Why what is still open is closed at the end. A reason of its own costs less than the one that would be made each time. */
+const over = new Error('the exchange has ended')
+
 /** A time in which an exchange has to end, and the means to end it. */
 export class Stop {
   readonly #own = new AbortController()
@@ -42,7 +45,7 @@ export class Stop {
   end(): void {
     clearTimeout(this.#timer)
     this.#leave()
-    this.#own.abort()
+    this.#own.abort(over)
   }
 }
 

@@ -1,7 +1,18 @@
+import type { ChatMessage } from '../../llm/contract/language-model.js'
+
 const charsPerToken = 4
 
-/** About how many tokens a text has: a quarter of its characters, since each model counts in its own way. */
-export const estimateTokens = (text: string): number => Math.ceil(text.length / charsPerToken)
+/** About how many tokens so many characters are: a quarter of them, since each model counts in its own way. */
+export const tokensOf = (chars: number): number => Math.ceil(chars / charsPerToken)
+
+/** About how many tokens a text has. */
+export const estimateTokens = (text: string): number => tokensOf(text.length)
+
+/** The characters that a language model reads of a message: its text, and the uses of tools that it names. */
+export const charsOf = (message: ChatMessage): number => {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  return calls.reduce((sum, { id, tool, input }) => sum + id.length + tool.length + input.length, message.content.length)
+}
 
 /** The beginning of a text, with a mark where it was cut; whole characters only. */
 export const cutText = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max).toWellFormed()} …`)

@@ -5,7 +5,7 @@ import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage } from '../../
 import type { Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
-import { estimateTokens } from '../prompt/tokens.js'
+import { charsOf, estimateTokens, tokensOf } from '../prompt/tokens.js'
 import { exchange, type Exchanged } from './exchange.js'
 import type { ReserveTokens } from './token-budget.js'
 import type { ToolBook } from './tool-book.js'
@@ -47,6 +47,8 @@ const limit = (title: string, detail: string): Problem => new Problem('answer_li
 /** One answer: a conversation between a language model and its tools, until the model has said all, or a limit ends it. */
 export class AnswerRun {
   readonly #messages: ChatMessage[] = []
+  /** The characters of these messages: they are counted once, and not for each exchange. */
+  #chars = 0
   readonly #exchanges: Exchange[] = []
   readonly #tools: ToolUse[] = []
   readonly #steps: AnswerStep[] = []
@@ -107,7 +109,7 @@ export class AnswerRun {
       if (isLast) fresh.push({ role: 'user', content: answerNow })
       const { text, toolCalls } = await this.#ask(fresh)
       if (toolCalls.length === 0) return
-      this.#messages.push({ role: 'assistant', content: text, toolCalls })
+      this.#add({ role: 'assistant', content: text, toolCalls })
       if (isLast) break
       fresh = []
       for (const call of toolCalls) fresh.push(await this.#use(call))
@@ -115,12 +117,17 @@ export class AnswerRun {
     throw limit('Too many steps', `the language model still wanted tools after ${limits.agentStepsMax} steps (agentStepsMax)`)
   }
 
+  #add(message: ChatMessage): void {
+    this.#messages.push(message)
+    this.#chars += charsOf(message)
+  }
+
   /** Asks the language model once, with some messages more than before. */
   async #ask(fresh: readonly ChatMessage[]) {
     const { model, request, book, reserve, signal } = this.parts
-    this.#messages.push(...fresh)
+    for (const message of fresh) this.#add(message)
     const tools = book.descriptions
-    const read = estimateTokens(JSON.stringify([this.#messages, tools]))
+    const read = tokensOf(this.#chars + book.descriptionChars)
     if (this.#counted + read > limits.agentAnswerMaxTokens)
       throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
     const settle = await reserve(read + request.maxOutputTokens)

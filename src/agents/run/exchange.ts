@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { UnlessAborted } from '../../basics/concurrency/in-time.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
@@ -21,6 +21,9 @@ const tooManyCalls = (): Problem =>
     `the language model wanted more than ${limits.agentToolCallsMax} uses of tools at once (agentToolCallsMax)`,
   )
 
+/** Why an exchange is stopped that has ended. A reason of its own costs less than the one that would be made each time. */
+const over = new Error('the exchange has ended')
+
 type Said = { text: string; toolCalls: ToolCall[] }
 
 /** A text of a language model as it can be kept: without the characters that no event may have. */
@@ -42,11 +45,12 @@ export const exchange = async (
   const said: Said = { text: '', toolCalls: [] }
   let chars = 0
   const stop = new AbortController()
+  const waiting = new UnlessAborted(signal)
   const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
   try {
     for (;;) {
       // A model may not listen to the signal.
-      const next = await unlessAborted(parts.next(), signal)
+      const next = await waiting.for(parts.next())
       if (next.done === true) return { response: { ...said, ...next.value }, durationMs: performance.now() - began }
       const part = next.value
       if ('toolCall' in part) {
@@ -66,7 +70,8 @@ export const exchange = async (
     const failure: unknown = signal.aborted ? signal.reason : error
     return { response: { ...said, error: titleOf(failure) }, failure, durationMs: performance.now() - began }
   } finally {
-    stop.abort()
+    waiting.end()
+    stop.abort(over)
     // Not awaited: a model that hangs may never say that it has ended.
     void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
   }

@@ -40,6 +40,9 @@ const refusal = (detail: string): Problem => new Problem('answer_limit', 'No fur
  */
 export class ToolBook {
   readonly #byName: ReadonlyMap<string, Tool>
+  readonly descriptions: readonly ToolDescription[]
+  /** The characters that a language model reads of them. */
+  readonly descriptionChars: number
   readonly #known = new Map<string, ToolResult>()
   readonly #calls = new Map<string, number>()
   readonly #failures = new Map<string, number>()
@@ -52,10 +55,8 @@ export class ToolBook {
     private readonly fence: Fence,
   ) {
     this.#byName = new Map(tools.map((tool) => [tool.description.name, tool]))
-  }
-
-  get descriptions(): ToolDescription[] {
-    return [...this.#byName.values()].map(({ description }) => description)
+    this.descriptions = [...this.#byName.values()].map(({ description }) => description)
+    this.descriptionChars = JSON.stringify(this.descriptions).length
   }
 
   /** Uses a tool as a language model asks for it. @throws what is no refusal: the signal's reason, or a fault */

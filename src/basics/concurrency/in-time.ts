@@ -17,3 +17,33 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal, late = (
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
+
+/**
+ * Waits for one work after the other that takes no signal, each unless the signal comes first. It listens once for all of them, which for
+ * many short ones is most of the waiting.
+ *
+ * @example
+ * const waiting = new UnlessAborted(signal)
+ * try { while ((await waiting.for(parts.next())).done !== true) … } finally { waiting.end() }
+ */
+export class UnlessAborted {
+  #reject: (reason: unknown) => void = () => undefined
+  readonly #stop = () => this.#reject(this.signal.reason)
+
+  constructor(private readonly signal: AbortSignal) {
+    signal.addEventListener('abort', this.#stop, { once: true })
+  }
+
+  /** The result of a work; the one before has ended. The work itself goes on. @throws the reason of the signal */
+  for<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      if (this.signal.aborted) this.#stop()
+      work.then(resolve, reject)
+    })
+  }
+
+  end(): void {
+    this.signal.removeEventListener('abort', this.#stop)
+  }
+}

@@ -58,8 +58,8 @@ export const text = (type: string, body: string, more: More = {}): Reply => ({
 /** An answer that is produced while it is sent. */
 export const stream = (type: string, body: Stream, more: More = {}): Reply => ({ status: 200, type, body, ...more })
 
-/** Headers of server-sent events. The connection closes with them, so that a shutdown need not wait until it has been idle long enough. */
-export const eventHeaders: Headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
+/** Headers of server-sent events. */
+export const eventHeaders: Headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
 
 /** An answer without a body. */
 export const noContent: Reply = { status: 204 }

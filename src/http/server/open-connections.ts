@@ -40,6 +40,7 @@ export class OpenConnections {
   readonly #byAddress = new Map<string, Connections>()
   readonly #open = new WeakMap<Socket, Connection>()
   #count = 0
+  #isStopping = false
 
   constructor(private readonly bounds: ConnectionBounds) {}
 
@@ -81,14 +82,17 @@ export class OpenConnections {
     response.once('close', () => {
       if (connection.request !== request) return
       connection.request = undefined
+      // Node would wait until it has been idle for long enough.
+      if (this.#isStopping) socket.end()
       // It waits again, behind the connections that were already waiting.
       if (ofAddress.delete(socket)) ofAddress.set(socket, connection)
     })
     return true
   }
 
-  /** Closes those without a request, also those that never had one: nothing is lost with them. */
+  /** Closes those without a request, also those that never had one: nothing is lost with them. The others are closed with their answers. */
   closeIdle(): void {
+    this.#isStopping = true
     for (const ofAddress of this.#byAddress.values())
       for (const connection of ofAddress.values()) if (isIdle(connection)) connection.socket.destroy()
   }
