@@ -37,3 +37,13 @@ export const useLoaded = <T>(
   }, [...inputs, tries.value])
   return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
 }
+
+/** Asks again some time after what was asked for came, however long that took. */
+export const useRepeated = <T>(loaded: ReadonlySignal<Loaded<T>>, reload: () => void, everyMs: number): void => {
+  const { isLoading } = loaded.value
+  useEffect(() => {
+    if (isLoading) return undefined
+    const timer = setTimeout(reload, everyMs)
+    return () => clearTimeout(timer)
+  }, [isLoading])
+}

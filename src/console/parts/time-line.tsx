@@ -5,6 +5,9 @@ import type uPlot from 'uplot'
 export type Series = { seconds: readonly number[]; values: readonly number[] }
 
 const height = 120
+/** The time of day of the reader. */
+const timeText = (seconds: number): string => new Date(seconds * 1_000).toLocaleTimeString('en-GB')
+
 /** The time that is shown at least. */
 const leastSeconds = 60
 
@@ -36,7 +39,10 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
             x: { range: (_, first, last) => [first, Math.max(last, first + leastSeconds)] },
             y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
           },
-          axes: [axis, { ...axis, size: 74, values: (_, ticks) => ticks.map(text) }],
+          axes: [
+            { ...axis, space: 80, values: (_, ticks) => ticks.map(timeText) },
+            { ...axis, size: 74, values: (_, ticks) => ticks.map(text) },
+          ],
           series: [{}, { stroke: style.outlineColor, width: 2, points: { show: false } }],
         },
         [[...newest.current.seconds], [...newest.current.values]],

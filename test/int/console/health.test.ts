@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
+import { openPage } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
 
 const at = startConsole(undefined, { VAULT_KEY: 'ab'.repeat(32) })
@@ -34,4 +35,13 @@ test('health draws its lines, and tells of limits that were hit and of settings'
       .getByText('set by the environment')
       .waitFor()
   })
+})
+
+test('a run of a job is shown without looking again', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/health')
+  await page.getByText('No job has run.').waitFor()
+  await sql(at.url, 'CREATE JOB once (SELECT 1) START now')
+  await page.getByRole('region', { name: 'The last runs of jobs' }).getByRole('link', { name: 'mindsdb.once' }).waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
 })

@@ -1,15 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { json, request } from '../../api/request.js'
-import { select, type Value } from '../../api/sql.js'
-import { pathOfResource } from '../../basics/kinds.js'
-import { useLoaded } from '../../basics/loading.js'
-import { hrefOf } from '../../basics/place.js'
+import { useLoaded, useRepeated } from '../../basics/loading.js'
 import { Listing } from '../../parts/listing.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Shares } from '../../parts/shares.js'
 import { TimeLine } from '../../parts/time-line.js'
 import { bytesText, countText } from '../../parts/value.js'
+import { JobRuns } from './job-runs.js'
 
 type Part = { ready: boolean; reason?: string }
 type Readiness = {
@@ -80,42 +77,39 @@ const Lines = ({ looks }: { looks: readonly Look[] }) => {
   )
 }
 
-const runsMax = 20
-
-type Run = { project: string; job: string; started_at: string; outcome: string; error: string | null } & Record<string, Value>
-
-const JobRuns = () => {
-  const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<Run>({
-        query: `SELECT project, job, started_at, outcome, error FROM log.job_runs ORDER BY position DESC LIMIT ${runsMax}`,
-        signal,
-      }),
-    [],
-  )
-  const { value, error } = loaded.value
+/** Work that waits and that is under way, and the processes that do it. */
+const Work = ({ metrics }: { metrics: readonly Metric[] }) => {
+  const count = (name: string) => sumOf(metrics, `mindledger_${name}`)
+  const waiting = [count('log_queued_commands'), count('sql_waiting_queries'), count('trainings_waiting')] as const
+  const running = [count('sql_running_queries'), count('trainings_running')] as const
+  const restarts = count('analytics_restarts_total')
   return (
-    <section aria-label="Runs of jobs">
-      <h2>Runs of jobs</h2>
-      {error && <Refusal error={error} again={reload} />}
-      {!value && !error && <Busy />}
-      {value?.length === 0 && <p class="quiet">No job has run.</p>}
-      {value && value.length > 0 && (
-        <ul class="newest">
-          {value.map(({ project, job, started_at, outcome, error: why }, i) => (
-            <li key={i}>
-              <a href={hrefOf(pathOfResource('job', project, job))}>
-                {project}.{job}
-              </a>{' '}
-              <span class={outcome === 'error' || outcome === 'interrupted' ? 'bad' : 'quiet'}>{outcome}</span>{' '}
-              <span class="quiet">
-                {started_at.slice(0, 19)} {why}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
+    <>
+      <li class="card">
+        <strong>Queue</strong>
+        <span class="count">{countText(waiting.reduce((sum, one) => sum + one, 0))}</span>
+        <span class="quiet">
+          wait: {countText(waiting[0])} commands, {countText(waiting[1])} queries, {countText(waiting[2])} trainings
+        </span>
+      </li>
+      <li class="card">
+        <strong>Under way</strong>
+        <span class="count">{countText(running.reduce((sum, one) => sum + one, 0))}</span>
+        <span class="quiet">
+          {countText(running[0])} queries, {countText(running[1])} trainings
+        </span>
+      </li>
+      <li class="card">
+        <strong>Server process</strong>
+        <span class="count">{bytesText(sumOf(metrics, 'process_resident_memory_bytes'))}</span>
+        <span class="quiet">of memory</span>
+      </li>
+      <li class="card">
+        <strong>SQL process</strong>
+        <span class="count">{bytesText(count('analytics_resident_memory_bytes'))}</span>
+        <span class="quiet">of memory{restarts === 0 ? '' : `, started again ${countText(restarts)} times`}</span>
+      </li>
+    </>
   )
 }
 
@@ -182,10 +176,7 @@ export default () => {
     looks.value = [...looks.peek(), look].slice(-keptMax)
     return found
   }, [])
-  useEffect(() => {
-    const timer = setInterval(reload, lookEveryMs)
-    return () => clearInterval(timer)
-  }, [])
+  useRepeated(loaded, reload, lookEveryMs)
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
@@ -212,9 +203,10 @@ export default () => {
           <span class="count">{bytesText(disk.total)}</span>
           <span class="quiet">{bytesText(disk.free)} free</span>
         </li>
+        <Work metrics={metrics} />
       </ul>
       <Lines looks={looks.value} />
-      <JobRuns />
+      <JobRuns everyMs={lookEveryMs} />
       <LimitsHit metrics={metrics} />
       <h2>Disk by kind</h2>
       <dl class="fields">
