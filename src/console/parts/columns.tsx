@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Column } from '../api/sql.js'
-import { countText, shown } from './value.js'
+import { countText, figure, shown } from './value.js'
 import type { ColumnSummary } from './summary.js'
 
 const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
@@ -14,8 +14,6 @@ const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
     </svg>
   )
 }
-
-const number = (value: number): string => (Number.isInteger(value) ? countText(value) : value.toPrecision(5))
 
 type Props = {
   summaries: readonly ColumnSummary[]
@@ -39,7 +37,7 @@ export const Columns = ({ summaries, rows, action }: Props) => (
         </p>
         {mean !== undefined ? (
           <p>
-            {number(Number(least))} to {number(Number(greatest))}, mean {number(mean)}
+            {figure(Number(least))} to {figure(Number(greatest))}, mean {figure(mean)}
           </p>
         ) : (
           <ol class="frequent">

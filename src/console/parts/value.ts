@@ -23,3 +23,12 @@ export const countText = (count: number): string => count.toLocaleString('en')
 
 /** @example percentText(0.257) // '26 %' */
 export const percentText = (share: number): string => `${Math.round(100 * share)} %`
+
+/** @example msText(2_913) // '2.9 s' */
+export const msText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
+
+/** A number to read: whole where it is large, else with four digits that say something. @example figure(12_345.6) // '12,346' */
+export const figure = (value: number | null): string => {
+  if (value === null) return ''
+  return Math.abs(value) >= 1_000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))
+}

@@ -5,9 +5,9 @@ import { asApiError } from '../../basics/loading.js'
 import { changeQuery, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Shares } from '../../parts/shares.js'
-import { shown } from '../../parts/value.js'
+import { figure, shown } from '../../parts/value.js'
 import { useInputs, rowOf, type Input } from './inputs.js'
-import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
+import type { ModelName, ModelRecord, Report } from './reports.js'
 
 type Explanation = {
   confidence: number | null
@@ -105,11 +105,12 @@ const Answer = ({ target, predicted }: { target: string; predicted: Predicted })
         <>
           <h3>What each input added</h3>
           <p class="quiet">
-            It begins at {figure(contributions.base)} ({contributions.scale}). {contributions.method}.
+            It begins at {figure(contributions.base)} ({contributions.scale}). Found by {contributions.method}.
           </p>
           <Shares
             label="Contributions"
             shares={Object.entries(contributions.inputs)
+              .filter(([, added]) => added !== 0)
               .toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a))
               .slice(0, 20)
               .map(([name, added]) => ({ name, value: added, text: `${added > 0 ? '+' : ''}${figure(added)}` }))}

@@ -1,8 +1,8 @@
 import { Listing } from '../../parts/listing.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
-import { countText } from '../../parts/value.js'
-import { figure, type Report } from './reports.js'
+import { countText, figure } from '../../parts/value.js'
+import type { Report } from './reports.js'
 import { Residuals } from './residuals.js'
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
@@ -29,7 +29,7 @@ const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
       <table class="list measured">
         <thead>
           <tr>
-            <th scope="col">Actual, below: predicted, right</th>
+            <th scope="col">true ↓, predicted →</th>
             {classes.map((name) => (
               <th key={name} scope="col" class="right">
                 {name}

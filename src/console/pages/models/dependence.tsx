@@ -59,7 +59,7 @@ const Picture = ({ points, input, label }: { points: readonly Point[]; input: In
       if (input.form === 'number')
         return plot.plot({
           ...all,
-          x: { label: input.name },
+          x: { label: input.name, ...(input.type === 'integer' && points.length <= 12 && { ticks: points.map(({ x }) => Number(x)) }) },
           y: { label },
           marks: [plot.lineY(points, { x: 'x', y: 'y', strokeWidth: 2, ...colour })],
         })

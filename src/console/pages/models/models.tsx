@@ -3,7 +3,7 @@ import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { figure } from './reports.js'
+import { figure } from '../../parts/value.js'
 
 type Listed = {
   name: string

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { json, type ApiError } from '../../api/request.js'
+import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
@@ -8,61 +7,16 @@ import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basic
 import { pathOfResource } from '../../basics/kinds.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Tabs } from '../../parts/tabs.js'
+import { figure } from '../../parts/value.js'
 import { Attempt } from './attempt.js'
 import { Card } from './card.js'
 import { Dependence } from './dependence.js'
 import { Forecast } from './forecast.js'
-import { figure, isUnderWay, loadModel, loadReport, loadVersions, type ModelName, type ModelRecord } from './reports.js'
+import { Progress } from './progress.js'
+import { isUnderWay, loadModel, loadReport, type ModelName, type ModelRecord } from './reports.js'
 import { Since } from './since.js'
 import { Versions } from './versions.js'
 import './style.css'
-
-const lookEveryMs = 700
-
-/** How far a training is. It looks again until that is over. */
-const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
-  const tries = useSignal(0)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const { loaded } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model, tries.value])
-  const job = loaded.value.value?.find((one) => one.version === version)
-  useEffect(() => {
-    if (job && !isUnderWay(job.status)) {
-      ended()
-      return undefined
-    }
-    const timer = setTimeout(() => (tries.value += 1), lookEveryMs)
-    return () => clearTimeout(timer)
-  }, [loaded.value])
-  const cancel = async () => {
-    try {
-      await json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} })
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
-  const [done, total] = [Number(job?.done ?? NaN), Number(job?.total ?? NaN)]
-  const isMeasured = total > 0 && done >= 0
-  return (
-    <section class="notice" aria-label="Training">
-      <p role="status">
-        Version {version} is {job?.status ?? 'training'}
-        {job?.current_phase === null || job === undefined ? '' : `: ${job.current_phase}`}
-      </p>
-      <div class="row">
-        <progress aria-label="Progress of this phase" {...(isMeasured && { value: done, max: total })} />
-        {isMeasured && (
-          <span>
-            {figure(done)} of {figure(total)}
-          </span>
-        )}
-        <button type="button" onClick={() => void cancel()}>
-          Cancel the training
-        </button>
-      </div>
-      {error.value && <Refusal error={error.value} />}
-    </section>
-  )
-}
 
 /** Trains a next version as the last one was trained. */
 const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
@@ -86,6 +40,7 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
   )
 }
 
+/** What is known of a version whose training came to its end. */
 const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; reload: () => void }) => {
   const at = momentShown()
   const { loaded } = useLoaded((signal) => loadReport(of, record.version, at, signal), [of.project, of.model, record.version, at])
@@ -182,7 +137,8 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           }}
         />
       )}
-      {record && !isUnderWay(record.status) && <Shown of={of} record={record} reload={reload} />}
+      {record?.status === 'complete' && <Shown of={of} record={record} reload={reload} />}
+      {record?.status === 'error' && <Versions of={of} changed={reload} />}
     </>
   )
 }

@@ -123,7 +123,3 @@ export const loadVersions = async (
     .map((job, i) => ({ ...job, active: records[i]?.active === true, accuracy: records[i]?.accuracy ?? null }))
     .toSorted((a, b) => b.version - a.version)
 }
-
-/** A number to read: at most four digits that say something. */
-export const figure = (value: number | null): string =>
-  value === null ? '' : Number.isInteger(value) ? value.toLocaleString('en') : String(Number(value.toPrecision(4)))

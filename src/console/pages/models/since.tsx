@@ -5,10 +5,10 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
-import { countText, percentText } from '../../parts/value.js'
+import { countText, figure, percentText } from '../../parts/value.js'
 import { againstPredicted } from './against-predicted.js'
 import { loadDrift } from './drift.js'
-import { figure, type ModelName, type ModelRecord, type Report } from './reports.js'
+import type { ModelName, ModelRecord, Report } from './reports.js'
 
 type Accuracy = {
   version: number
@@ -132,6 +132,7 @@ const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; re
     <>
       <Shares
         label="Distance of each input from the training"
+        whole={1}
         shares={value.drift.slice(0, 40).map(({ column, distance, about }) => ({
           name: column,
           value: distance,

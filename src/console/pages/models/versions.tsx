@@ -4,7 +4,8 @@ import { quoted, run } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
-import { figure, loadReport, loadVersions, type ModelName, type VersionListed } from './reports.js'
+import { figure } from '../../parts/value.js'
+import { loadReport, loadVersions, type ModelName, type VersionListed } from './reports.js'
 
 /** What was measured of two versions, side by side. */
 const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {

@@ -1,0 +1,80 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { json, type ApiError } from '../../api/request.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
+import { Refusal } from '../../parts/notice.js'
+import { figure } from '../../parts/value.js'
+import { isUnderWay, loadVersions, type ModelName, type VersionListed } from './reports.js'
+
+const lookEveryMs = 700
+
+/** Where a phase was when it was first seen. */
+type Begun = { phase: string | null; at: number; done: number }
+
+/** Seconds that are left of a phase at the pace that was seen; undefined as long as there is none. */
+const secondsLeft = ({ at, done }: Begun, now: { at: number; done: number; total: number }): number | undefined => {
+  const pace = (now.done - done) / (now.at - at)
+  return pace > 0 && Number.isFinite(pace) ? (now.total - now.done) / pace / 1_000 : undefined
+}
+
+/** How long the last version took that was trained to its end. */
+const lastTook = (versions: readonly VersionListed[]): string => {
+  const last = versions.find(({ seconds }) => seconds !== null)
+  return last ? ` Version ${last.version} took ${figure(last.seconds)} s in all.` : ''
+}
+
+/** How far a training is, and what is left. It looks again until that is over. */
+export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
+  const tries = useSignal(0)
+  const error = useSignal<ApiError | undefined>(undefined)
+  const begun = useRef<Begun | undefined>(undefined)
+  const { loaded } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model, tries.value])
+  const versions = loaded.value.value ?? []
+  const job = versions.find((one) => one.version === version)
+  useEffect(() => {
+    if (job && !isUnderWay(job.status)) {
+      ended()
+      return undefined
+    }
+    const timer = setTimeout(() => (tries.value += 1), lookEveryMs)
+    return () => clearTimeout(timer)
+  }, [loaded.value])
+  const cancel = async () => {
+    try {
+      await json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} })
+    } catch (refused) {
+      error.value = asApiError(refused)
+    }
+  }
+  const [done, total] = [Number(job?.done ?? NaN), Number(job?.total ?? NaN)]
+  const isMeasured = total > 0 && done >= 0
+  const now = { at: performance.now(), done, total }
+  if (isMeasured && job && begun.current?.phase !== job.current_phase) begun.current = { phase: job.current_phase, ...now }
+  const left = isMeasured && begun.current ? secondsLeft(begun.current, now) : undefined
+  return (
+    <section class="notice" aria-label="Training">
+      <p role="status">
+        Version {version} is {job?.status ?? 'training'}
+        {job?.current_phase === null || job === undefined ? '' : `: ${job.current_phase}`}
+      </p>
+      <div class="row">
+        <progress aria-label="Progress of this phase" {...(isMeasured && { value: done, max: total })} />
+        {isMeasured && (
+          <span>
+            {figure(done)} of {figure(total)}
+          </span>
+        )}
+        <button type="button" onClick={() => void cancel()}>
+          Cancel the training
+        </button>
+      </div>
+      <p class="quiet">
+        {left === undefined
+          ? 'How long this phase takes is not known yet.'
+          : `About ${Math.max(1, Math.round(left))} s are left of this phase.`}
+        {lastTook(versions)}
+      </p>
+      {error.value && <Refusal error={error.value} />}
+    </section>
+  )
+}
