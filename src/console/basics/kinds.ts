@@ -83,6 +83,13 @@ export const pathOfResource = (kind: string, project: string | null, name: strin
 export const apiPathOf = ({ plural, isInProject }: KindInfo, project: string, name: string): string =>
   isInProject ? `projects/${encodeURIComponent(project)}/${plural}/${encodeURIComponent(name)}` : `${plural}/${encodeURIComponent(name)}`
 
+/** Where one of a kind is made: a file is uploaded, a model trained, and a database tried first. */
+export const placeToMake = ({ kind }: KindInfo): string =>
+  ({ file: '/', model: '/models/new', database: '/connect' })[kind] ?? pathOf('new', kind)
+
+/** Whether a form of the API's own document makes one. */
+export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && kind !== 'model'
+
 export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
 
 /** A resource as the log's own table lists it. */

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { createRef } from 'preact'
-import { kindNamed, listResources, pathOfResource } from '../basics/kinds.js'
-import { sections } from './pages.js'
-import { hrefOf, momentShown } from '../basics/place.js'
+import { isMadeByForm, kinds, listResources, pathOfResource } from '../basics/kinds.js'
+import { otherPages, sections } from './pages.js'
+import { hrefOf, momentShown, pathOf } from '../basics/place.js'
 
 type Target = { name: string; about: string; href: string }
 
@@ -14,19 +14,26 @@ const chosen = signal(0)
 /** How many are shown; more words find the others. */
 const shownMax = 30
 
-const pages = (): Target[] => sections.map(({ path, name }) => ({ name, about: 'page', href: hrefOf(path) }))
+const pages = (): Target[] => [...sections, ...otherPages].map(({ path, name }) => ({ name, about: 'page', href: hrefOf(path) }))
+
+const lists = (): Target[] => [
+  ...kinds.map(({ kind, title }) => ({ name: title, about: 'list', href: hrefOf(pathOf('resources', kind)) })),
+  ...kinds
+    .filter(isMadeByForm)
+    .map(({ kind }) => ({ name: `New ${kind.replace('_', ' ')}`, about: 'form', href: hrefOf(pathOf('new', kind)) })),
+]
 
 const found = computed<Target[]>(() => {
   const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
   const fits = ({ name, about }: Target) => words.every((word) => `${name} ${about}`.toLowerCase().includes(word))
-  return [...pages(), ...resources.value].filter(fits).slice(0, shownMax)
+  return [...pages(), ...resources.value, ...lists()].filter(fits).slice(0, shownMax)
 })
 
 const loadResources = async (): Promise<void> => {
   // Without them the pages are found.
   const all = await listResources(momentShown(), new AbortController().signal).catch(() => [])
   resources.value = all.map(({ kind, project, name }) => {
-    const word = kindNamed(kind)?.title.toLowerCase() ?? kind
+    const word = kind === 'database' ? 'connection' : kind.replace('_', ' ')
     return { name, about: project === null ? word : `${word} of ${project}`, href: hrefOf(pathOfResource(kind, project, name)) }
   })
 }

@@ -52,7 +52,7 @@ export const pageAt = (path: string): { page: Page; params: Record<string, strin
   return undefined
 }
 
-/** What the navigation shows, and what the jump menu finds by name. */
+/** What the navigation shows; the jump menu finds these, too. */
 export const sections = [
   { path: '/', name: 'Home', icon: 'home' },
   { path: '/query', name: 'Query', icon: 'query' },
@@ -62,4 +62,12 @@ export const sections = [
   { path: '/events', name: 'Events', icon: 'events' },
   { path: '/audit', name: 'Audit', icon: 'audit' },
   { path: '/health', name: 'Health', icon: 'health' },
+] as const
+
+/** Pages that the jump menu finds beside those and the lists of each kind. */
+export const otherPages = [
+  { path: '/answers', name: 'Answers of agents' },
+  { path: '/compare', name: 'Compare two moments' },
+  { path: '/models/new', name: 'Train a model' },
+  { path: '/connect', name: 'Connect a database' },
 ] as const

@@ -55,7 +55,9 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
   await page.getByText('150 of 300 rows').waitFor()
   const { page: other, misdeeds: others } = await openPage(at.browser, at.url, new URL(page.url()).hash)
   await other.getByRole('button', { name: 'Run' }).click()
-  await other.getByText('300 rows').waitFor()
+  await other.getByText('150 of 300 rows').waitFor()
+  await other.locator('[aria-sort=descending]').waitFor()
+  expect((await other.locator('.grid-row').first().innerText()).split(/\s+/)).toContain('north')
   await other.getByRole('tab', { name: 'Columns' }).click()
   await other.getByText('2 distinct').waitFor()
   expect([misdeeds, others]).toEqual([

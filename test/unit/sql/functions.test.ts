@@ -1,5 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '../../support/cli.js'
 import { isEngineSetting } from '../../../src/sql/statements/client/settings.js'
 import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/function-lists.js'
 
@@ -25,6 +28,14 @@ test('no list names a function that does not exist', async () => {
 
 test('nothing refused is allowed', () => {
   expect([...functionLists.refused].filter((name) => functionLists.values.has(name) || functionLists.rows.has(name))).toEqual([])
+})
+
+test('the editor of the console proposes only functions that are answered', () => {
+  const source = readFileSync(join(repository, 'src/console/pages/query/functions.ts'), 'utf8')
+  const [, proposed = ''] = /`([^`]*)`/.exec(source) ?? []
+  const names = proposed.split(/\s+/).filter((name) => name !== '')
+  expect(names.length).toBeGreaterThan(100)
+  expect(names.filter((name) => !functionLists.values.has(name))).toEqual([])
 })
 
 test('every setting of the installed DuckDB is known, and what clients set for themselves is none of them', async () => {

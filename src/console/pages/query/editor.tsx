@@ -1,4 +1,4 @@
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { autocompletion, closeBrackets, closeBracketsKeymap, completeFromList, completionKeymap, ifNotIn } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { MySQL, sql, type SQLNamespace } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -10,6 +10,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, pl
 import { tags } from '@lezer/highlight'
 import { useSignalEffect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { functions } from './functions.js'
 
 /** Where a statement is wrong: places from 1, as the service counts them. */
 export type Fault = { line: number; column: number; message: string }
@@ -21,6 +22,14 @@ type Props = {
   schema: SQLNamespace
   fault: Fault | undefined
 }
+
+/** Proposes functions where a name may stand alone. */
+const functionNames = MySQL.language.data.of({
+  autocomplete: ifNotIn(
+    ['QuotedIdentifier', 'String', 'LineComment', 'BlockComment', '.'],
+    completeFromList(functions.map((label) => ({ label, type: 'function' }))),
+  ),
+})
 
 /** Colours come from the page, so that they follow its theme. */
 const colours = HighlightStyle.define([
@@ -81,6 +90,7 @@ export const Editor = ({ text, onRun, schema, fault }: Props) => {
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
         language.current.of(words()),
+        functionNames,
         placeholder('SELECT … (Ctrl Enter runs it)'),
         EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true' }),
         EditorView.updateListener.of((update) => {

@@ -1,4 +1,5 @@
 import { Empty } from '../../parts/notice.js'
+import { msText } from '../../parts/value.js'
 import { forgetAll, past } from './past.js'
 
 /** The statements that were run in this browser, the newest first. */
@@ -14,7 +15,7 @@ export const PastList = ({ choose }: { choose: (sql: string, db: string) => void
               <code>{sql}</code>
             </button>
             <span class="quiet">
-              {ok ? `${ms} ms` : 'refused'} · {at.slice(0, 16).replace('T', ' ')}
+              {ok ? msText(ms) : 'refused'} · {at.slice(0, 16).replace('T', ' ')}
             </span>
           </li>
         ))}

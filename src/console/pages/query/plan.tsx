@@ -41,8 +41,8 @@ export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: str
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
-  if (!value) return <Busy />
-  if (value.length === 0) return <Empty title="Write a statement first" />
+  if (bare === '') return <Empty title="Write a statement first" />
+  if (!value || value.length === 0) return <Busy />
   return (
     <div class="plan">
       {sectionsOf(value).map(([section, text]) => (

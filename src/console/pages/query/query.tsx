@@ -11,6 +11,7 @@ import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import { Tabs } from '../../parts/tabs.js'
 import { shown } from '../../parts/value.js'
 import { Answers } from './answers.js'
+import { asItComes, readArrangement, readGiven, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
 import { download, fileFormats } from './download.js'
 import { Editor, type Fault } from './editor.js'
@@ -57,11 +58,10 @@ export default () => {
   const text = useSignal('')
   const answers = useMemo(() => new Answers(), [])
   const running = answers.of(chosen.value)
-  const values = useSignal<Record<string, string>>({})
+  const values = readGiven(query)
   const view = query.get('view') ?? 'rows'
-  const sort = useSignal<{ by: number | undefined; descending: boolean }>({ by: undefined, descending: false })
-  const filter = useSignal('')
-  const isDryRun = useSignal(false)
+  const { filter, by, descending } = readArrangement(query)
+  const isDryRun = query.get('dry') === '1'
   const arranged = useSignal(0)
   const failure = useSignal<unknown>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
@@ -90,48 +90,44 @@ export default () => {
   })
   useEffect(() => () => answers.cancelAll(), [])
 
-  const arrangeAnew = () => {
-    sort.value = { by: undefined, descending: false }
-    filter.value = ''
-  }
   const show = ({ sql, db: of }: Pick<Sheet, 'sql' | 'db'>, { id }: Partial<Sheet> = {}) => {
     if (id !== undefined) chosen.value = id
     ours.current = sql
     text.value = sql
-    arrangeAnew()
-    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined })
+    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined, ...asItComes })
   }
 
-  const given = (): Record<string, Value> => Object.fromEntries(parameters.map((name) => [name, valueOf(values.value[name] ?? '')]))
+  const given = (): Record<string, Value> => Object.fromEntries(parameters.map((name) => [name, valueOf(values[name] ?? '')]))
 
   const runText = async () => {
     const sql = text.value.trim()
     if (sql === '') return
+    // What another statement was filtered and sorted by is not meant for this one.
+    const arrangement = text.value === sent ? {} : { filter: undefined, sort: undefined }
     ours.current = text.value
-    changeQuery({ sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }, { replace: false })
+    const next = { sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }
+    changeQuery({ ...next, ...arrangement }, { replace: false })
     write({ sql: text.value, db })
-    arrangeAnew()
     const began = performance.now()
     const params = given()
-    await running.run({ query: sql, db, at, dryRun: isDryRun.value, ...(parameters.length > 0 && { params }) })
+    await running.run({ query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) })
     const ok = running.outcome.value.type !== 'error'
     note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
   }
 
-  useSignalEffect(() => {
-    const { by, descending } = sort.value
-    const wanted = filter.value
-    const now = answers.of(chosen.value).outcome.peek()
-    if (now.type !== 'table') return
+  const store = outcome.type === 'table' ? outcome.store : undefined
+  const isWhole = outcome.type === 'table' && outcome.isWhole
+  const isPlanned = outcome.type === 'table' && outcome.isDryRun
+  // Again when all rows are there: those that came later are among them then.
+  useEffect(() => {
+    if (!store || isPlanned || store.columns.length <= (by ?? -1)) return
     const aborting = new AbortController()
-    now.store.arrange({ filter: wanted, by, descending }, aborting.signal).then(
+    store.arrange({ filter, by, descending }, aborting.signal).then(
       () => (arranged.value = arranged.peek() + 1),
       () => undefined,
     )
     return () => aborting.abort()
-  })
-
-  const store = outcome.type === 'table' ? outcome.store : undefined
+  }, [store, isWhole, filter, by, descending])
   const isRunning = running.isRunning
   return (
     <div class="query">
@@ -162,7 +158,11 @@ export default () => {
           </select>
         </label>
         <label class="inline" title="Shows the events that a statement which writes would record">
-          <input type="checkbox" checked={isDryRun.value} onChange={({ currentTarget }) => (isDryRun.value = currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={isDryRun}
+            onChange={({ currentTarget }) => changeQuery({ dry: currentTarget.checked ? '1' : undefined })}
+          />
           <span>Dry run</span>
         </label>
         {fileFormats.map((format) => (
@@ -186,8 +186,8 @@ export default () => {
             <label key={name}>
               :{name}
               <input
-                value={values.value[name] ?? ''}
-                onInput={({ currentTarget }) => (values.value = { ...values.value, [name]: currentTarget.value })}
+                value={values[name] ?? ''}
+                onInput={({ currentTarget }) => changeQuery({ given: JSON.stringify({ ...values, [name]: currentTarget.value }) })}
               />
             </label>
           ))}
@@ -203,10 +203,10 @@ export default () => {
       <div class="answer">
         <div class="tools">
           <Status outcome={outcome} />
-          {store && (
+          {store && !isPlanned && (
             <label class="inline">
               <span>Filter</span>
-              <input type="search" value={filter.value} onInput={({ currentTarget }) => (filter.value = currentTarget.value)} />
+              <input type="search" value={filter} onInput={({ currentTarget }) => changeQuery({ filter: currentTarget.value })} />
             </label>
           )}
         </div>
@@ -227,10 +227,14 @@ export default () => {
           ) : view === 'plan' ? (
             <Plan sql={text.value} db={db} at={at} params={given()} />
           ) : store === undefined ? (
-            outcome.type === 'none' && (
+            outcome.type === 'none' ? (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
+            ) : outcome.type === 'ok' ? (
+              <Empty title="Done">This statement answers no rows.</Empty>
+            ) : (
+              outcome.type === 'running' && <Busy what="Waiting for the first rows" />
             )
-          ) : outcome.type === 'table' && outcome.isDryRun ? (
+          ) : isPlanned ? (
             <PlannedEvents events={plannedIn(store)} />
           ) : view === 'columns' ? (
             <Columns summaries={running.summaries.value} rows={store.total} />
@@ -244,8 +248,8 @@ export default () => {
             <Grid
               store={store}
               version={(outcome.type === 'table' ? outcome.version : 0) + arranged.value}
-              sort={sort.value}
-              onSort={(by) => (sort.value = { by, descending: sort.value.by === by && !sort.value.descending })}
+              sort={{ by, descending }}
+              onSort={(column) => changeQuery({ sort: sortText(column, by === column && !descending) })}
               label="Rows of the answer"
             />
           )}

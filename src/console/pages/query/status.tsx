@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../parts/value.js'
+import { bytesText, countText, msText } from '../../parts/value.js'
 import { answerMaxBytes } from './rows.js'
 import type { Outcome } from './running.js'
 
@@ -8,7 +8,7 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type === 'ok')
     return (
       <p role="status">
-        Done{outcome.affected === null ? '' : `: ${countText(outcome.affected)} rows`}, in {Math.round(outcome.ms)} ms.
+        Done{outcome.affected === null ? '' : `: ${countText(outcome.affected)} rows`}, in {msText(outcome.ms)}.
       </p>
     )
   if (outcome.type !== 'table') return null
@@ -24,7 +24,8 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
     <p role="status">
       {left}
       {countText(store.total)} {store.total === 1 ? 'row' : 'rows'}
-      {isWhole ? '' : ' so far'} · first after {Math.round(firstMs)} ms{isWhole ? `, all after ${Math.round(ms)} ms` : ''}
+      {isWhole ? '' : ' so far'} · first after {msText(firstMs)}
+      {isWhole ? `, all after ${msText(ms)}` : ''}
       {isCut && store.isFull ? ` · cut off at ${bytesText(answerMaxBytes)}: select less, or download it` : isCut ? ' · cancelled' : ''}
     </p>
   )

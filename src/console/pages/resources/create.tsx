@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
 import { select } from '../../api/sql.js'
-import { kindNamed, pathOfResource } from '../../basics/kinds.js'
+import { isMadeByForm, kindNamed, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
@@ -15,6 +15,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
   const { loaded, reload } = useLoaded(
     async (signal) =>
       info &&
+      isMadeByForm(info) &&
       Promise.all([
         bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
         select<{ name: string }>({ query: `SELECT name FROM log.resources WHERE kind = 'project' ORDER BY name LIMIT 10000`, signal }),
@@ -22,6 +23,12 @@ export default ({ params: { kind = '' } }: PageProps) => {
     [kind],
   )
   if (!info) return <Empty title={`There is no kind ${kind}`} />
+  if (!isMadeByForm(info))
+    return (
+      <Empty title={`${info.title} are not made by a form`}>
+        <a href={hrefOf(placeToMake(info))}>Make one</a>
+      </Empty>
+    )
   const { value, error } = loaded.value
   const path = info.isInProject ? `projects/${encodeURIComponent(project.value)}/${info.plural}` : info.plural
   return (

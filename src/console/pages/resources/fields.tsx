@@ -61,7 +61,7 @@ export const Control = ({ field: { name, form, isRequired, description }, text, 
       </span>
       {form === 'flag' ? (
         <select {...common} value={text} onChange={({ currentTarget }) => set(currentTarget.value)}>
-          <option value="">as it is</option>
+          <option value="">not set</option>
           <option value="true">yes</option>
           <option value="false">no</option>
         </select>

@@ -1,13 +1,13 @@
-import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { titleOf } from '../../basics/words.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { shown } from '../../parts/value.js'
-import { kindNamed, listResources, pathOfResource, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
+import { kindNamed, listResources, pathOfResource, placeToMake, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
 
 type Record_ = Record<string, Value>
 
@@ -31,38 +31,37 @@ const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<Re
   { title: 'Name', of: ({ project, name }) => <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a> },
   ...(info.isInProject ? [{ title: 'Project', of: ({ project }: ResourceListed) => project }] : []),
   ...info.columns.map((column) => ({
-    title: column.replaceAll('_', ' '),
+    title: titleOf(column),
     isClipped: true,
     of: ({ project, name }: ResourceListed) => shown(records.get(keyOf(project, name))?.[column] ?? null),
   })),
   { title: 'Created', of: ({ created_at }) => created_at.slice(0, 19) },
 ]
 
-/** Where one of a kind is made: a file is uploaded, and a model trained. */
-const placeToMake = ({ kind }: KindInfo): string => ({ file: '/', model: '/models/new', database: '/connect' })[kind] ?? pathOf('new', kind)
-
 /** The resources of one kind, of all projects. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const at = momentShown()
-  const filter = useSignal('')
+  const filter = place.value.query.get('filter') ?? ''
   const { loaded, reload } = useLoaded(async (signal) => (info ? load(info, at, signal) : undefined), [kind, at])
   if (!info) return <Empty title={`There is no kind ${kind}`} />
   const { value, error } = loaded.value
-  const fitting = value?.listed.filter(({ name, project }) => `${project ?? ''} ${name}`.toLowerCase().includes(filter.value.toLowerCase()))
+  const fitting = value?.listed.filter(({ name, project }) => `${project ?? ''} ${name}`.toLowerCase().includes(filter.toLowerCase()))
   return (
     <>
       <div class="title">
         <h1>{info.title}</h1>
-        {at === undefined && (
-          <a class="button" href={hrefOf(placeToMake(info))}>
-            New
-          </a>
-        )}
-        <label class="inline">
-          <span>Filter</span>
-          <input type="search" value={filter.value} onInput={({ currentTarget }) => (filter.value = currentTarget.value)} />
-        </label>
+        <div class="row">
+          <label class="inline">
+            <span>Filter</span>
+            <input type="search" value={filter} onInput={({ currentTarget }) => changeQuery({ filter: currentTarget.value })} />
+          </label>
+          {at === undefined && (
+            <a class="button" href={hrefOf(placeToMake(info))}>
+              New
+            </a>
+          )}
+        </div>
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
@@ -76,8 +75,8 @@ export default ({ params: { kind = '' } }: PageProps) => {
             rows={fitting}
           />
         ) : (
-          <Empty title={`No ${info.title.toLowerCase()} here`}>
-            {info.title} {info.about}.
+          <Empty title={filter === '' ? `No ${info.title.toLowerCase()} here` : 'No name has this in it'}>
+            {filter === '' ? `${info.title} ${info.about}.` : `There are ${value.listed.length} ${info.title.toLowerCase()} in all.`}
           </Empty>
         ))}
     </>
