@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
+import { costText, loadCost } from '../../basics/cost.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
@@ -66,6 +67,14 @@ const Rerun = ({ path }: { path: string }) => {
   )
 }
 
+const Cost = ({ id }: { id: string }) => {
+  const { loaded, reload } = useLoaded((signal) => loadCost(id, signal), [id])
+  const { value, error, isLoading } = loaded.value
+  if (error) return <Refusal error={error} again={reload} />
+  if (isLoading) return <Busy />
+  return <>{value === undefined ? <span class="null">no price of this model was set in llm_prices</span> : costText(value)}</>
+}
+
 const Steps = ({ id }: { id: string }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
@@ -83,14 +92,14 @@ const Steps = ({ id }: { id: string }) => {
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   return (
-    <ol class="events">
+    <ol class="events changes">
       {value.map(({ step, kind, name, outcome, duration_ms: ms, input, output, sql }) => (
         <li key={step}>
           <details>
             <summary>
               <span class="position">{step}</span>
               <strong>
-                {kind} <span class="quiet">{name}</span>
+                {kind} {name !== kind && <span class="quiet">{name}</span>}
               </strong>
               <span class="quiet clipped">{sql ?? output ?? ''}</span>
               <span class={outcome === 'failed' ? 'bad' : 'quiet'}>{ms === null ? outcome : `${(ms / 1_000).toFixed(2)} s`}</span>
@@ -166,9 +175,16 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
               </dd>
             </div>
             <div>
+              <dt>cost</dt>
+              <dd>
+                <Cost id={value.id} />
+              </dd>
+            </div>
+            <div>
               <dt>recorded</dt>
               <dd>
-                {value.recorded_at}, at position {countText(value.position)}, after {(value.duration_ms / 1_000).toFixed(2)} s
+                {value.recorded_at.slice(0, 19).replace('T', ' ')} UTC, at position {countText(value.position)}, after{' '}
+                {(value.duration_ms / 1_000).toFixed(2)} s
               </dd>
             </div>
           </dl>

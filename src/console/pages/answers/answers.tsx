@@ -88,7 +88,7 @@ export default () => {
               isRight: true,
               of: ({ duration_ms }) => (duration_ms === null ? '' : `${(duration_ms / 1_000).toFixed(1)} s`),
             },
-            { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 19) },
+            { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 16) },
           ]}
           rows={value}
         />

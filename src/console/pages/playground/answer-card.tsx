@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
-import { asApiError } from '../../basics/loading.js'
+import { costText, loadCost } from '../../basics/cost.js'
+import { asApiError, useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
 import { Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
@@ -49,6 +50,14 @@ const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: st
   )
 }
 
+/** What an answer cost, where a price of its model is set. */
+const Cost = ({ answer }: { answer: string }) => {
+  const { loaded } = useLoaded((signal) => loadCost(answer, signal), [answer])
+  const { value, error } = loaded.value
+  if (error) return <> · its cost is not known: {error.message}</>
+  return value === undefined ? null : <> · cost {costText(value)}</>
+}
+
 /** An answer as it comes: what the agent does, what it says, and where the record of it is. */
 export const AnswerCard = ({ asking }: { asking: Asking }) => {
   const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
@@ -84,6 +93,7 @@ export const AnswerCard = ({ asking }: { asking: Asking }) => {
               ? ''
               : ` · ${countText(tokens.read)} tokens read, ${countText(tokens.written ?? 0)} written`}
             {ms === undefined ? '' : ` · ${(ms / 1_000).toFixed(1)} s`}
+            <Cost answer={answer} />
           </span>
           {state === 'answered' && <Feedback side={asking.side} answer={answer} />}
           <a class="button" href={hrefOf(pathOf('answers', project, agent, answer))}>
