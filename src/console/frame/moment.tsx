@@ -4,6 +4,7 @@ import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
 import { Icon } from '../parts/icon.js'
 import { changeQuery, momentShown } from '../basics/place.js'
+import { wordsOf } from '../basics/words.js'
 
 type Newest = { head: number }
 type Recorded = { type: string; recorded_at: string }
@@ -67,7 +68,7 @@ const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | 
       </label>
       <Marks head={head} />
       <p class="quiet" aria-live="polite">
-        {event && position !== undefined ? `${event.type}, ${event.recorded_at.slice(0, 19).replace('T', ' ')}` : 'Now'}
+        {event && position !== undefined ? `${wordsOf(event.type)}, ${event.recorded_at.slice(0, 19).replace('T', ' ')}` : 'Now'}
       </p>
     </div>
   )

@@ -20,7 +20,7 @@ const longChars = 400
 
 const Told = ({ value }: { value: Value | undefined }) => {
   const whole = text(value)
-  if (whole.length <= longChars) return <code>{whole}</code>
+  if (whole.length <= longChars) return whole.includes('\n') ? <pre>{whole}</pre> : <code>{whole}</code>
   return (
     <details>
       <summary>

@@ -14,35 +14,38 @@ export const Rows = ({
   columns: readonly string[]
   rows: readonly Value[][]
   isCut?: boolean
-}) => (
-  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-    <table class="list">
-      <thead>
-        <tr>
-          {columns.map((name, i) => (
-            <th key={i} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.slice(0, shownMax).map((row, i) => (
-          <tr key={i}>
-            {row.map((value, j) => (
-              <td key={j} class={typeof value === 'number' ? 'right' : 'clipped'}>
-                {value === null ? <span class="null">NULL</span> : shown(value)}
-              </td>
+}) => {
+  const isNumber = columns.map((_, i) => rows.some((row) => typeof row[i] === 'number'))
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <table class="list">
+        <thead>
+          <tr>
+            {columns.map((name, i) => (
+              <th key={i} scope="col" class={isNumber[i] ? 'right' : undefined}>
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-    {(rows.length > shownMax || isCut) && (
-      <p class="quiet">
-        {countText(Math.min(shownMax, rows.length))} of {isCut ? 'more than ' : ''}
-        {countText(rows.length)} rows are shown.
-      </p>
-    )}
-  </div>
-)
+        </thead>
+        <tbody>
+          {rows.slice(0, shownMax).map((row, i) => (
+            <tr key={i}>
+              {row.map((value, j) => (
+                <td key={j} class={isNumber[j] ? 'right' : 'clipped'}>
+                  {value === null ? <span class="null">NULL</span> : shown(value)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {(rows.length > shownMax || isCut) && (
+        <p class="quiet">
+          {countText(Math.min(shownMax, rows.length))} of {isCut ? 'more than ' : ''}
+          {countText(rows.length)} rows are shown.
+        </p>
+      )}
+    </div>
+  )
+}

@@ -126,7 +126,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         </label>
         {(subjects[what.value] ?? []).map((name) => (
           <label key={name}>
-            {name.replaceAll('_', ' ')}
+            <span>{name.replaceAll('_', ' ')}</span>
             <input
               required={name !== 'project' && name !== 'ids'}
               value={given.value[name] ?? ''}

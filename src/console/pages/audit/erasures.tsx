@@ -1,6 +1,7 @@
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Erase } from './erase.js'
 
@@ -34,17 +35,20 @@ export const Erasures = () => {
       {!value && !error && <Busy />}
       {value?.length === 0 && <p class="quiet">Nothing was erased.</p>}
       {value && value.length > 0 && (
-        <ul class="newest">
-          {value.map(({ position, recorded_at, actor, what, subject, reason }) => (
-            <li key={position}>
-              <a href={hrefOf('/events', { position: String(position) })}>{position}</a> {what} {subject}
-              {reason === null ? '' : `: ${reason}`}{' '}
-              <span class="quiet">
-                by {actor} · {recorded_at.slice(0, 16)}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <Listing
+          label="What was erased"
+          isNarrow
+          keyOf={({ position }) => position}
+          columns={[
+            { title: 'Event', of: ({ position }) => <a href={hrefOf('/events', { position: String(position) })}>{position}</a> },
+            { title: 'What', of: ({ what }) => what },
+            { title: 'Of', isClipped: true, of: ({ subject }) => subject },
+            { title: 'Reason', isClipped: true, of: ({ reason }) => reason },
+            { title: 'By', of: ({ actor }) => actor },
+            { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 16) },
+          ]}
+          rows={value}
+        />
       )}
       {value?.length === shownErasures && <p class="quiet">The newest {shownErasures} are shown.</p>}
     </section>

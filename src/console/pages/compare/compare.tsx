@@ -37,7 +37,9 @@ const One = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
           {kind.replace('_', ' ')} {became}
           {before === null ? '' : `, was ${before}`}
         </span>
-        <span class="quiet">{countText(events)} events</span>
+        <span class="quiet">
+          {countText(events)} {events === 1 ? 'event' : 'events'}
+        </span>
       </summary>
       {isOpen.value && (
         <div class="inside">
@@ -67,10 +69,10 @@ const Changes = ({ moments }: { moments: Moments }) => {
   return (
     <>
       <p role="status">
-        {countText(value.changed.length)} resources changed, by {countText(value.events)} events.
-        {value.isCut && ' Only the last ones that changed are shown.'}
+        {countText(value.changed.length)} {value.changed.length === 1 ? 'resource' : 'resources'} changed, by {countText(value.events)}{' '}
+        {value.events === 1 ? 'event' : 'events'}.{value.isCut && ' Only the last ones that changed are shown.'}
       </p>
-      <ul class="events">
+      <ul class="events changes">
         {value.changed.map((changed) => (
           <li key={`${changed.kind}\n${changed.project ?? ''}\n${changed.name}`}>
             <One changed={changed} moments={value.of} />
@@ -110,6 +112,11 @@ export default () => {
           Compare
         </button>
       </form>
+      {(from ?? '') === '' && (
+        <Empty title="What changed between two moments?">
+          Every resource that was created, changed or deleted between them is listed, with what differs.
+        </Empty>
+      )}
       {from !== null && from !== '' && <Changes moments={{ from, to: to === null || to === '' ? undefined : to }} />}
     </>
   )

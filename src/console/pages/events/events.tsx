@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { apiUrl, json } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
-import type { Value } from '../../api/sql.js'
+import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -22,6 +22,13 @@ type LogEvent = {
 }
 
 type Page = { events: LogEvent[]; next: string | null; head: number }
+
+/** The last position of a moment: a time has one, too. */
+const positionAt = async (moment: string, signal: AbortSignal): Promise<number> => {
+  if (/^\d+$/.test(moment)) return Number(moment)
+  const [last] = await select<{ p: number | null }>({ query: 'SELECT max(position) AS p FROM log.events', at: moment, signal })
+  return last?.p ?? 0
+}
 
 /** Events that the page keeps: older ones are asked for again. */
 const keptMax = 1_000
@@ -118,16 +125,15 @@ export default () => {
   const search = searchOf(filter)
   search.set('order', 'desc')
   search.set('limit', '100')
-  if (position !== null) search.set('until', position)
-  else if (at !== undefined && /^\d+$/.test(at)) search.set('until', at)
-  const isPast = search.has('until')
+  const until = position ?? at
+  const isPast = until !== undefined
   const address = `events?${search.toString()}`
   const { loaded, reload } = useLoaded(
-    (signal) => {
+    async (signal) => {
       newer.value = []
-      return json<Page>(address, { signal })
+      return json<Page>(until === undefined ? address : `${address}&until=${await positionAt(until, signal)}`, { signal })
     },
-    [address],
+    [address, until],
   )
   const { value, error } = loaded.value
   const isLive = useStream(filter, isPast ? undefined : value?.head, (event) => {
@@ -139,7 +145,7 @@ export default () => {
       <div class="title">
         <h1>Events</h1>
         <p role="status" class={isLive ? 'live' : 'quiet'}>
-          {isPast ? `Up to ${search.get('until') ?? ''}` : isLive ? 'Live' : 'Not connected'}
+          {isPast ? `Up to ${until}` : isLive ? 'Live' : 'Not connected'}
         </p>
       </div>
       <div class="tools">

@@ -1,6 +1,7 @@
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Listing } from '../../parts/listing.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { kinds, listResources, pathOfResource } from '../../basics/kinds.js'
 import { Start } from './start.js'
@@ -42,17 +43,18 @@ export default () => {
               ))}
           </ul>
           <h2>Newest</h2>
-          <ul class="newest">
-            {newest.map(({ kind, project, name, created_at }) => (
-              <li key={`${kind} ${project ?? ''} ${name}`}>
-                <a href={hrefOf(pathOfResource(kind, project, name))}>{name}</a>{' '}
-                <span class="quiet">
-                  {kind.replace('_', ' ')}
-                  {project === null ? '' : ` in ${project}`} · {created_at.slice(0, 16)}
-                </span>
-              </li>
-            ))}
-          </ul>
+          <Listing
+            label="Newest"
+            isNarrow
+            keyOf={({ kind, project, name }) => `${kind} ${project ?? ''} ${name}`}
+            columns={[
+              { title: 'Name', of: ({ kind, project, name }) => <a href={hrefOf(pathOfResource(kind, project, name))}>{name}</a> },
+              { title: 'Kind', of: ({ kind }) => kind.replace('_', ' ') },
+              { title: 'Project', of: ({ project }) => project },
+              { title: 'Created', of: ({ created_at }) => created_at.slice(0, 16) },
+            ]}
+            rows={newest}
+          />
           <h2>Add a file</h2>
           <Start done={reload} isShort />
         </>
