@@ -79,6 +79,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedGoodbyeMs: 'How long a node that stops waits for the end of such a connection. Beyond: it is cut.',
   sharedLockIdleTimeoutMs: 'How long a node may say nothing while it has the lock of the log. Beyond: PostgreSQL ends its session.',
   sharedPollIntervalMs: 'How often a node looks by itself what others wrote; it is told of most of it at once.',
+  sharedHaltMs: 'After a gap of this length in its clocks a node counts as halted, and looks what others wrote before it answers.',
   sharedReconnectMaxMs: 'The longest wait after a failed connection, half of it drawn at random; until then nobody else tries.',
   sharedWritePatienceMs: 'How long a write waits for a PostgreSQL that is away. Beyond: 503 `storage_failed` with Retry-After.',
   sharedReadPatienceMs:

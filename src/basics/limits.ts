@@ -70,6 +70,7 @@ export const limits = {
   sharedGoodbyeMs: 500,
   sharedLockIdleTimeoutMs: 2_000,
   sharedPollIntervalMs: 500,
+  sharedHaltMs: 3_000,
   sharedReconnectMaxMs: 250,
   sharedWritePatienceMs: 3_000,
   sharedReadPatienceMs: 1_000,

@@ -1,10 +1,12 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { ChildProcess } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
 import { logServer } from '../support/log/each-log.js'
 import { processTree } from '../support/processes.js'
-import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+import { send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
 const { server } = logServer()
@@ -15,11 +17,11 @@ afterAll(() => undoAll(undo.splice(0)))
 
 type Node = { url: string; child: ChildProcess; directory: string; ended: Promise<unknown> }
 
-const startNode = async (logUrl: string, directory?: string): Promise<Node> => {
+const startNode = async (logUrl: string, directory?: string, settings: Record<string, string> = {}): Promise<Node> => {
   const fresh = directory === undefined ? temporaryDirectory() : undefined
   if (fresh) undo.push(fresh.remove)
   const path = directory ?? fresh?.path ?? ''
-  const { child, url, ended } = await spawnService(path, { ...keys, LOG_URL: logUrl })
+  const { child, url, ended } = await spawnService(path, { ...keys, LOG_URL: logUrl, ...settings })
   undo.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -105,4 +107,33 @@ test('the training of a killed node ends on another', async () => {
     ['ModelTrained', 1],
     ['ModelTrainingStarted', 1],
   ])
+})
+
+test('a node that was halted answers nothing old and nothing erased when it goes on, also with READS=local', async () => {
+  const url = await server().newUrl()
+  const [a, b] = await Promise.all([startNode(url), startNode(url, undefined, { READS: 'local' })])
+  await sql(a.url, `CREATE TABLE files.visits (SELECT 'somebody' AS who)`)
+  const visits = 'SELECT who FROM files.visits'
+  await until(async () => (await sql(b.url, visits)).error_message === undefined)
+  signal(b, 'SIGSTOP')
+  await sql(a.url, `CREATE SKILL fresh USING type = 'sql'`)
+  // Answered when the halted node counts as dead.
+  expect((await send(a.url, 'POST', '/api/log/erasures', { file: { name: 'visits' } })).status).toBe(200)
+  // They are in the socket when the node goes on, before it has heard of anything.
+  const asked = [send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh'), sql(b.url, visits), sql(b.url, 'SELECT name FROM skills')]
+  signal(b, 'SIGCONT')
+  const [fresh, rows, skills] = (await Promise.all(asked)) as [Reply, SqlReply, SqlReply]
+  expect(fresh.status).toBe(200)
+  expect(rows.error_message).toContain('erased')
+  expect(JSON.stringify(rows)).not.toContain('somebody')
+  expect(skills.data).toEqual([['fresh']])
+
+  signal(b, 'SIGSTOP')
+  await setTimeout(limits.sharedHaltMs)
+  await server().postgres.kill()
+  const unsure = send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh')
+  signal(b, 'SIGCONT')
+  expect((await unsure).status).toBe(503)
+  await server().postgres.revive()
+  await until(async () => (await send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh')).status === 200)
 })

@@ -18,7 +18,7 @@ const notThere = (head: number, wanted: number): Problem =>
   })
 
 const atLeast = async (log: Log, wanted: number, readsLocally: boolean): Promise<void> => {
-  if (!readsLocally) await log.newest()
+  await (readsLocally ? log.sinceHalt() : log.newest())
   const position = await headFor(log, wanted)
   if (position < wanted) throw notThere(position, wanted)
 }
@@ -37,8 +37,8 @@ export const headFor = async (log: Pick<Log, 'head' | 'newest'>, wanted: number)
 }
 
 /**
- * Resolves when this node has what a request must see: all that any node acknowledged before, unless reads are local, and in any case
- * the position that its header names. Undefined when there is nothing to wait for.
+ * Resolves when this node has what a request must see: all that any node acknowledged before; where reads are local, before
+ * this process went on after a halt; and in any case the position that its header names. Undefined when there is nothing to wait for.
  *
  * @example const seen = seesNewest(call, log, false); if (seen) await seen
  * @throws Problem 400 when the header is no position; 503 when waiting takes too long
@@ -46,5 +46,5 @@ export const headFor = async (log: Pick<Log, 'head' | 'newest'>, wanted: number)
 export const seesNewest = (call: Pick<Call, 'header'>, log: Log, readsLocally: boolean): Promise<void> | undefined => {
   const wanted = call.header(positionHeader)
   if (wanted !== undefined) return atLeast(log, positionIn(wanted), readsLocally)
-  return readsLocally ? undefined : log.newest()
+  return readsLocally ? log.sinceHalt() : log.newest()
 }

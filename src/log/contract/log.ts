@@ -186,6 +186,12 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
    * @throws Problem 503 when that takes too long, or nobody can say
    */
   newest(): Promise<void> | undefined
+  /**
+   * Resolves when reads see all that any node acknowledged before this process was last halted and went on; undefined when there is
+   * nothing to wait for. Until then they may show what was erased meanwhile.
+   * @throws Problem 503 when that takes too long, or nobody can say
+   */
+  sinceHalt(): Promise<void> | undefined
   /** After a failed write another one is tried now and then, so that the failure is reported no longer than it lasts. */
   health(): Promise<LogHealth>
   /** A resource as it was at one of its versions; undefined when it has no such version. */

@@ -1,4 +1,5 @@
 import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import type { Halts } from '../../basics/halts.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
@@ -9,6 +10,7 @@ import { Unreachable } from './session.js'
 type Options = {
   replica: Replica
   sequencer: Sequencer
+  halts: Pick<Halts, 'count'>
   /** There is something to add: `catchUp` is called when nobody writes to the file. */
   onNews: () => void
   onTaken: (committed: Committed, delta: Delta) => void
@@ -37,6 +39,8 @@ export class Following {
   readonly #waiters = new Set<Waiter>()
   #looking: Promise<number> | undefined
   #lookingNext: Promise<number> | undefined
+  /** The halts of this process after which this node had the newest. */
+  #madeUpFor = 0
 
   constructor(private readonly options: Options) {}
 
@@ -89,15 +93,28 @@ export class Following {
     return isOther ? place.seq + 1 : seq
   }
 
+  /** Whether this process was halted, and has not had the newest since: what it has may be old, and may be erased. */
+  get isStale(): boolean {
+    return this.options.halts.count !== this.#madeUpFor
+  }
+
   /**
-   * Resolves when this node has all that any node acknowledged before the call.
+   * Resolves when this node has all that any node acknowledged before the call. What was asked before a halt of this process says
+   * nothing after it.
    * @throws Problem 503 when that takes too long, or nobody can say
    */
   async newest(): Promise<void> {
+    const { halts } = this.options
     const late = AbortSignal.timeout(limits.sharedReadPatienceMs)
     try {
-      const seq = await unlessAborted(this.#lookOnce(), late)
-      if (this.#seq < seq) await unlessAborted(this.#arrival(seq, late), late)
+      for (;;) {
+        const before = halts.count
+        const seq = await unlessAborted(this.#lookOnce(), late)
+        if (this.#seq < seq) await unlessAborted(this.#arrival(seq, late), late)
+        if (halts.count !== before) continue
+        this.#madeUpFor = before
+        return
+      }
     } catch (error) {
       throw error instanceof Unreachable ? unheard() : behind()
     }

@@ -124,6 +124,10 @@ export class SharedLog extends FileLog {
     return this.#turns.newest()
   }
 
+  override sinceHalt(): Promise<void> | undefined {
+    return this.#turns.sinceHalt()
+  }
+
   /** PostgreSQL's time, in milliseconds since 1970. */
   now(): number {
     return this.#clock.now()

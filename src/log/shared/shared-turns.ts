@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { isProblem, Problem } from '../../basics/errors.js'
+import { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
@@ -54,6 +55,7 @@ export class SharedTurns implements Turns {
   readonly #replica: Replica
   readonly #sequencer: Sequencer
   readonly #following: Following
+  readonly #halts = new Halts()
   readonly #tries: Tries
   readonly #onBatch
 
@@ -64,6 +66,7 @@ export class SharedTurns implements Turns {
     this.#following = new Following({
       replica,
       sequencer,
+      halts: this.#halts,
       onNews: () => this.#wake(),
       onTaken: (committed, delta) => {
         this.#announce(committed)
@@ -162,6 +165,15 @@ export class SharedTurns implements Turns {
     if (this.#isClosed) throw stopping()
     if (this.#isForked && this.#refusal) throw otherLog(this.#refusal)
     await this.#following.newest()
+  }
+
+  /**
+   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has, or when it does
+   * not follow them any more.
+   * @throws Problem 503 when that takes too long, or nobody can say
+   */
+  sinceHalt(): Promise<void> | undefined {
+    return this.#isForked || !this.#following.isStale ? undefined : this.newest()
   }
 
   get #hasWork(): boolean {
@@ -306,6 +318,7 @@ export class SharedTurns implements Turns {
     this.endIntake()
     while (this.#looping) await this.#looping
     this.#isClosed = true
+    this.#halts.stop()
     this.#replica.close()
   }
 }

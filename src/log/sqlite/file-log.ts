@@ -83,6 +83,10 @@ export class FileLog implements ServedLog {
     return undefined
   }
 
+  sinceHalt(): Promise<void> | undefined {
+    return undefined
+  }
+
   async health(): Promise<LogHealth> {
     const health = this.#turns.health()
     const { position } = await this.head()
