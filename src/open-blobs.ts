@@ -1,11 +1,14 @@
 import type { Logger } from 'pino'
 import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
+import { removeErasedBlobs } from './erasure/unfinished.js'
 import type { BlobStore } from './files/blob-store.js'
 import { Blobs } from './files/blobs.js'
 import type { SharedPlace } from './files/shared/open-store.js'
 import { bucketOf } from './files/shared/s3-address.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
+import { Duty } from './log/contract/duty.js'
+import type { Leases } from './log/contract/leases.js'
 import type { Log } from './log/contract/log.js'
 import { ConfigError, type Config } from './setup/config.js'
 import type { DataPaths } from './setup/data-directory.js'
@@ -14,18 +17,20 @@ import type { DataPaths } from './setup/data-directory.js'
 export type Shared = SharedPlace & {
   /** Resolves when the log here has all that any node acknowledged before. */
   newest: () => Promise<void>
+  /** One node at a time tidies the store. */
+  leases: Leases
   cacheMaxBytes?: number
 }
 
 /**
  * The store that the settings name for nodes that share a log; undefined when this process has a log of its own.
  *
- * @example sharedStoreOf(config, { url: 'postgres://db/ledger', newest: () => log.newest() })
+ * @example sharedStoreOf(config, { url: 'postgres://db/ledger', newest: () => log.newest(), leases })
  * @throws ConfigError that names the setting
  */
 export const sharedStoreOf = (
   config: Pick<Config, 'blobsUrl' | 'blobKeys'>,
-  log: Pick<Shared, 'url' | 'newest'> | undefined,
+  log: Pick<Shared, 'url' | 'newest' | 'leases'> | undefined,
 ): Shared | undefined => {
   const s3 = bucketOf(config)
   if (log) return { ...log, s3 }
@@ -47,8 +52,8 @@ const background =
     const stopping = new AbortController()
     const once = () =>
       tidy(stopping.signal).then(
-        (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that no event names'),
-        (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that no event names could not be removed'),
+        (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that nobody needs'),
+        (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that nobody needs could not be removed'),
       )
     let last: Promise<unknown> = once()
     const next = () => {
@@ -70,7 +75,7 @@ const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown)
 }
 
 const openShared = async (
-  { newest, cacheMaxBytes, ...place }: Shared,
+  { newest, leases, cacheMaxBytes, ...place }: Shared,
   { paths, log, logger }: Options,
   undo: (step: () => unknown) => void,
 ): Promise<Opened> => {
@@ -83,8 +88,21 @@ const openShared = async (
   const { blobs, register, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
   undo(close)
   undo(await forgetErased(log, blobs))
-  const tidy = (signal: AbortSignal) => collectBlobs({ log, newest, blobs, register }, signal)
-  return { blobs, tidyBlobs: background(tidy, logger, limits.blobCollectMs) }
+  /** Blobs that no event names, and those whose erasure its node did not live to finish. */
+  const tidy = async (signal: AbortSignal) => {
+    await newest()
+    return (await removeErasedBlobs(log, blobs)) + (await collectBlobs({ log, newest, blobs, register }, signal))
+  }
+  const tidyBlobs = () => {
+    const begin = background(tidy, logger, limits.blobCollectMs)
+    const duty = new Duty({
+      ...{ leases, name: 'blobs', begin },
+      onFailed: (err) => logger.warn({ err }, 'blobs that nobody needs could not be removed'),
+    })
+    void duty.start()
+    return () => duty.stop()
+  }
+  return { blobs, tidyBlobs }
 }
 
 /**

@@ -77,7 +77,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const newest = async () => {
       await log.newest()
     }
-    const shared = sharedStoreOf(config, logUrl === undefined ? undefined : { url: logUrl, newest })
+    const shared = sharedStoreOf(config, logUrl === undefined ? undefined : { url: logUrl, newest, leases })
     const { blobs, tidyBlobs, stop } = await openBlobs({ paths, log, logger, shared })
     undo(stop)
     const missingBlobs = new MissingBlobs({ log, blobs, logger })

@@ -24,6 +24,11 @@ export interface BlobStore {
   read(sha: string): Promise<Buffer>
   /** Removes a blob wherever it is kept. Resolves with whether it existed. */
   remove(sha: string): Promise<boolean>
+  /**
+   * Removes a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`) and is still there, unless it was put again since, so that
+   * its event may be on its way. Resolves with whether it was removed.
+   */
+  removeErased(sha: string, erasedAt: string): Promise<boolean>
   /** The hashes of all blobs, sorted. */
   list(): Promise<string[]>
 }

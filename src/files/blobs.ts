@@ -107,6 +107,11 @@ export class Blobs implements BlobStore {
     return true
   }
 
+  /** What this process has put stays. */
+  async removeErased(sha: string): Promise<boolean> {
+    return !this.#put.has(sha) && (await this.remove(sha))
+  }
+
   #note(sha: string): void {
     this.#put.add(sha)
     this.#waiting.add(sha)

@@ -16,7 +16,7 @@ type Options = {
 /**
  * Removes what nobody needs from the shared store: uploads that were cut off, what earlier removals left, and blobs that no event names.
  * Another node may be about to name a blob, and nobody knows how long it will take: only age tells. To put a blob again makes it young.
- * Any number of nodes may do this at once. Resolves with the number of blobs that it removed.
+ * Any number of nodes may do this at once; one at a time is enough. Resolves with the number of blobs that it removed.
  *
  * @example await collectBlobs({ log, newest: () => log.newest(), blobs, register }, signal) // 2
  * @throws Problem storage_failed, the signal's reason

@@ -66,6 +66,15 @@ export class Register {
     return (await this.links.query<Doomed>(erase('sha = $1'), [sha])).length > 0
   }
 
+  /**
+   * Takes a blob out that was erased at a time, unless it was put again since. One that was put again so long ago that its event would be
+   * there goes, too.
+   */
+  async eraseLeft(sha: string, erasedAt: string, ageMs: number): Promise<boolean> {
+    const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
+    return (await this.links.query<Doomed>(erase(which), [sha, erasedAt, ageMs])).length > 0
+  }
+
   /** The objects of a blob that are to be removed. */
   doomedOf(sha: string): Promise<Doomed[]> {
     return this.links.query<Doomed>('SELECT object, place FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed', [sha])

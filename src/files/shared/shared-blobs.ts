@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hashFile } from '../../basics/disk.js'
+import { limits } from '../../basics/limits.js'
 import type { BlobStore, HeldBlob } from '../blob-store.js'
 import type { BlobCache } from './blob-cache.js'
 import type { Objects } from './objects.js'
@@ -172,7 +173,15 @@ export class SharedBlobs implements BlobStore {
   /** Removes it from the shared store and from this node; each other node forgets it when it follows the event. */
   async remove(sha: string): Promise<boolean> {
     this.forget(sha)
-    const existed = await this.options.register.erase(sha)
+    return this.#removeBytes(sha, await this.options.register.erase(sha))
+  }
+
+  async removeErased(sha: string, erasedAt: string): Promise<boolean> {
+    const wasLeft = await this.options.register.eraseLeft(sha, erasedAt, limits.blobUnnamedMaxAgeMs)
+    return wasLeft && this.#removeBytes(sha, true)
+  }
+
+  async #removeBytes(sha: string, existed: boolean): Promise<boolean> {
     const doomed = await this.options.register.doomedOf(sha)
     for (const object of doomed) await this.removeObject(object)
     this.forget(sha)

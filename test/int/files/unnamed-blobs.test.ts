@@ -86,7 +86,7 @@ test('a start removes them and says how many', async () => {
     const told = () =>
       lines.map((line) => JSON.parse(line) as { msg: string; removed?: number }).find(({ removed }) => removed !== undefined)
     for (let waited = 0; !told() && waited < 10_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(told()).toMatchObject({ removed: 2, msg: 'removed blobs that no event names' })
+    expect(told()).toMatchObject({ removed: 2, msg: 'removed blobs that nobody needs' })
     expect(await new Blobs(place).list()).toEqual(kept)
     expect(await sql(second.url, 'SELECT a FROM files.rentals')).toMatchObject({ data: [[1]] })
   } finally {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { objectUrl, readS3 } from '../../../src/files/shared/s3-address.js'
+import { soleLeases } from '../../../src/log/contract/leases.js'
 import { sharedStoreOf } from '../../../src/open-blobs.js'
 import { readConfig } from '../../../src/setup/config.js'
 
@@ -35,7 +36,7 @@ describe('BLOBS_URL', () => {
 
   test('needs keys, and a log that nodes share', () => {
     const config = readConfig({ BLOBS_URL: 's3://ledger' })
-    const log = { url: 'postgres://db/ledger', newest: async () => undefined }
+    const log = { url: 'postgres://db/ledger', newest: async () => undefined, leases: soleLeases }
     expect(() => sharedStoreOf(config, log)).toThrow('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
     const withKeys = readConfig({ BLOBS_URL: 's3://ledger', AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' })
     expect(() => sharedStoreOf(withKeys, undefined)).toThrow('LOG_URL')
