@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { ConfigError } from '../../setup/config.js'
+import { Unfamiliar } from '../sqlite/unfamiliar.js'
 import { Forked } from './sequencer.js'
 import { Unreachable } from './session.js'
 
@@ -13,6 +14,7 @@ const placeOf = (url: string): string => {
 export const refusalToOpen = (error: unknown, url: string): unknown => {
   if (error instanceof Unreachable || error instanceof pg.DatabaseError)
     return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
+  if (error instanceof Unfamiliar) return new ConfigError(`${error.message}: start this node with that release`)
   if (error instanceof Forked || error instanceof RangeError)
     return new ConfigError(`${error.message}: the data directory has events that it lacks. Keep it, and name an empty one to follow.`)
   return error

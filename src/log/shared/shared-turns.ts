@@ -5,6 +5,7 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
+import { Unfamiliar } from '../sqlite/unfamiliar.js'
 import { CommitListeners, enqueue, stopping, type Reads, type Turns, type Waiting, type Writing } from '../sqlite/turns.js'
 import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
@@ -48,6 +49,8 @@ export class SharedTurns implements Turns {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
   #isForked = false
+  /** A newer release wrote what this one cannot read: it goes no further. */
+  #isOutdated = false
   #refusal: Refusal | undefined
   #failure: { cause: string; at: number } | undefined
   readonly #stopping = new AbortController()
@@ -163,7 +166,7 @@ export class SharedTurns implements Turns {
    */
   async newest(): Promise<void> {
     if (this.#isClosed) throw stopping()
-    if (this.#isForked && this.#refusal) throw otherLog(this.#refusal)
+    if ((this.#isForked || this.#isOutdated) && this.#refusal) throw goesNoFurther(this.#refusal)
     await this.#following.newest()
   }
 
@@ -173,7 +176,7 @@ export class SharedTurns implements Turns {
    * @throws Problem 503 when that takes too long, or nobody can say
    */
   sinceHalt(): Promise<void> | undefined {
-    return this.#isForked || !this.#following.isStale ? undefined : this.newest()
+    return this.#isForked || this.#isOutdated || !this.#following.isStale ? undefined : this.newest()
   }
 
   get #hasWork(): boolean {
@@ -210,6 +213,7 @@ export class SharedTurns implements Turns {
       this.#following.failed()
       if (error instanceof Forked) await this.#fork()
       else if (error instanceof RangeError) this.#leave(error.message)
+      else if (error instanceof Unfamiliar) this.#standStill(error)
       else if (isStorageError(error)) this.#giveUpFile(error)
       else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
@@ -284,6 +288,7 @@ export class SharedTurns implements Turns {
       this.#leave(error.message)
       return writesRefused(this.#refusal ?? differs(error.message))
     }
+    if (error instanceof Unfamiliar) return writesRefused(this.#standStill(error))
     if (isStorageError(error)) this.#giveUpFile(error)
     else this.#failure = { cause: causeOf(error), at: performance.now() }
     return storageFailed('written', error)
@@ -308,6 +313,14 @@ export class SharedTurns implements Turns {
     this.refuseWrites(differs(how))
   }
 
+  /** This node stays where it is: what it would decide from there on, a newer release may not allow. */
+  #standStill({ message: cause }: Unfamiliar): Refusal {
+    this.#isOutdated = true
+    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and goes on from where it is.' }
+    this.refuseWrites(refusal)
+    return refusal
+  }
+
   /** Takes no more work, and follows no longer. */
   endIntake(): void {
     this.#isClosing = true
@@ -325,8 +338,8 @@ export class SharedTurns implements Turns {
 
 const awayCause = 'the shared log cannot be reached'
 
-const otherLog = ({ cause }: Refusal) =>
-  new Problem('behind', 'Another log', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
+const goesNoFurther = ({ cause }: Refusal) =>
+  new Problem('behind', 'Not following', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
 
 const differs = (how: string): Refusal => ({
   cause: `the shared log is not the one that this node follows: ${how}`,

@@ -1,7 +1,7 @@
-import { catalogue, currentEvent, currentSchema } from '../../../events/catalogue.js'
+import { catalogue, currentEvent, currentSchema, type LedgerEvent } from '../../../events/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
-import { parseEnvelope, renderAround } from '../../../events/stored/envelope.js'
+import { parseEnvelope, renderAround, type Envelope } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,
@@ -11,6 +11,7 @@ import {
   unfitData,
   unfitStream,
   unfitType,
+  type ForeignEvent,
 } from '../../../events/foreign.js'
 import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
@@ -29,6 +30,7 @@ import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
 import { isStorageError } from '../../basics/storage-error.js'
+import { Unfamiliar } from './unfamiliar.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
 type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
@@ -140,14 +142,14 @@ export class LogWriter {
 
   /**
    * Adds an event that another node decided.
-   * @throws RangeError when it does not follow from the one before
+   * @throws RangeError when it does not follow from the one before; Unfamiliar when this release does not know it
    */
   add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {
     const leaf = leafHash(text)
     if (position !== this.#tail.position + 1 || !chainLeaf(this.#tail.chain, leaf).equals(chain))
       throw new RangeError(`the event at position ${position} does not follow from the one before`)
     const envelope = parseEnvelope(text)
-    const event = currentEvent(envelope)
+    const event = knownEvent(envelope)
     this.#insertEvent.run(position, text, chain)
     this.#tree.append(leaf)
     this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
@@ -265,6 +267,15 @@ export class LogWriter {
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return fold()
+  }
+}
+
+/** @throws Unfamiliar */
+const knownEvent = (envelope: Envelope): LedgerEvent | ForeignEvent => {
+  try {
+    return currentEvent(envelope)
+  } catch (error) {
+    throw new Unfamiliar(envelope.position, envelope.type, error)
   }
 }
 

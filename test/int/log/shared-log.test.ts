@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
+import { nextChain } from '../../../events/stored/chain.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { Link } from '../../../src/log/shared/session.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
@@ -344,6 +345,30 @@ describe('a shared log that lost what it had acknowledged', () => {
       await expect(a!.log.newest()).rejects.toMatchObject({ status: 503 })
     }))
 })
+
+test('a node that meets an event of a newer release stays before it: it loses nothing, decides nothing, and says why', () =>
+  withNodes(2, async ([a, b], url) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    await b!.log.newest()
+    const { chain } = await a!.log.head()
+    const [first] = await a!.log.readAll(0, 1)
+    const text = first!.text.replace('"position":1', '"position":2').replace('ProjectCreated', 'PlanetCreated')
+    const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
+    await server().inDatabase(
+      url,
+      `INSERT INTO mindledger.events VALUES (2, '${text}', ${next});
+       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 2, ${next}, 0 FROM mindledger.head;
+       UPDATE mindledger.head SET seq = seq + 1, position = 2, chain = ${next}`,
+    )
+    const says = 'a newer release wrote the event at position 2, of the type PlanetCreated'
+    for (const { log } of [a!, b!]) {
+      await until(async () => (await log.health()).unwritable?.includes(says) === true)
+      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
+      await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
+      expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1])
+    }
+    await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with that release`)
+  }))
 
 describe('times', () => {
   test.each([3_600_000, -3_600_000])('are those of PostgreSQL on a node whose clock is off by %i ms', (off) =>
