@@ -4,6 +4,7 @@ import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
 import { ModelStore } from './models/serving/model-store.js'
 import { PredictionRecorder } from './models/serving/recorder.js'
+import { HeardProgress } from './models/training/progress.js'
 import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
 import type { Storage } from './open-storage.js'
@@ -15,12 +16,14 @@ export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }
 
-export const openModels = ({ config, logger, storage: { ledger, leases, blobs, paths }, analytics }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, analytics }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
+    const heard = peers && new HeardProgress(peers.talk)
+    undo(() => heard?.stop())
     const select = askRows(analytics, config.defaultProject)
     const trainings = new TrainingService({
-      ...{ ledger, leases, blobs, trainer, logger, select },
+      ...{ ledger, leases, heard, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
       nondeterminism: askNondeterminism(analytics, config.defaultProject),
     })

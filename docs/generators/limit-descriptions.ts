@@ -188,6 +188,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingMaxCells: 'Rows times columns of a training query. Beyond: the training ends with status error.',
   trainingMaxClasses: 'Different values of a target that is a category. Beyond: the training ends with status error.',
   trainingTimeoutMs: 'The process of a training, without the reading of its rows. Beyond: the training ends with status error.',
+  trainingProgressToldMs: 'How often a node tells the others how far its training is.',
+  trainingProgressHeardMs: 'How long a node shows the progress that another one told of a training.',
   trainingReadTimeoutMs:
     'Reading the rows of a training, with every wait for the SQL process; `sqlTimeoutMs` and `sqlAnswerMaxAgeMs` do not count there. Beyond: the training ends with status error.',
   confusionMaxPairs: 'Pairs of a class and the one answered for it that the report of a training keeps. Beyond: the rarest are left out.',

@@ -168,6 +168,8 @@ export const limits = {
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
   trainingReadTimeoutMs: 1_800_000,
+  trainingProgressToldMs: 1_000,
+  trainingProgressHeardMs: 5_000,
   confusionMaxPairs: 1_000,
   forecastMaxGroups: 10_000,
   forecastMaxKeys: 16,

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
 import { logServer } from '../support/log/each-log.js'
-import { processTree } from '../support/processes.js'
+import { childrenRunning, processTree } from '../support/processes.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
@@ -86,26 +86,43 @@ test('each due time has one run, and each run one end, while nodes are killed, a
   expect(complete.filter((name) => !made.includes(name))).toEqual([])
 })
 
-test('the training of a killed node ends on another', async () => {
+test('a training is told of and cancelled at any node, and that of a killed node ends on another', async () => {
   const url = await server().newUrl()
   const nodes = await Promise.all([startNode(url), startNode(url)])
   const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(30000) AS r(i)'
-  await sql(nodes[0].url, `CREATE MODEL m FROM files (${query}) PREDICT y`)
-  const status = async (at: Node) => (await sql(at.url, `SELECT status FROM models WHERE name = 'm'`)).data[0]?.[0]
-  await until(async () => (await status(nodes[0])) === 'training')
-  const [holder] = await rowsIn(
-    url,
-    `SELECT n.address FROM mindledger.leases AS l JOIN mindledger.nodes AS n ON n.run = l.node WHERE l.name LIKE 'training:%'`,
-  )
+  const status = async (at: Node, name: string) => (await sql(at.url, `SELECT status FROM models WHERE name = '${name}'`)).data[0]?.[0]
   const portOf = (address: string) => new URL(address).port
-  const trains = nodes.find((node) => portOf(node.url) === portOf(holder?.['address'] ?? ''))
-  const other = nodes.find((node) => node !== trains)
-  await kill(trains!)
-  await until(async () => (await status(other!)) === 'complete')
+  /** Begins a training; returns the node that trains, and another one. */
+  const begin = async (name: string): Promise<{ trains: Node; other: Node }> => {
+    await sql(nodes[0].url, `CREATE MODEL ${name} FROM files (${query}) PREDICT y`)
+    await until(async () => (await status(nodes[0], name)) === 'training')
+    const [holder] = await rowsIn(
+      url,
+      `SELECT n.address FROM mindledger.leases AS l JOIN mindledger.nodes AS n ON n.run = l.node WHERE l.name LIKE 'training:%'`,
+    )
+    const isFirst = portOf(nodes[0].url) === portOf(holder?.['address'] ?? '')
+    return { trains: nodes[isFirst ? 0 : 1], other: nodes[isFirst ? 1 : 0] }
+  }
+
+  const first = await begin('gone')
+  await until(async () => {
+    const { body } = await send(first.other.url, 'GET', '/api/projects/mindsdb/models/gone')
+    const described = await sql(first.other.url, 'DESCRIBE gone.jobs')
+    const of = (column: string) => described.data[0]?.[described.column_names.indexOf(column)]
+    return (body as { progress?: { total: number } }).progress !== undefined && Number(of('total')) > 0
+  })
+  expect((await send(first.other.url, 'POST', '/api/projects/mindsdb/models/gone/cancel')).status).toBe(200)
+  await until(() => childrenRunning(first.trains.child.pid ?? 0, 'train-process').length === 0)
+  expect([await status(first.trains, 'gone'), await status(first.other, 'gone')]).toEqual(['error', 'error'])
+  await sql(first.other.url, 'DROP MODEL gone')
+
+  const { trains, other } = await begin('m')
+  await kill(trains)
+  await until(async () => (await status(other, 'm')) === 'complete')
   const count = `SELECT type, count(*) FROM log.events WHERE type IN ('ModelTrainingStarted', 'ModelTrained') GROUP BY type ORDER BY type`
-  expect((await sql(other!.url, count)).data).toEqual([
+  expect((await sql(other.url, count)).data).toEqual([
     ['ModelTrained', 1],
-    ['ModelTrainingStarted', 1],
+    ['ModelTrainingStarted', 2],
   ])
 })
 

@@ -9,5 +9,13 @@ export interface KeyHolders {
   lacking(keyId: string): Promise<string[]>
 }
 
+/** What nodes tell each other in passing. Nothing of it is kept: a node that is away does not hear it, and nobody may rely on it. */
+export interface Talk {
+  /** Says a short text to all nodes, this one too, if PostgreSQL can be reached. */
+  say(text: string): void
+  /** Calls the listener with each text; returns a function that unsubscribes it. */
+  onHeard(listener: (text: string) => void): () => void
+}
+
 /** The other nodes of a log, as far as one has to agree with them. */
-export type Peers = { leases: Leases; wipes: Wipes; keys: KeyHolders }
+export type Peers = { leases: Leases; wipes: Wipes; keys: KeyHolders; talk: Talk }

@@ -15,7 +15,7 @@ import {
   type Look,
   type Sent,
 } from './statements.js'
-import { channel } from './tables.js'
+import { channel, talkChannel } from './tables.js'
 import { forgottenNote } from './written-rows.js'
 
 /** A batch was sent, and nobody says whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
@@ -47,6 +47,8 @@ const onTheLine = (delta: Delta | undefined): Delta => {
 export class Sequencer {
   /** Hears the number of each new batch. */
   onNotified: (seq: number) => void = () => undefined
+  /** Hears what nodes say to each other. */
+  onSaid: (text: string) => void = () => undefined
   readonly #writing: Link
   readonly #following: Link
 
@@ -56,9 +58,9 @@ export class Sequencer {
   ) {
     this.#writing = new Link(url)
     const listen = async (session: Session): Promise<void> => {
-      await session.query(`LISTEN ${channel}`)
+      await session.query(`LISTEN ${channel}; LISTEN ${talkChannel}`)
     }
-    this.#following = new Link(url, listen, (said) => this.onNotified(Number(said)))
+    this.#following = new Link(url, listen, (said, on) => (on === talkChannel ? this.onSaid(said) : this.onNotified(Number(said))))
   }
 
   /** The newest batch, and the chain up to it. @throws Unreachable */

@@ -54,13 +54,16 @@ const clientFor = (url: string): pg.Client => {
   }
 }
 
+/** Hears what was said, and on which channel. */
+type OnNotified = (said: string, channel: string) => void
+
 /** A connection to PostgreSQL. It is used until it fails once. */
 export class Session {
   #isOpen = true
   #isUnreplicated = false
   readonly #client: pg.Client
 
-  private constructor(client: pg.Client, onNotified?: (said: string) => void) {
+  private constructor(client: pg.Client, onNotified?: OnNotified) {
     this.#client = client
     const end = () => {
       this.#isOpen = false
@@ -70,11 +73,11 @@ export class Session {
     client.on('notice', ({ routine }) => {
       if (routine === standbyRoutine) this.#isUnreplicated = true
     })
-    client.on('notification', ({ payload }) => onNotified?.(payload ?? ''))
+    client.on('notification', ({ payload, channel }) => onNotified?.(payload ?? '', channel))
   }
 
   /** @throws Unreachable */
-  static async open(url: string, onNotified?: (said: string) => void): Promise<Session> {
+  static async open(url: string, onNotified?: OnNotified): Promise<Session> {
     const client = clientFor(url)
     const session = new Session(client, onNotified)
     try {
@@ -142,7 +145,7 @@ export class Link {
   constructor(
     private readonly url: string,
     private readonly onOpened: (session: Session) => Promise<void> = async () => undefined,
-    private readonly onNotified?: (said: string) => void,
+    private readonly onNotified?: OnNotified,
   ) {}
 
   /** The open session. For a moment after a failed attempt there is no other: many who wait are refused at once. @throws Unreachable */

@@ -6,7 +6,7 @@ import type { Batch } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wipe.js'
-import type { Peers } from '../contract/peers.js'
+import type { Peers, Talk } from '../contract/peers.js'
 import { Follower } from './follower.js'
 import { SharedKeyHolders } from './key-holders.js'
 import { SharedLeases } from './leases.js'
@@ -18,7 +18,7 @@ import { refusalToOpen } from './refusal-to-open.js'
 import { Link, Session } from './session.js'
 import { SharedTurns } from './shared-turns.js'
 import { SharedWipes } from './wipes.js'
-import { openTables } from './tables.js'
+import { openTables, talkChannel } from './tables.js'
 
 export type SharedLogOptions = {
   /** The address of PostgreSQL: `postgres://user:password@host/database`. */
@@ -32,11 +32,39 @@ export type SharedLogOptions = {
   onBatch?: (batch: Batch) => void
 }
 
-type Parts = { id: string; turns: SharedTurns; vault: Vault; clock: ServerClock; nodes: Nodes; link: Link; undo: (() => unknown)[] }
+type Parts = {
+  id: string
+  turns: SharedTurns
+  vault: Vault
+  clock: ServerClock
+  nodes: Nodes
+  link: Link
+  talk: Talk
+  undo: (() => unknown)[]
+}
 
 const replaced: Refusal = {
   cause: 'another process serves with the id of this node',
   hint: 'Was its data directory copied? Delete node.id in the copy, and start both again.',
+}
+
+/** Texts of nodes to nodes. Whoever says one waits for nobody. */
+const talkOver = (link: Link, sequencer: Sequencer): Talk => {
+  const listeners = new Set<(text: string) => void>()
+  sequencer.onSaid = (text) => {
+    for (const listener of listeners) listener(text)
+  }
+  return {
+    say: (text) =>
+      void link
+        .session()
+        .then((session) => session.query('SELECT pg_notify($1, $2)', [talkChannel, text]))
+        .catch(() => undefined),
+    onHeard: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
 }
 
 const openId = async (url: string): Promise<string> => {
@@ -68,7 +96,7 @@ export class SharedLog extends FileLog {
   readonly #clock: ServerClock
   #closing: Promise<void> | undefined
 
-  private constructor({ id, turns, vault, clock, nodes, link, undo }: Parts) {
+  private constructor({ id, turns, vault, clock, nodes, link, talk, undo }: Parts) {
     super(id, turns, vault)
     this.nodes = nodes
     this.link = link
@@ -76,6 +104,7 @@ export class SharedLog extends FileLog {
       leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest() }),
       wipes: new SharedWipes({ way: link, nodes }),
       keys: new SharedKeyHolders({ way: link, nodes }),
+      talk,
     }
     this.#turns = turns
     this.#clock = clock
@@ -109,7 +138,7 @@ export class SharedLog extends FileLog {
       await turns.between(truncateWal)
       const follower = new Follower(turns)
       undo.push(() => follower.stop())
-      return new SharedLog({ id, turns, vault, clock, nodes, link, undo })
+      return new SharedLog({ id, turns, vault, clock, nodes, link, talk: talkOver(link, sequencer), undo })
     } catch (error) {
       await undoAll(undo)
       throw refusalToOpen(error, url)

@@ -9,6 +9,9 @@ const format = 1
 /** Where NOTIFY says the number of a new batch. */
 export const channel = 'mindledger_log'
 
+/** Where nodes say what nobody keeps. */
+export const talkChannel = 'mindledger_talk'
+
 /**
  * The tables of the shared log. `head` has one row, which each batch moves on: who moves it decides the order. Events stay as they are;
  * the other rows carry the number of the batch that wrote them last, so that who follows fetches those after its own.

@@ -15,11 +15,14 @@ import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tables/fit.js'
+import type { HeardProgress } from './progress.js'
 import { reasonOf, trainingRequest } from './training-record.js'
 import { findVersion, TrainingWork, type Asked, type Running, type TrainingParts, type Wanted } from './training-work.js'
 
 type Options = TrainingParts & {
   leases: Leases
+  /** How far trainings of other nodes are, if there may be others. */
+  heard?: HeardProgress | undefined
   temporary: string
   logger: Logger
   /** How often it looks for trainings that other nodes left; `leaseLookIntervalMs` by default. */
@@ -127,10 +130,11 @@ export class TrainingService {
       .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
   }
 
-  /** The progress of a training; undefined when it waits or is over. */
+  /** The progress of a training, also of another node; undefined when it waits or is over, or when its node has not said it yet. */
   progressOf(model: string, version: number): Progress | undefined {
     const running = this.#running
-    return running?.model === model && running.version === version ? running.progress : undefined
+    if (running?.model === model && running.version === version) return running.progress
+    return this.options.heard?.of(model, version)
   }
 
   /** Aborts the running training, records that in the log unless another node takes over, and leaves the rest for the next start. */
@@ -200,6 +204,7 @@ export class TrainingService {
     // The process reports progress only after its rows have been read.
     const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
     this.#running = running
+    const told = this.options.heard?.tell(wanted, () => running.progress)
     try {
       const request = await this.#resolved(wanted, asked)
       await this.#settle({ type: 'StartTraining', data: named })
@@ -222,6 +227,7 @@ export class TrainingService {
       logger.warn({ model: name, version: wanted.version, err }, `training failed: ${reason}`)
       await this.#settle({ type: 'FailTraining', data: { ...named, error: reason } })
     } finally {
+      told?.()
       this.#running = undefined
     }
   }
