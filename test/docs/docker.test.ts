@@ -36,6 +36,18 @@ test('the container runs as a user without rights, keeps its data in a volume an
   for (const [, name = ''] of compose.matchAll(/^ {6}([A-Z_]+):/gm)) expect(settings).toContain(name)
 })
 
+test('the nodes of a compose file have settings, and their proxy asks each of them whether it is ready', () => {
+  const compose = read('docker/nodes/compose.yaml')
+  const [node = ''] = /^x-node:.*?^services:/ms.exec(compose) ?? []
+  const set = [...node.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name = '']) => name)
+  expect(set).toEqual(expect.arrayContaining(['LOG_URL', 'VAULT_KEY', 'HEAD_KEY']))
+  for (const name of set) expect(settings).toContain(name)
+  const proxy = read('docker/nodes/haproxy.cfg')
+  const nodes = [...compose.matchAll(/^ {2}(node-\d):\n {4}<<: \*node$/gm)].map(([, name = '']) => name)
+  expect(proxy.match(/^ {2}server .+$/gm)).toEqual(nodes.map((name) => `  server ${name} ${name}:47334`))
+  expect(proxy).toContain('option httpchk GET /ready')
+})
+
 test('the health check asks an address that answers without a login', async () => {
   const path = /fetch\(`http:\/\/127\.0\.0\.1:\$\{process\.env\.PORT\}(\/[\w/]+)`\)/.exec(dockerfile)?.[1]
   const at = await startTestService({ AUTH: 'session', AUTH_PASSWORD: 'x' })
