@@ -26,7 +26,8 @@ const freePort = async (): Promise<number> => {
 }
 
 const answers = async (url: string, child: ChildProcess): Promise<void> => {
-  for (let waited = 0; waited < 30_000; waited += 20) {
+  // A node follows a long log before it answers.
+  for (let waited = 0; waited < 600_000; waited += 20) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
     if (
       await fetch(url).then(

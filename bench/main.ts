@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<void>> = {
   agents: async () => (await import('./agents.js')).agents(),
   knowledge: async () => (await import('./knowledge.js')).knowledge(),
   console: async () => (await import('./console.js')).consoleOfMillion(),
+  nodes: async () => (await import('./log/nodes.js')).nodes(),
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 

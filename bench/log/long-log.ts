@@ -8,7 +8,7 @@ import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../src/vault/vault.js'
 import { makeDirectory } from '../processes.js'
 
-const origin = { actor: 'bench', source: 'system', request: 'bench', correlation: null, causation: null } as const
+export const origin = { actor: 'bench', source: 'system', request: 'bench', correlation: null, causation: null } as const
 const perCommand = 1_000
 
 /** Makes a data directory with a log of these events. */
@@ -25,19 +25,18 @@ const makeLogOf = async (batches: Iterable<NewEvent[]>): Promise<string> => {
 
 const params = { database: 'example_db', tables: ['orders', 'items'], description: 'sales' }
 
-/** Makes a data directory with a log of `events` created skills. */
-export const makeLog = (events: number): Promise<string> => {
+/** Batches of `events` created skills. */
+export function* createdSkills(events: number): Generator<NewEvent[]> {
   const project = streamId.parse(uuidv7())
-  return makeLogOf(
-    (function* () {
-      for (let done = 0; done < events; done += perCommand)
-        yield Array.from({ length: perCommand }, (_, i) => ({
-          stream: uuidv7(),
-          event: { type: 'SkillCreated', data: { project, name: `skill_${done + i}`, type: 'sql', params } },
-        }))
-    })(),
-  )
+  for (let done = 0; done < events; done += perCommand)
+    yield Array.from({ length: perCommand }, (_, i) => ({
+      stream: uuidv7(),
+      event: { type: 'SkillCreated', data: { project, name: `skill_${done + i}`, type: 'sql', params } },
+    }))
 }
+
+/** Makes a data directory with a log of `events` created skills. */
+export const makeLog = (events: number): Promise<string> => makeLogOf(createdSkills(events))
 
 /** Makes a data directory with a log of skills in the project mindsdb, each changed until it has `states` states. */
 export const makeHistory = (skills: number, states: number): Promise<string> => {
