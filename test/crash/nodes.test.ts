@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
+import { mindledger } from '../support/cli.js'
 import { logServer } from '../support/log/each-log.js'
 import { childrenRunning, processTree } from '../support/processes.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
@@ -66,6 +67,7 @@ test('each due time has one run, and each run one end, while nodes are killed, a
   await until(async () => (await started()) > 3)
   await kill(a)
   await until(async () => (await started()) > 7)
+  for (const pid of childrenRunning(b.child.pid ?? 0, 'sql-process')) process.kill(pid, 'SIGKILL')
   signal(b, 'SIGSTOP')
   const again = await startNode(url, a.directory)
   await until(async () => (await started()) === count)
@@ -84,6 +86,11 @@ test('each due time has one run, and each run one end, while nodes are killed, a
   const made = (await sql(c.url, 'SELECT name FROM skills')).data.map(([name]) => String(name))
   const complete = runs.filter(([, outcome]) => outcome === 'complete').map(([job]) => String(job).replace('j', 'made'))
   expect(complete.filter((name) => !made.includes(name))).toEqual([])
+  // Whatever a node went through, its tables are those of a replay.
+  for (const { directory } of [again, b, c]) {
+    const { code, out } = await mindledger(['diff'], { ...keys, DATA_DIR: directory })
+    expect([code, out]).toEqual([0, expect.stringContaining('The tables equal a replay')])
+  }
 })
 
 test('a training is told of and cancelled at any node, and that of a killed node ends on another', async () => {

@@ -160,7 +160,7 @@ test(
         )
       else if (kind < 9) {
         node.signal('SIGSTOP')
-        await sleep(3_000)
+        await sleep(5_000)
         node.signal('SIGCONT')
       } else await postgres.crash()
     }
