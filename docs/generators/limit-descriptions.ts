@@ -69,6 +69,15 @@ export const limitDescriptions: Record<LimitName, string> = {
   archiveMemoryBytes:
     'Memory of DuckDB while an export of Parquet files is written or checked. Beyond: it uses the disk, or the command fails.',
   archiveManifestMaxBytes: 'The manifest of an export of Parquet files that is read. Beyond: it is not taken for one.',
+  archiveRangeManifestMaxBytes: 'The manifest of one range of it. Beyond: it counts as changed.',
+  archiveCheckWaitMs:
+    'How long `verify --parquet` waits until the manifest names all files, beside an export that is under way. Beyond: they are faults.',
+  exportFreeMinBytes:
+    'What the service leaves free when EXPORT_DIR is on the disk of the data directory. Below: no range is written until there is room.',
+  exportIntervalMinMs: 'The shortest EXPORT_INTERVAL. Below: the service does not start.',
+  exportIntervalMaxMs: 'The longest EXPORT_INTERVAL. Beyond: the service does not start.',
+  exportRangeMinPositions: 'The smallest EXPORT_RANGE. Below: the service does not start.',
+  exportRangeMaxPositions: 'The largest EXPORT_RANGE. Beyond: the service does not start.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',

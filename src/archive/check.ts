@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { chainLeaf, genesis, leafHash } from '../../events/stored/chain.js'
 import { originOf, readCheckpoint } from '../audit/checkpoint.js'
@@ -13,13 +14,21 @@ import { sqlString } from '../files/tables/staged-table.js'
 import { MerkleTree } from '../log/proof/merkle-tree.js'
 import type { KeptHead } from '../log/verify/verify.js'
 import { ConfigError } from '../setup/config.js'
-import { isSigned, readArchiveManifest, type ArchiveManifest, type ArchiveRange } from './manifest.js'
-import { archiveTables, fieldColumns, fieldsOf, fileName, selectOf } from './tables.js'
+import { isSigned, readArchiveManifest, readRangeManifest, type ArchiveManifest, type ArchiveRange } from './manifest.js'
+import { archiveFolders, archiveTables, fieldColumns, fieldsOf, fileName, isInExport, rangeEnd, rangeOfFile, selectOf } from './tables.js'
 
 /** What a check found: nothing wrong if `faults` is empty. `provenTo` is the newest position that a kept head proves. */
 export type ArchiveCheck = { size: number; root: string; faults: string[]; provenTo: number }
 
-type Check = { directory: string; heads: readonly KeptHead[]; key: NoteVerifier | undefined; onProgress?: (position: number) => void }
+type Check = {
+  directory: string
+  heads: readonly KeptHead[]
+  key: NoteVerifier | undefined
+  onProgress?: (position: number) => void
+  waitMs?: number
+}
+
+const lookMs = 200
 
 const never = (): never => {
   throw new TypeError('a tree that is checked is read at its edge only')
@@ -118,72 +127,94 @@ const checkRange = async (directory: string, range: ArchiveRange, walk: Walk): P
   })
 }
 
-/** What is wrong with the ranges as the manifest lists them. */
-const faultInRanges = ({ ranges, size, range_positions }: ArchiveManifest): string | undefined => {
-  let end = 0
-  for (const { from, to, files } of ranges) {
-    if (from !== end + 1) return `positions ${end + 1} to ${from - 1} are missing: the ranges have a gap`
-    if (to < from || to - from + 1 > range_positions || (to !== size && to - from + 1 < range_positions))
-      return `the range from position ${from} to ${to} does not have ${range_positions} positions`
-    const names = archiveTables.map((table) => fileName(table, from, to))
-    if (files.length !== names.length || files.some(({ name, table }, i) => name !== names[i] || table !== archiveTables[i]))
-      return `the range from position ${from} to ${to} does not name its four files`
-    end = to
-  }
-  return end === size ? undefined : `positions ${end + 1} to ${size} are missing`
+/** The range after a position, as the manifest tells of it or one of its own. @throws Error that says what is wrong */
+const rangeAfter = (directory: string, manifest: ArchiveManifest, walk: Walk, keys: readonly NoteVerifier[]): ArchiveRange => {
+  const { log, size, range_positions: positions } = manifest
+  const from = walk.position + 1
+  const to = rangeEnd(walk.position, size, positions)
+  const range =
+    manifest.mindledger_parquet === 1
+      ? manifest.ranges.find((one) => one.from >= from)
+      : readRangeManifest(directory, { log, from, to, before: walk.chain.toString('hex'), keys })
+  if (!range) throw new Error(`positions ${from} to ${size} are missing`)
+  if (range.from !== from) throw new Error(`positions ${from} to ${range.from - 1} are missing: the ranges have a gap`)
+  if (range.to !== to) throw new Error(`the range from position ${from} to ${range.to} does not have ${positions} positions`)
+  const names = archiveTables.map((table) => fileName(table, from, to))
+  if (range.files.length !== names.length || range.files.some(({ name, table }, i) => name !== names[i] || table !== archiveTables[i]))
+    throw new Error(`the range from position ${from} to ${to} does not name its four files`)
+  return range
 }
 
-const strangers = async (directory: string, { ranges }: ArchiveManifest): Promise<string[]> => {
-  const named = new Set(ranges.flatMap(({ files }) => files.map(({ name }) => name)))
-  const found: string[] = []
-  for (const table of archiveTables)
-    for (const name of await readdir(join(directory, table)).catch(() => []))
-      if (!named.has(`${table}/${name}`)) found.push(`${table}/${name}`)
+/** A file that the manifest does not name. An export that is under way names those of the range after its end soon. */
+type Stranger = { name: string; isNext: boolean }
+
+const strangers = async (directory: string, manifest: ArchiveManifest): Promise<Stranger[]> => {
+  const { size, range_positions: positions } = manifest
+  const next = size - (size % positions) + 1
+  const found: Stranger[] = []
+  for (const folder of manifest.mindledger_parquet === 1 ? archiveTables : archiveFolders)
+    for (const name of await readdir(join(directory, folder)).catch(() => [])) {
+      const range = rangeOfFile(folder, name)
+      if (!range || !isInExport(range, size, positions)) found.push({ name: `${folder}/${name}`, isNext: range?.from === next })
+    }
   return found
+}
+
+/** The manifest, and the files that it does not name after a while. */
+const read = async (directory: string, waitMs: number): Promise<{ manifest: ArchiveManifest; others: Stranger[] }> => {
+  for (let waited = 0; ; waited += lookMs) {
+    const manifest = readArchiveManifest(directory)
+    if (!manifest) throw new ConfigError(`${directory} is not an export: it has no manifest.json`)
+    const others = await strangers(directory, manifest)
+    if (!others.some(({ isNext }) => isNext) || waited >= waitMs) return { manifest, others }
+    await sleep(lookMs)
+  }
+}
+
+/** What is wrong with the signatures of a manifest, with its head, and with kept heads beside it. */
+const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, heads: readonly KeptHead[]): string[] => {
+  const { log, size } = manifest
+  const faults: string[] = []
+  const note = readNote(manifest.checkpoint)
+  const checkpoint = note && readCheckpoint(note.text)
+  if (!signer || !isSigned(manifest, [signer])) faults.push('the manifest is not signed by this key, or was changed')
+  if (!signer || !note || judge(note, signer) !== 'signed') faults.push('the head in the manifest is not signed by this key')
+  if (checkpoint?.origin !== originOf(log) || checkpoint.size !== size) faults.push('the head in the manifest is not that of its size')
+  for (const head of heads)
+    if (head.logId !== log) faults.push(`the head of position ${head.position} is one of another log`)
+    else if (head.position > size) faults.push(`the head of position ${head.position} is newer than the export, which ends at ${size}`)
+  return faults
 }
 
 /**
  * Checks an export without the log: signatures, hashes, ranges without a gap, events that chain on, rows that follow from events, and the
- * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files.
+ * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files. An export
+ * may be under way: for `waitMs` it waits for a manifest that names all files.
  *
  * @throws ConfigError when the directory has no manifest
  * @example (await checkArchive({ directory: '/mnt/history', heads: [], key })).faults // []
  */
-export const checkArchive = async ({ directory, heads, key, onProgress }: Check): Promise<ArchiveCheck> => {
-  const manifest = readArchiveManifest(directory)
-  if (!manifest) throw new ConfigError(`${directory} is not an export: it has no manifest.json`)
-  const faults: string[] = []
-  const fault = (what: string): void => void faults.push(what)
+export const checkArchive = async ({ directory, heads, key, onProgress, waitMs = 0 }: Check): Promise<ArchiveCheck> => {
+  const { manifest, others } = await read(directory, waitMs)
   const signer = key ?? readVerifierKey(manifest.key)
-  const note = readNote(manifest.checkpoint)
-  const checkpoint = note && readCheckpoint(note.text)
-  if (!signer || !isSigned(manifest, [signer])) fault('the manifest is not signed by this key, or was changed')
-  if (!signer || !note || judge(note, signer) !== 'signed') fault('the head in the manifest is not signed by this key')
-  if (checkpoint?.origin !== originOf(manifest.log) || checkpoint.size !== manifest.size)
-    fault('the head in the manifest is not that of its size')
-  for (const head of heads) {
-    if (head.logId !== manifest.log) fault(`the head of position ${head.position} is one of another log`)
-    else if (head.position > manifest.size)
-      fault(`the head of position ${head.position} is newer than the export, which ends at ${manifest.size}`)
-  }
-  for (const name of await strangers(directory, manifest)) fault(`${name} is not in the manifest`)
+  const faults = faultsIn(manifest, signer, heads)
+  const fault = (what: string): void => void faults.push(what)
+  for (const { name } of others) fault(`${name} is not in the manifest`)
   const walk = new Walk(
     heads.filter(({ logId }) => logId === manifest.log),
     manifest.log,
     fault,
   )
-  const gap = faultInRanges(manifest)
-  if (gap !== undefined) fault(gap)
-  else
-    try {
-      for (const range of manifest.ranges) {
-        await checkRange(directory, range, walk)
-        onProgress?.(range.to)
-      }
-      if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')
-      if (!checkpoint?.root.equals(walk.root)) fault('the events are not those of the head in the manifest')
-    } catch (error) {
-      fault(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
+  try {
+    while (walk.position < manifest.size) {
+      await checkRange(directory, rangeAfter(directory, manifest, walk, signer ? [signer] : []), walk)
+      onProgress?.(walk.position)
     }
+    if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')
+    const root = readCheckpoint(readNote(manifest.checkpoint)?.text ?? '')?.root
+    if (!root?.equals(walk.root)) fault('the events are not those of the head in the manifest')
+  } catch (error) {
+    fault(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
+  }
   return { size: manifest.size, root: walk.root.toString('base64'), faults, provenTo: walk.provenTo }
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { readNote, judge } from '../audit/note.js'
@@ -9,14 +9,21 @@ import { writeDurably } from '../backup/durable-files.js'
 import { sync } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { ConfigError } from '../setup/config.js'
-import { archiveTables } from './tables.js'
+import { archiveTables, rangeName } from './tables.js'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const position = z.int().positive()
 const count = z.int().nonnegative()
 
-const bodySchema = z.object({
-  mindledger_parquet: z.literal(1),
+const rangeFields = {
+  from: position,
+  to: position,
+  /** The chain value after its last event. */
+  chain: hash,
+  files: z.array(z.object({ table: z.enum(archiveTables), name: z.string(), rows: count, bytes: count, sha256: hash })),
+}
+
+const fields = {
   log: z.string().min(1),
   /** How many positions each range has; the last one may have fewer. */
   range_positions: position,
@@ -25,37 +32,53 @@ const bodySchema = z.object({
   chain: hash,
   /** The signed head of this size. */
   checkpoint: z.string(),
-  /** The public key of both signatures. */
+  /** The public key of all signatures. */
   key: z.string(),
-  ranges: z.array(
-    z.object({
-      from: position,
-      to: position,
-      chain: hash,
-      files: z.array(z.object({ table: z.enum(archiveTables), name: z.string(), rows: count, bytes: count, sha256: hash })),
-    }),
-  ),
-})
-const manifestSchema = bodySchema.extend({ signature: z.string() })
+}
+
+const bodySchema = z.object({ mindledger_parquet: z.literal(2), ...fields })
+const signature = z.string()
+
+/** Format 1 had all ranges in the manifest, which was written whole after each of them. */
+const manifestSchema = z.discriminatedUnion('mindledger_parquet', [
+  bodySchema.extend({ signature }),
+  z.object({ mindledger_parquet: z.literal(1), ...fields, ranges: z.array(z.object(rangeFields)), signature }),
+])
+
+/** Of one range, in a file of its own: what it has, and the chain value of the range before, on which it follows. */
+const rangeSchema = z.object({ mindledger_parquet: z.literal(2), log: z.string().min(1), before: hash, ...rangeFields })
+const rangeManifestSchema = rangeSchema.extend({ signature })
 
 export type ArchiveBody = z.infer<typeof bodySchema>
 export type ArchiveManifest = z.infer<typeof manifestSchema>
-export type ArchiveRange = ArchiveBody['ranges'][number]
+export type ArchiveRange = Pick<z.infer<typeof rangeSchema>, 'from' | 'to' | 'chain' | 'files'>
+
+type RangeManifest = z.infer<typeof rangeManifestSchema>
+type What = 'export' | 'range'
 
 const pathOf = (directory: string): string => join(directory, 'manifest.json')
 
 /** The text that is signed. Neither of its first lines can begin a checkpoint, so that no signature of one passes for the other. */
-const signedText = (body: ArchiveBody): string =>
-  `mindledger parquet export\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(bodySchema.parse(body))))}\n`
+const signedText = (what: What, body: { log: string }): string =>
+  `mindledger parquet ${what}\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(body)))}\n`
 
-/** Replaces the manifest, signed; after a crash there is the one before or this one. */
-export const writeArchiveManifest = async (directory: string, work: string, body: ArchiveBody, signer: NoteSigner): Promise<void> => {
+/** Replaces a file by a signed text; after a crash there is the one before or this one. */
+const writeSigned = async (path: string, work: string, what: What, body: { log: string }, signer: NoteSigner): Promise<void> => {
   const written = join(work, 'manifest.json')
   await rm(written, { force: true })
-  await writeDurably(written, `${JSON.stringify({ ...bodySchema.parse(body), signature: signer.sign(signedText(body)) }, null, 1)}\n`)
-  await rename(written, pathOf(directory))
-  await sync(directory)
+  await writeDurably(written, `${JSON.stringify({ ...body, signature: signer.sign(signedText(what, body)) }, null, 1)}\n`)
+  await rename(written, path)
+  await sync(dirname(path))
 }
+
+const wasSigned = (what: What, { signature, ...body }: ArchiveManifest | RangeManifest, keys: readonly NoteVerifier[]): boolean => {
+  const note = readNote(signature)
+  return note?.text === signedText(what, body) && keys.some((key) => judge(note, key) === 'signed')
+}
+
+/** Replaces the manifest, signed. */
+export const writeArchiveManifest = (directory: string, work: string, body: ArchiveBody, signer: NoteSigner): Promise<void> =>
+  writeSigned(pathOf(directory), work, 'export', bodySchema.parse(body), signer)
 
 /**
  * The manifest of an export; undefined when the directory has none.
@@ -75,7 +98,38 @@ export const readArchiveManifest = (directory: string): ArchiveManifest | undefi
 }
 
 /** Whether one of these keys signed the manifest as it is. */
-export const isSigned = (manifest: ArchiveManifest, keys: readonly NoteVerifier[]): boolean => {
-  const note = readNote(manifest.signature)
-  return note?.text === signedText(manifest) && keys.some((key) => judge(note, key) === 'signed')
+export const isSigned = (manifest: ArchiveManifest, keys: readonly NoteVerifier[]): boolean => wasSigned('export', manifest, keys)
+
+type RangeOf = { log: string; before: string; range: ArchiveRange }
+
+/** Writes or replaces the manifest of a range, signed. */
+export const writeRangeManifest = (directory: string, work: string, { log, before, range }: RangeOf, signer: NoteSigner): Promise<void> => {
+  const body = rangeSchema.parse({ mindledger_parquet: 2, log, before, ...range })
+  return writeSigned(join(directory, rangeName(range.from, range.to)), work, 'range', body, signer)
+}
+
+/**
+ * The manifest of a range that follows on a chain value.
+ * @throws Error that says what is wrong with it
+ */
+export const readRangeManifest = (
+  directory: string,
+  { log, before, from, to, keys }: { log: string; before: string; from: number; to: number; keys: readonly NoteVerifier[] },
+): ArchiveRange => {
+  const name = rangeName(from, to)
+  const path = join(directory, name)
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) throw new Error(`${name} is missing: nothing tells of positions ${from} to ${to}`)
+  const read = (): RangeManifest | undefined => {
+    try {
+      return rangeManifestSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    } catch {
+      return undefined
+    }
+  }
+  const manifest = found.isFile() && found.size <= limits.archiveRangeManifestMaxBytes ? read() : undefined
+  if (!manifest || !wasSigned('range', manifest, keys)) throw new Error(`${name} is not signed by this key, or was changed`)
+  if (manifest.log !== log || manifest.from !== from || manifest.to !== to || manifest.before !== before)
+    throw new Error(`${name} does not follow on the range before it`)
+  return manifest
 }

@@ -49,6 +49,31 @@ export const selectOf = (table: ArchiveTable, events: string): string =>
     ? `SELECT * FROM ${events}`
     : `SELECT position, stream, version, schema, recorded_at, actor, source, request, correlation, causation, data FROM ${events} WHERE type = '${typeOf[table]}'`
 
+const span = (from: number, to: number): string => `${String(from).padStart(12, '0')}-${String(to).padStart(12, '0')}`
+
+/** The folder of the manifests of ranges. */
+export const rangeFolder = 'ranges'
+
+/** The folders of an export. */
+export const archiveFolders = [...archiveTables, rangeFolder]
+
 /** The name of a range's file. `fileName('events', 1, 100)` → `events/000000000001-000000000100.parquet` */
-export const fileName = (table: ArchiveTable, from: number, to: number): string =>
-  `${table}/${String(from).padStart(12, '0')}-${String(to).padStart(12, '0')}.parquet`
+export const fileName = (table: ArchiveTable, from: number, to: number): string => `${table}/${span(from, to)}.parquet`
+
+/** The name of a range's manifest. `rangeName(1, 100)` → `ranges/000000000001-000000000100.json` */
+export const rangeName = (from: number, to: number): string => `${rangeFolder}/${span(from, to)}.json`
+
+const fileInFolder = /^(\d{12})-(\d{12})\.(parquet|json)$/
+
+/** The range that a file in one of the folders is named by; undefined for a name that no export gives. */
+export const rangeOfFile = (folder: string, file: string): { from: number; to: number } | undefined => {
+  const [, from = '', to = '', kind] = fileInFolder.exec(file) ?? []
+  return kind === (folder === rangeFolder ? 'json' : 'parquet') ? { from: Number(from), to: Number(to) } : undefined
+}
+
+/** Where the range that begins after a position ends, in an export of a size. `rangeEnd(20, 50, 20)` → 40 */
+export const rangeEnd = (after: number, size: number, rangePositions: number): number => Math.min(after + rangePositions, size)
+
+/** Whether an export of a size has this range. */
+export const isInExport = ({ from, to }: { from: number; to: number }, size: number, rangePositions: number): boolean =>
+  from <= size && (from - 1) % rangePositions === 0 && to === rangeEnd(from - 1, size, rangePositions)

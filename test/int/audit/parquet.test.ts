@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   cpSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { writeArchive } from '../../../src/archive/write.js'
 import { findHeadSigner } from '../../../src/audit/head-key.js'
+import type { NoteSigner } from '../../../src/audit/note-key.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { freePort, mindledger } from '../../support/cli.js'
@@ -30,12 +32,20 @@ const check = (name: string, ...args: string[]) =>
   mindledger(['verify', '--parquet', name, '--vkey', 'key.txt', ...args], { DATA_DIR: at('nothing') }, place.path)
 let server: Awaited<ReturnType<typeof spawnService>>
 
+const signer = (): NoteSigner => {
+  const reader = openLogReader(data)
+  try {
+    return findHeadSigner(dataPaths(data), undefined, { id: reader.logId, headKeys: () => reader.headKeys() })
+  } finally {
+    reader.close()
+  }
+}
+
 /** Writes an export with short ranges. */
 const write = async (name: string, size: number): Promise<number> => {
   const reader = openLogReader(data)
   try {
-    const signer = findHeadSigner(dataPaths(data), undefined, { id: reader.logId, headKeys: () => reader.headKeys() })
-    return await writeArchive({ directory: at(name), reader, signer, size, rangePositions: 20 })
+    return (await writeArchive({ directory: at(name), reader, signer: signer(), size, rangePositions: 20 })).written
   } finally {
     reader.close()
   }
@@ -45,6 +55,23 @@ const copy = (name: string): string => {
   return name
 }
 const second = 'events/000000000021-000000000040.parquet'
+const secondManifest = 'ranges/000000000021-000000000040.json'
+
+/** A copy in the first format, as the first release wrote it. */
+const older = (name: string, size: number): void => {
+  copy(name)
+  const read = (path: string) => JSON.parse(readFileSync(at(`${name}/${path}`), 'utf8')) as Record<string, unknown>
+  const ranges = readdirSync(at(`${name}/ranges`)).map((file) => {
+    const { from, to, chain, files } = read(`ranges/${file}`)
+    return { from, to, chain, files }
+  })
+  const { log, range_positions, chain, checkpoint, key } = read('manifest.json')
+  const body = { mindledger_parquet: 1, log, range_positions, size, chain, checkpoint, key, ranges }
+  const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+  const signature = signer().sign(`mindledger parquet export\n${String(log)}\n${hash}\n`)
+  writeFileSync(at(`${name}/manifest.json`), JSON.stringify({ ...body, signature }, null, 1))
+  rmSync(at(`${name}/ranges`), { recursive: true })
+}
 
 beforeAll(async () => {
   environment.PORT = String(await freePort())
@@ -91,6 +118,25 @@ describe('an export of Parquet files', () => {
     expect(readFileSync(at('grown/manifest.json'), 'utf8')).toBe(readFileSync(at('whole/manifest.json'), 'utf8'))
   })
 
+  test('of the first format goes on in the second: every file of Parquet stays', async () => {
+    older('upgraded', 50)
+    const before = statSync(at(`upgraded/${second}`)).mtimeMs
+    expect(await write('upgraded', 55)).toBe(1)
+    expect(statSync(at(`upgraded/${second}`)).mtimeMs).toBe(before)
+    expect(readFileSync(at(`upgraded/${secondManifest}`), 'utf8')).toBe(readFileSync(at(`whole/${secondManifest}`), 'utf8'))
+    expect(await check('upgraded', '--head', 'old.txt')).toMatchObject({ code: 0 })
+  })
+
+  test('says in each range what it follows on, and in a manifest of constant size how far it is', () => {
+    expect(readdirSync(at('whole/ranges'))).toHaveLength(3)
+    const size = (name: string): number => statSync(at(`${name}/manifest.json`)).size
+    expect(Math.abs(size('whole') - size('grown'))).toBeLessThan(10)
+    const [first, next] = ['ranges/000000000001-000000000020.json', secondManifest].map(
+      (file) => JSON.parse(readFileSync(at(`whole/${file}`), 'utf8')) as { before: string; chain: string },
+    )
+    expect(next?.before).toBe(first?.chain)
+  })
+
   test('goes on after it was killed in the middle of a file', async () => {
     await write('killed', 20)
     mkdirSync(at('killed/.part/range-x'), { recursive: true })
@@ -120,10 +166,10 @@ describe('an export of Parquet files', () => {
 })
 
 describe('what was changed afterwards is named', () => {
-  const holdsNot = async (name: string, what: string) => {
+  const holdsNot = async (name: string, ...faults: string[]) => {
     const said = await check(name)
     expect(said.code).toBe(1)
-    expect(said.out).toContain(what)
+    for (const fault of faults) expect(said.out).toContain(fault)
   }
 
   test('a file', async () => {
@@ -134,7 +180,7 @@ describe('what was changed afterwards is named', () => {
   test('a file that is gone, and is written again by the next export', async () => {
     rmSync(at(`${copy('gone')}/${second}`))
     await holdsNot('gone', `${second} is missing`)
-    await write('gone', 50)
+    expect(await write('gone', 50)).toBe(1)
     expect(await check('gone')).toMatchObject({ code: 0 })
   })
 
@@ -143,12 +189,35 @@ describe('what was changed afterwards is named', () => {
     await holdsNot('more', 'events/again.parquet is not in the manifest')
   })
 
-  test('a range that the manifest leaves out', async () => {
-    const manifest = JSON.parse(readFileSync(at(`${copy('gap')}/manifest.json`), 'utf8')) as { ranges: unknown[] }
+  test('the manifest of a range: changed, gone, or of another range', async () => {
+    const path = at(`${copy('range')}/${secondManifest}`)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace('"rows": 20', '"rows": 19'))
+    await holdsNot('range', `${secondManifest} is not signed by this key, or was changed`)
+    writeFileSync(path, readFileSync(at(`range/${secondManifest.replaceAll('21', '01').replaceAll('40', '20')}`)))
+    await holdsNot('range', `${secondManifest} does not follow on the range before it`)
+    rmSync(path)
+    await holdsNot('range', 'nothing tells of positions 21 to 40')
+    expect(await write('range', 50)).toBe(1)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(await check('range')).toMatchObject({ code: 0 })
+  })
+
+  test('an end that was cut off, or said to be elsewhere', async () => {
+    const path = at(`${copy('short')}/manifest.json`)
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as { size: number }
+    writeFileSync(path, JSON.stringify({ ...manifest, size: 40 }))
+    const last = 'events/000000000041-000000000050.parquet'
+    await holdsNot('short', 'the manifest is not signed by this key, or was changed', `${last} is not in the manifest`)
+  })
+
+  test('of an export of the first format, which names all ranges in one manifest', async () => {
+    older('older', 50)
+    expect(await check('older', '--head', 'old.txt')).toMatchObject({ code: 0 })
+    const manifest = JSON.parse(readFileSync(at('older/manifest.json'), 'utf8')) as { ranges: unknown[] }
     manifest.ranges.splice(1, 1)
-    writeFileSync(at('gap/manifest.json'), JSON.stringify(manifest))
-    await holdsNot('gap', 'positions 21 to 40 are missing')
-    await holdsNot('gap', 'the manifest is not signed by this key, or was changed')
+    writeFileSync(at('older/manifest.json'), JSON.stringify(manifest))
+    await holdsNot('older', 'positions 21 to 40 are missing', 'the manifest is not signed by this key, or was changed')
   })
 
   test('a directory without a manifest is no export', async () => {

@@ -2,6 +2,7 @@ import { checkArchive } from '../../../archive/check.js'
 import { writeArchive } from '../../../archive/write.js'
 import { findHeadSigner } from '../../../audit/head-key.js'
 import { readHeads } from '../../../audit/kept-heads.js'
+import { limits } from '../../../basics/limits.js'
 import { openLogReader } from '../../../log/sqlite/log-reader.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import { dataPaths } from '../../../setup/data-directory.js'
@@ -23,7 +24,7 @@ export const exportParquet = async (
     const noted = { id: reader.logId, headKeys: () => reader.headKeys() }
     const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, noted)
     const onProgress = (position: number): void => out.progress(`${position} events`)
-    const written = await writeArchive({ directory, reader, signer, size, onProgress })
+    const { written } = await writeArchive({ directory, reader, signer, size, onProgress })
     out.line(`${directory} holds the log up to position ${size}; ranges written: ${written}`)
     return 0
   } finally {
@@ -43,7 +44,8 @@ export const verifyParquet = async (
     return fault === undefined ? [] : [{ one, fault }]
   })
   const heads = read.filter((one) => !unproven.some((other) => other.one === one)).map(({ head }) => head)
-  const { size, root, faults, provenTo } = await checkArchive({ directory, heads, key, onProgress: (at) => out.progress(`${at} events`) })
+  const onProgress = (at: number): void => out.progress(`${at} events`)
+  const { size, root, faults, provenTo } = await checkArchive({ directory, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs })
   for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
   for (const fault of faults) out.line(fault)
   const ok = faults.length === 0 && unproven.length === 0

@@ -1,0 +1,75 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { nextChain } from '../../events/stored/chain.js'
+import { sync } from '../basics/disk.js'
+import { limits } from '../basics/limits.js'
+import { openSandbox, writeParquet } from '../files/tables/parquet-writer.js'
+import type { LogReader } from '../log/sqlite/log-reader.js'
+import type { ArchiveRange } from './manifest.js'
+import { archiveTables, fieldColumns, fieldsOf, fileName, rangeName, selectOf } from './tables.js'
+
+/** Where the events of a range are read, and where its files are written: below `work` until all are complete. */
+type Place = { reader: Pick<LogReader, 'read'>; directory: string; work: string }
+
+/** Reads the events of a range into the table `events`, and returns the chain after them. */
+const load = async (connection: DuckDBConnection, reader: Place['reader'], from: number, to: number, before: Buffer): Promise<Buffer> => {
+  const columns = Object.entries(fieldColumns).map(([name, type]) => `${name} ${type === 'TIMESTAMP' ? 'VARCHAR' : type}`)
+  await connection.run(`CREATE TABLE read (${columns.join(', ')}, text VARCHAR, chain VARCHAR)`)
+  const appender = await connection.createAppender('read')
+  const types = Object.values(fieldColumns)
+  let chain = before
+  for (let position = from - 1; position < to;) {
+    const events = reader.read(position, Math.min(limits.eventSliceMaxEvents, to - position), limits.eventSliceMaxChars)
+    if (events.length === 0) throw new Error(`the log ends at position ${position}, the export was to reach ${to}`)
+    for (const { text } of events) {
+      chain = nextChain(chain, text)
+      for (const [i, value] of [...fieldsOf(text), text, chain.toString('hex')].entries())
+        if (value === null) appender.appendNull()
+        else if (types[i] === 'BIGINT') appender.appendBigInt(BigInt(value))
+        else appender.appendVarchar(value)
+      appender.endRow()
+      position += 1
+    }
+    appender.flushSync()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  appender.closeSync()
+  return chain
+}
+
+const readAsTyped = '(SELECT * REPLACE (CAST(recorded_at AS TIMESTAMP) AS recorded_at) FROM read)'
+
+/**
+ * Writes the files of the range after a chain value: each gets its name when all their bytes are on the disk. A manifest of the range
+ * that is there already is removed before.
+ *
+ * @example await writeRangeFiles({ reader, directory, work }, { from: 1, to: 10_000, before: genesis(reader.logId) })
+ */
+export const writeRangeFiles = async (
+  { reader, directory, work }: Place,
+  { from, to, before }: { from: number; to: number; before: Buffer },
+): Promise<ArchiveRange> => {
+  const targets = archiveTables.map((table) => ({ table, name: fileName(table, from, to), path: join(work, `${table}.parquet`) }))
+  const connection = await openSandbox(
+    targets.map(({ path }) => path),
+    join(work, 'spill'),
+    limits.archiveMemoryBytes,
+  )
+  try {
+    const chain = await load(connection, reader, from, to, before)
+    const files: ArchiveRange['files'] = []
+    const rowBytes = Number((await connection.runAndReadAll('SELECT avg(length(text)) * 2 FROM read')).getRows()[0]?.[0] ?? 0)
+    for (const { table, name, path } of targets) {
+      const select = `${selectOf(table, readAsTyped)} ORDER BY position`
+      const { rowCount: rows, bytes, sha256 } = await writeParquet(connection, select, { columnCount: 14, rowBytes }, path)
+      files.push({ table, name, rows, bytes, sha256 })
+    }
+    await rm(join(directory, rangeName(from, to)), { force: true })
+    for (const { name, path } of targets) await rename(path, join(directory, name))
+    for (const table of archiveTables) await sync(join(directory, table))
+    return { from, to, chain: chain.toString('hex'), files }
+  } finally {
+    connection.closeSync()
+  }
+}
