@@ -41,6 +41,7 @@ const parts = await build({
     'pool-thread': 'src/models/engines/tables/boosting/pool-thread.ts',
     'onnx-process': 'src/models/engines/onnx/onnx-process.ts',
     'knowledge-process': 'src/knowledge/index/index-process.ts',
+    'export-process': 'src/archive/export-process.ts',
     'connections-process': 'src/connections/process/driver-process.ts',
     watchdog: 'src/models/engines/onnx/watchdog.ts',
     'meaning-worker': 'src/log/verify/meaning-worker.ts',

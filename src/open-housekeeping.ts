@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
+import { Exporter } from './archive/exporter.js'
 import { opened } from './basics/undo.js'
 import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
@@ -35,6 +36,8 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     undo(() => rotation.stop())
     // Runs of jobs and erasures end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([jobs.stop(), erasures.stop()]))
+    const { dataDirectory, headKey, exports } = config
+    const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
     // Where others erased data meanwhile, this node serves when its files have nothing of it.
     await erasures.follow((err) => logger.error({ err }, 'what was erased could not be taken out of the files; trying again'))
 
@@ -56,6 +59,20 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
       }
       await keep('rows', config.predictionRetentionMs)
       await keep('answers', config.answerRetentionMs)
+      if (exporter) await exportAs(exporter)
     }
-    return { jobs, erasures, rotation, begin }
+    /** One node exports for all: the folder may be one for all. */
+    const exportAs = async (one: Exporter) => {
+      const duty = new Duty({
+        ...{ leases, name: 'export' },
+        begin: () => {
+          one.start()
+          return () => one.stop()
+        },
+        onFailed: (err) => logger.error({ err }, 'the history is not exported'),
+      })
+      undo(() => duty.stop())
+      await duty.start()
+    }
+    return { jobs, erasures, rotation, exporter, begin }
   })

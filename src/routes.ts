@@ -101,7 +101,7 @@ export const appOf = (parts: Parts): Express => {
   const { paths, ledger, blobs, heads, headFile, clock, missingBlobs } = parts.storage
   const { trainings, recorder, store } = parts.models
   const { sql, dataChecks } = parts.sql
-  const { erasures, rotation } = parts.housekeeping
+  const { erasures, rotation, exporter } = parts.housekeeping
   const { log } = ledger
   const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
   metrics.watch({
@@ -112,6 +112,7 @@ export const appOf = (parts: Parts): Express => {
     trainings: () => trainings.counts(),
     disk,
     streams: () => streams.clients,
+    exported: () => exporter?.status(),
   })
   const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
   const records = new Records(log, version, progressOf)
@@ -126,11 +127,12 @@ export const appOf = (parts: Parts): Express => {
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
     headFile: () => headFile?.status(),
+    exported: () => exporter?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
     settings: config.settings,
   }
-  const warnings = () => [clock.warning(), missingBlobs.warning()].filter((text) => text !== undefined)
+  const warnings = () => [clock.warning(), missingBlobs.warning(), exporter?.warning()].filter((text) => text !== undefined)
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })

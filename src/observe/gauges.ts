@@ -1,4 +1,5 @@
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
+import type { ExportStatus } from '../archive/exporter.js'
 import type { LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'
@@ -14,6 +15,8 @@ export type Sources = {
   disk: () => Promise<DiskUse>
   /** Clients that follow the events. */
   streams: () => number
+  /** The export to EXPORT_DIR, if there is one. */
+  exported: () => ExportStatus | undefined
 }
 
 const sharedStates = ['following', 'unreachable', 'other_log'] as const
@@ -30,6 +33,7 @@ export class Gauges {
   readonly #trainings
   readonly #streams
   readonly #disk
+  readonly #export
 
   constructor(make: Instruments) {
     this.#info = make.gauge('info', 'Always 1; the release is in the label.', ['version'])
@@ -76,6 +80,10 @@ export class Gauges {
       used: make.gauge('disk_used_bytes', 'Bytes in the data directory by kind.', ['kind']),
       free: make.gauge('disk_free_bytes', 'Bytes that are free on the disk of the data directory.'),
     }
+    this.#export = {
+      position: make.gauge('export_position', 'Last position in the files of EXPORT_DIR, at the node that writes them.'),
+      failing: make.gauge('export_failing', '1 when that node could not write them at the last try, otherwise 0.'),
+    }
   }
 
   async read(sources: Sources): Promise<void> {
@@ -90,9 +98,19 @@ export class Gauges {
     this.#trainings.running.set(running)
     this.#trainings.waiting.set(waiting)
     this.#streams.set(sources.streams())
+    this.#readExport(sources.exported())
     if (!disk) return
     for (const [kind, used] of Object.entries(disk.bytes)) this.#disk.used.set({ kind }, used)
     this.#disk.free.set(disk.free)
+  }
+
+  /** Nothing at other nodes: a sum or a least over all nodes would mean nothing. */
+  #readExport(status: ExportStatus | undefined): void {
+    this.#export.position.remove()
+    this.#export.failing.remove()
+    if (!status?.here) return
+    if (status.position !== null) this.#export.position.set(status.position)
+    this.#export.failing.set(status.error === null ? 0 : 1)
   }
 
   #readLog({ position, queued, unwritable, shared }: LogHealth): void {

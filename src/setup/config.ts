@@ -20,6 +20,8 @@ const portRule = 'must be a whole number from 0 to 65535'
 
 const tokensRule = `must be a whole number from 0 to ${limits.agentDayMaxTokens}`
 
+const rangeRule = `must be a whole number from ${limits.exportRangeMinPositions} to ${limits.exportRangeMaxPositions}`
+
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
 /** Whose `X-Forwarded-…` headers are trusted: nobody's, those of a number of proxies in a row, or those of these addresses and networks. */
@@ -105,6 +107,26 @@ const settings = z.object({
     )
     .default('1h')
     .describe('how often a head is appended to HEAD_FILE, when the log has grown'),
+  EXPORT_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder where the service writes the history as Parquet files, a range of positions at a time; one for all nodes'),
+  EXPORT_INTERVAL: z
+    .string()
+    .refine(
+      (text) => durationMs(text) >= limits.exportIntervalMinMs && durationMs(text) <= limits.exportIntervalMaxMs,
+      'must be a time from 1s to 20d: 90s, 15m, 1h, 1d',
+    )
+    .default('1m')
+    .describe('how often it looks whether a range is finished, and tries again what failed'),
+  EXPORT_RANGE: z.coerce
+    .number(rangeRule)
+    .int(rangeRule)
+    .min(limits.exportRangeMinPositions, rangeRule)
+    .max(limits.exportRangeMaxPositions, rangeRule)
+    .default(limits.archiveRangePositions)
+    .describe('positions in each file of a new EXPORT_DIR; a folder that is begun keeps what it has'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -188,6 +210,8 @@ export type Config = {
   headKey: Buffer | undefined
   /** The file that heads are appended to, and how often. */
   headFile: { path: string; intervalMs: number } | undefined
+  /** The folder that Parquet files are written to, how often, and how many positions each of them has. */
+  exports: { directory: string; intervalMs: number; rangePositions: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   trustedProxies: TrustedProxies
@@ -275,6 +299,10 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
     headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
+    exports:
+      s.EXPORT_DIR === undefined
+        ? undefined
+        : { directory: resolve(s.EXPORT_DIR), intervalMs: durationMs(s.EXPORT_INTERVAL), rangePositions: s.EXPORT_RANGE },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     trustedProxies: s.TRUST_PROXY ?? false,
     egressAllow: s.EGRESS_ALLOW,

@@ -24,6 +24,7 @@ type Program =
   | 'onnx-process'
   | 'connections-process'
   | 'knowledge-process'
+  | 'export-process'
   | 'watchdog'
   | 'pool-thread'
   | 'meaning-worker'

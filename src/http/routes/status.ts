@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { SettingShown } from '../../setup/config.js'
+import type { ExportStatus } from '../../archive/exporter.js'
 import type { HeadFileStatus } from '../../audit/head-file.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
@@ -11,6 +12,8 @@ export type About = {
   defaultProject: string
   /** The status of the file to which heads are appended, if there is one. */
   headFile: () => HeadFileStatus | undefined
+  /** The status of the export to EXPORT_DIR, if there is one. */
+  exported: () => ExportStatus | undefined
   /** Why SQL is unavailable at the moment, if it is. */
   sqlStopped: () => string | undefined
   /** Whether a model is being trained. */
@@ -20,7 +23,7 @@ export type About = {
 
 const settingSchema = z.object({ name: z.string(), value: z.string().nullable(), is_default: z.boolean(), about: z.string() })
 
-export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, settings }: About): Route[] => [
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, exported, settings }: About): Route[] => [
   route({
     method: 'get',
     path: '/status',
@@ -30,6 +33,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
     async handle({ call }) {
       const stopped = sqlStopped()
       const heads = headFile()
+      const history = exported()
       return json({
         mindsdb_version: version,
         mindledger_version: version,
@@ -41,6 +45,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
         },
         sql: stopped === undefined ? { ready: true } : { ready: false, reason: stopped },
         ...(heads && { heads }),
+        ...(history && { export: history }),
       })
     },
   }),

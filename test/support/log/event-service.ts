@@ -38,6 +38,7 @@ export const startEventService = async (file: string, { port = 0, user, ...bound
     authentication: false,
     defaultProject: 'mindsdb',
     headFile: () => undefined,
+    exported: () => undefined,
     sqlStopped: () => undefined,
     isTraining: () => false,
     settings: [],

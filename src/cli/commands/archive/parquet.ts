@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { checkArchive } from '../../../archive/check.js'
 import { writeArchive } from '../../../archive/write.js'
 import { findHeadSigner } from '../../../audit/head-key.js'
@@ -16,6 +17,8 @@ export const exportParquet = async (
   out: Output,
 ): Promise<number> => {
   const { directory, until } = options
+  if (config.exports && resolve(directory) === config.exports.directory)
+    throw new ConfigError(`${directory} is EXPORT_DIR, which the server writes: name another directory`)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const head = reader.head()

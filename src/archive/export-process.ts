@@ -1,0 +1,56 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
+import { findHeadSigner } from '../audit/head-key.js'
+import { isDiskFull } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { openLogReader } from '../log/sqlite/log-reader.js'
+import { dataPaths } from '../setup/data-directory.js'
+import { writeArchive, type Archived } from './write.js'
+
+/** The only message to the process: what it exports, and where to. `headKey` is the seed in hexadecimal, if it is not in a file. */
+export type ExportJob = {
+  dataDirectory: string
+  directory: string
+  headKey: string | undefined
+  /** How many positions each range of a new export has. */
+  rangePositions: number
+  /** Trusts that the ranges which the manifest names are there. */
+  trusting: boolean
+}
+
+/** The messages from the process: how far it is, then one of the others. */
+export type ExportMessage = { at: number } | { done: Archived } | { failed: string; isFull: boolean }
+
+/** Writes what is finished. On the disk of the data directory it leaves room for the log. */
+const run = async ({ dataDirectory, directory, headKey, ...job }: ExportJob): Promise<Archived> => {
+  mkdirSync(directory, { recursive: true })
+  const keepFree = statSync(directory).dev === statSync(dataDirectory).dev ? { keepFree: limits.exportFreeMinBytes } : {}
+  const reader = openLogReader(dataDirectory)
+  try {
+    const noted = { id: reader.logId, headKeys: () => reader.headKeys() }
+    const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
+    const signer = findHeadSigner(dataPaths(dataDirectory), seed, noted)
+    const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
+    return await writeArchive({ ...job, ...keepFree, directory, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
+  } finally {
+    reader.close()
+  }
+}
+
+const failure = (error: unknown): ExportMessage => ({
+  failed: (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '',
+  isFull: isDiskFull(error),
+})
+
+/** The one of a training: below SQL, and above the lowest. */
+const priority = 14
+
+// Only root may raise what the service was started with.
+if (getPriority() < priority) setPriority(priority)
+// Another node, or the next start, may be about to export: nothing goes on without the service.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+process.once('message', (job: ExportJob) => {
+  void run(job)
+    .then((done): ExportMessage => ({ done }), failure)
+    .then((last) => process.send?.(last, () => process.exit(0)))
+})

@@ -1,0 +1,131 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import type { Logger } from 'pino'
+import type { Log } from '../log/contract/log.js'
+import { programFile } from '../setup/package.js'
+import type { ExportJob, ExportMessage } from './export-process.js'
+import type { Archived } from './write.js'
+
+/**
+ * How far the export is: whether this node writes it, the last position in its files, when that was last looked at, and why the last try
+ * failed.
+ */
+export type ExportStatus = { directory: string; here: boolean; position: number | null; written_at: string | null; error: string | null }
+
+type Options = {
+  directory: string
+  intervalMs: number
+  rangePositions: number
+  dataDirectory: string
+  headKey: Buffer | undefined
+  log: Pick<Log, 'head'>
+  logger: Pick<Logger, 'info' | 'error'>
+}
+
+/** What a try came to: where the export ends, or why it does not go on. */
+type Outcome = { done: Archived } | { failed: string; isFull: boolean }
+
+/**
+ * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
+ * else; the next interval tries again.
+ *
+ * @example const exporter = new Exporter({ directory: '/mnt/history', intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
+ */
+export class Exporter {
+  readonly #status: ExportStatus
+  #timer: NodeJS.Timeout | undefined
+  #child: ChildProcess | undefined
+  #looking: Promise<void> | undefined
+  /** Where the export ended after a try that succeeded; undefined makes the next one look at every range. */
+  #archived: Archived | undefined
+  #isFull = false
+
+  constructor(private readonly options: Options) {
+    this.#status = { directory: options.directory, here: false, position: null, written_at: null, error: null }
+  }
+
+  status(): ExportStatus {
+    return { ...this.#status }
+  }
+
+  /** What an operator must know, without paths; undefined when nothing is wrong. */
+  warning(): string | undefined {
+    if (this.#status.error === null) return undefined
+    const why = this.#isFull ? 'no room on its disk' : 'see the log of the service, or GET /api/status'
+    return `the history could not be written to EXPORT_DIR: ${why}; it is tried again`
+  }
+
+  /** Begins at once, and looks again at each interval. */
+  start(): void {
+    this.#status.here = true
+    this.#look()
+    this.#timer = setInterval(() => this.#look(), this.options.intervalMs)
+    this.#timer.unref()
+  }
+
+  /** Ends a try that is under way: what it wrote is whole, or has no name yet. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    Object.assign(this.#status, { here: false, position: null, error: null })
+    this.#child?.kill('SIGKILL')
+    await this.#looking
+    this.#archived = undefined
+  }
+
+  #look(): void {
+    this.#looking ??= this.#tryNow()
+      .catch((err: unknown) => this.#note({ failed: err instanceof Error ? err.message : String(err), isFull: false }))
+      .finally(() => (this.#looking = undefined))
+  }
+
+  async #tryNow(): Promise<void> {
+    if (!(await this.#isDue())) return
+    const { dataDirectory, directory, headKey, rangePositions } = this.options
+    const job = { dataDirectory, directory, rangePositions, headKey: headKey?.toString('hex'), trusting: this.#archived !== undefined }
+    const outcome = await this.#run(job)
+    if (this.#status.here) this.#note(outcome)
+  }
+
+  /** Whether there may be a range to write. */
+  async #isDue(): Promise<boolean> {
+    const { position } = await this.options.log.head()
+    if (!this.#status.here) return false
+    const { size, rangePositions } = this.#archived ?? { size: 0, rangePositions: 0 }
+    return position >= size - (size % Math.max(rangePositions, 1)) + rangePositions
+  }
+
+  #run(job: ExportJob): Promise<Outcome> {
+    return new Promise((resolve) => {
+      // Neither the flags nor the environment of the service: the process has no use for its other secrets.
+      const child = fork(programFile('export-process'), [], {
+        execArgv: ['--no-warnings'],
+        env: { TZ: 'UTC' },
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      })
+      this.#child = child
+      child.on('message', (message: ExportMessage) => {
+        if (!('at' in message)) resolve(message)
+        else if (this.#status.here) this.#status.position = message.at
+      })
+      child.on('error', (error) => resolve({ failed: error.message, isFull: false }))
+      // After a final message this has no effect.
+      child.on('close', (code, signal) => resolve({ failed: `the process that exports ended: ${signal ?? code ?? ''}`, isFull: false }))
+      // When the system has no more processes or files, the child is not connected; it closes soon.
+      if (child.connected) child.send(job)
+    })
+  }
+
+  #note(outcome: Outcome): void {
+    const { logger, directory } = this.options
+    this.#child = undefined
+    if ('done' in outcome) {
+      const { size, written } = (this.#archived = outcome.done)
+      Object.assign(this.#status, { position: size, written_at: new Date().toISOString(), error: null })
+      if (written > 0) logger.info({ directory, position: size, ranges: written }, 'the history was exported')
+      return
+    }
+    this.#archived = undefined
+    this.#isFull = outcome.isFull
+    this.#status.error = outcome.failed
+    logger.error({ directory, error: outcome.failed }, 'the history could not be exported; trying again later')
+  }
+}
