@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
+import { lowerPriority } from '../basics/priority.js'
 import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
 import type { AnswerQuestion, HoldBlob } from './contract/options.js'
@@ -106,7 +107,7 @@ export class Child {
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     // Its threads inherit the priority: REST answers get the processor before SQL does.
-    if (this.pid !== undefined) setPriority(this.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (this.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, this.pid)
     this.exited = new Promise((resolve) => {
       const over = () => {
         this.isOver = true

@@ -1,8 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { getPriority, setPriority } from 'node:os'
 import { findHeadSigner } from '../audit/head-key.js'
 import { isDiskFull } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { lowerPriority } from '../basics/priority.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { writeArchive, type Archived } from './write.js'
@@ -45,8 +45,7 @@ const failure = (error: unknown): ExportMessage => ({
 /** The one of a training: below SQL, and above the lowest. */
 const priority = 14
 
-// Only root may raise what the service was started with.
-if (getPriority() < priority) setPriority(priority)
+lowerPriority(priority)
 // Another node, or the next start, may be about to export: nothing goes on without the service.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (job: ExportJob) => {
