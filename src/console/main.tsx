@@ -2,7 +2,12 @@
 // API. Each page is a room of its own, and loads when it is first shown.
 
 import { render } from 'preact'
-import './frame/style.css'
+import './styles/base.css'
+import './styles/controls.css'
+import './styles/frame.css'
+import './styles/parts.css'
+import './styles/screens.css'
+import './styles/pictures.css'
 import { Frame } from './frame/frame.js'
 
 const root = document.getElementById('console')
