@@ -59,7 +59,7 @@ const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analyt
 if (existsSync('dist/test'))
   await build({
     ...shared,
-    external: [...external, '@ai-sdk/*', 'undici'],
+    external: [...external, '@ai-sdk/*'],
     entryPoints: ['test/support/raw-process.ts', 'test/support/whole-service.ts'],
     outdir: 'dist/test/bin',
   })

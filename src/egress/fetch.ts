@@ -40,7 +40,7 @@ export const egressFetch = (policy: EgressPolicy, connecting: HttpConnecting = {
     const isStoppedByCaller = () => caller?.aborted === true && !stopped.signal.aborted
     const late = setTimeout(() => stopped.abort(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
     try {
-      const [{ fetch }, dispatcher] = await Promise.all([import('undici'), pools.of(url)])
+      const [{ fetch }, dispatcher] = await Promise.all([import('./client.js'), pools.of(url)])
       const answer = await fetch(url, {
         ...(init as unknown as UndiciInit),
         redirect: 'manual',

@@ -84,8 +84,7 @@ export class HttpPools {
 
   /** The connections to one origin. @example await pools.of(new URL('https://api.example.com/v1')) */
   async of({ origin }: URL): Promise<Dispatcher> {
-    // Many services never call another one; their start does not wait for the library.
-    const { Pool } = await import('undici')
+    const { Pool } = await import('./client.js')
     const known = this.pools.get(origin)
     if (known) return known
     const pool = new Pool(origin, {
