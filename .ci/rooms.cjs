@@ -124,6 +124,7 @@ module.exports = [
   'console/api',
   'console/basics',
   'console/parts',
+  'console/styles',
   'console/pages/resources',
   'console/pages/home',
   'console/pages/query',
