@@ -48,7 +48,11 @@ const headOf = async (url: string): Promise<number> =>
 /** Waits until all ranges that are finished are exported, and returns where they end. */
 const allExported = async (url: string, range = 20): Promise<number> => {
   const end = Math.floor((await headOf(url)) / range) * range
-  await until(async () => (await exported(url)).position === end)
+  // The position of a try under way is told before the try has ended, and with it the error of the one before.
+  await until(async () => {
+    const { position, error } = await exported(url)
+    return position === end && error === null
+  })
   return end
 }
 /** Where the manifest says that the export ends; -1 when there is none yet. */
