@@ -38,7 +38,7 @@ export const partialFileIn = (directory: string): string => join(directory, `.${
  * synced first. The name itself lasts from the next sync of its directory on.
  *
  * @throws what the file system says, with the file where it was
- * @example await moveFile('/tmp/upload/file', 'data/blobs/9f86d0…')
+ * @example await moveFile('uploads/file', 'data/blobs/9f86d0…')
  */
 export const moveFile = async (from: string, to: string): Promise<void> => {
   await sync(from)
