@@ -4,6 +4,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { format, resolveConfig } from 'prettier'
+import { build as buildWithComments } from 'vite'
 
 const outdir = 'dist/bin'
 
@@ -53,6 +55,22 @@ const parts = await build({
 
 // No other process starts as often. It shares no parts, since one file loads faster than fifty.
 const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analytics/process/process.ts' }, outdir })
+
+// An auditor gets the verifier as one file, and reads it: with its comments, and laid out as its modules are.
+const verifier = 'src/audit/verifier/verifier.ts'
+const [about] = /^\/\*[^]*?\*\/\n/.exec(readFileSync(verifier, 'utf8'))
+const { output } = await buildWithComments({
+  ...{ configFile: false, logLevel: 'warn' },
+  build: {
+    ssr: verifier,
+    write: false,
+    minify: false,
+    target: 'node20',
+    rolldownOptions: { output: { banner: about, topLevelVar: false } },
+  },
+})
+const laidOut = await format(output[0].code, { ...(await resolveConfig(verifier)), parser: 'babel' })
+writeFileSync(join(outdir, 'verifier.js'), laidOut.replace(/^\/\/#.*\n/gm, ''))
 
 // Tests load the service, and start a process for SQL of their own, about a hundred times each. What is imported when it is first used
 // stays outside: in one file it would make the modules that it shares wait for it.

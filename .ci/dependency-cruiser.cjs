@@ -38,6 +38,19 @@ module.exports = {
       to: { path: '^(events|projections|test|bench|docs|src/(?!console/))' },
     },
     { name: 'nobody-imports-the-console', severity: 'error', from: { pathNot: '^src/console/' }, to: { path: '^src/console/' } },
+    {
+      name: 'verifier-stands-alone',
+      comment: 'It shares no code with what it checks, and becomes one file.',
+      severity: 'error',
+      from: { path: '^src/audit/verifier/' },
+      to: { pathNot: '^src/audit/verifier/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'nobody-imports-the-verifier',
+      severity: 'error',
+      from: { pathNot: '^src/audit/verifier/' },
+      to: { path: '^src/audit/verifier/' },
+    },
     { name: 'prometheus-is-for-observe', severity: 'error', from: { pathNot: '^src/observe/' }, to: { path: 'prom-client' } },
     { name: 'src-stands-alone', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench|docs)/' } },
     {

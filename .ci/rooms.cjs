@@ -95,6 +95,7 @@ module.exports = [
   'chatbots/channels',
   'chatbots',
   'jobs',
+  'audit/verifier',
   'audit',
   'erasure',
   'rotation',

@@ -25,6 +25,7 @@ type Program =
   | 'connections-process'
   | 'knowledge-process'
   | 'export-process'
+  | 'verifier'
   | 'watchdog'
   | 'pool-thread'
   | 'meaning-worker'

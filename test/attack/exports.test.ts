@@ -86,7 +86,7 @@ let logs: Taken[] = []
 
 beforeAll(async () => {
   mkdirSync(alone)
-  copyFileSync(fileURLToPath(new URL('../../src/audit/verifier.js', import.meta.url)), verifier)
+  copyFileSync(fileURLToPath(new URL('../../bin/verifier.js', import.meta.url)), verifier)
   logs = [await take(1), await take(2)]
 }, minutes)
 

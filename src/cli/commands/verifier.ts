@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { verifierFile } from '../../audit/verifier-file.js'
-import { compiledFile } from '../../setup/package.js'
+import { programFile } from '../../setup/package.js'
 
 /** `mindledger verifier > verifier.mjs`: the file that an auditor reads, keeps and runs. */
 export const printVerifier = async (): Promise<number> => {
@@ -14,7 +14,7 @@ type Proof = { proof: string; event: string; vkey: string | undefined; heads: re
 /** `mindledger verify --proof file --event file`: runs the offline verifier on one proof and returns its exit status. */
 export const verifyProof = async ({ proof, event, vkey, heads }: Proof): Promise<number> => {
   const options = [...(vkey === undefined ? [] : ['--vkey', vkey]), ...heads.flatMap((head) => ['--head', head])]
-  const child = spawn(process.execPath, [compiledFile('audit/verifier.js'), proof, '--event', event, ...options], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [programFile('verifier'), proof, '--event', event, ...options], { stdio: 'inherit' })
   const [status] = (await once(child, 'close')) as [number | null]
   return status ?? 2
 }

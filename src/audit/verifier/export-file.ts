@@ -1,0 +1,58 @@
+import { Check, readHeader, type Header } from './check.js'
+import type { Head, Key } from './heads.js'
+import { Broken, fieldsOf, linesOf } from './lines.js'
+import { Listing } from './listing.js'
+import { leafHash } from './tree.js'
+
+/** The result for a file: its header and the check, if it has a header, and the findings. */
+type Result = { header?: Header; check?: Check; findings: string[] }
+
+/** What is wrong. Lines that the signed root names replace the findings that only follow from them. */
+const findingsOf = (check: Check, listing: Listing | undefined, header: Header, key: Key, broken: string | undefined): string[] => {
+  if (broken === undefined) check.finish(key)
+  const proof = [...check.order.sentences, ...check.findings.sentences, ...(broken === undefined ? [] : [broken])]
+  if (!listing) return proof
+  const whyNot = listing.whyNot(header.checkpoint)
+  if (whyNot !== undefined)
+    return [...proof, proof.length === 0 ? `the list of hashes was changed: ${whyNot}` : `Which line it was cannot be said: ${whyNot}`]
+  const named = listing.differences.sentences
+  if (named.length === 0 || !check.isHeadSound(key)) return proof
+  return [...named, ...check.findings.sentences]
+}
+
+/** Why a step stopped, if the lines are at fault. */
+const stopOf = (step: () => void): string | undefined => {
+  try {
+    step()
+    return undefined
+  } catch (error) {
+    if (error instanceof Broken) return error.message
+    throw error
+  }
+}
+
+/** Reads the whole file: it checks as far as the lines can be followed, and reads the lists to the end. */
+export const checkFile = async (file: string, heads: Head[], key: Key | undefined): Promise<Result> => {
+  let read: { header: Header; check: Check; listing: Listing | undefined } | undefined
+  let broken: string | undefined
+  try {
+    for await (const bytes of linesOf(file)) {
+      if (!read) {
+        const header = readHeader(bytes.toString())
+        read = { header, check: new Check(header, heads), listing: header.format === 1 ? undefined : new Listing() }
+        continue
+      }
+      const { check, listing } = read
+      const [fields, leaf] = [fieldsOf(bytes.toString()), leafHash(bytes)]
+      listing?.line(fields, leaf)
+      if (listing && 'leaves' in fields) continue
+      broken ??= stopOf(() => check.line(fields, leaf))
+    }
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    broken ??= error.message
+  }
+  if (!read) return { findings: [broken ?? 'the file is empty'] }
+  const { header, check, listing } = read
+  return { header, check, findings: findingsOf(check, listing, header, key ?? header.key, broken) }
+}

@@ -1,0 +1,105 @@
+/*
+ * The offline verifier of Mindledger's exports. It is one file, needs nothing but Node.js (20 or later), opens no
+ * connection and writes nothing. It shares no code with the service whose work it checks, on purpose: read it, then run it.
+ *
+ *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
+ *   node verifier.mjs proof.txt --event event.json [--vkey <key or file>] [--head <file>]...
+ *
+ * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be checked.
+ *
+ * What an export is: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the
+ * number of events `size`, a signed head of that size (`checkpoint`), and the public key (`key`). Then, in order of position
+ * from 1, each line is the text of one event, exactly the bytes that were hashed, or stands for events that are left out
+ * because they belong to other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. A list of leaf hashes, one
+ * after the other, precedes consecutive events: {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of format 1 have no
+ * such lists.
+ *
+ * What is proven: the events are the leaves of a Merkle tree as RFC 9162 defines it,
+ *   leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left | right),
+ * and the head is a signature (Ed25519, a C2SP signed note) over the tree's size and root. If the leaves here add up to that
+ * root, nobody without the key has changed, added, moved or left out one byte of one event. The holder of the key could sign
+ * another history: only a head that was kept elsewhere (--head) rules that out. So keep one, away from the log's operator.
+ *
+ * What the lists are for: if the events do not add up to the root, the listed hashes may. Then they are the signed ones, and
+ * each line that differs from them was changed. A list that does not add up either names nothing.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { checkFile } from './export-file.js'
+import { readHeads, readKey, type Head, type Key } from './heads.js'
+import { Broken } from './lines.js'
+import { checkProof, readProof } from './proof.js'
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const readArguments = (args: string[]) => {
+  const options = { head: { type: 'string', multiple: true }, vkey: { type: 'string' }, event: { type: 'string' } } as const
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+  const [file] = positionals
+  if (file === undefined || positionals.length > 1)
+    throw new Error('usage: node verifier.mjs export.jsonl | proof.txt --event event.json [--vkey key] [--head file]...')
+  const key = values.vkey === undefined ? undefined : readKey(existsSync(values.vkey) ? readFileSync(values.vkey, 'utf8') : values.vkey)
+  if (values.vkey !== undefined && !key) throw new Error(`--vkey takes a verifier key (name+id+base64) or a file with one: ${values.vkey}`)
+  const heads = (values.head ?? []).flatMap((name) => {
+    const found = readHeads(readFileSync(name, 'utf8'))
+    if (!found) throw new Error(`${name} is not a file of heads`)
+    return found
+  })
+  return { file, key, heads, event: values.event }
+}
+
+const runProof = (file: string, event: string, heads: readonly Head[], key: Key | undefined): number => {
+  try {
+    const proof = readProof(readFileSync(file, 'utf8'))
+    const findings = checkProof(proof, readFileSync(event), heads, key)
+    for (const finding of findings) say(finding)
+    if (findings.length === 0) {
+      const { index, checkpoint } = proof
+      say(`The proof holds: the event of position ${index + 1} is one of the first ${checkpoint.size} of ${checkpoint.origin}`)
+      if (key) say(`Signed by the key given, ${key.name}.`)
+      else say('Whose signature the head has was not checked: give the key that you know (--vkey).')
+      if (heads.length > 0) say('Proven by the head that was kept.')
+      return 0
+    }
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    say(error.message)
+  }
+  say('THE PROOF DOES NOT HOLD')
+  return 1
+}
+
+const run = async (args: string[]): Promise<number> => {
+  const { file, key, heads, event } = readArguments(args)
+  if (event !== undefined) return runProof(file, event, heads, key)
+  const { header, check, findings } = await checkFile(file, heads, key)
+  for (const finding of findings) say(finding)
+  if (!header || !check || findings.length > 0) {
+    say('THE EXPORT DOES NOT HOLD')
+    return 1
+  }
+  const { tree, omitted } = check
+  say(
+    `The export holds: ${tree.size - omitted} events up to position ${tree.size} of log ${header.log}, root ${tree.root().toString('base64')}`,
+  )
+  if (header.project !== null) {
+    say(`Of project ${header.project}: the ${omitted} events left out are in the root by their hashes; their texts cannot be seen here.`)
+    say('No stream has a gap. Whether the newest events of one, or a whole one, are among those left out cannot be seen.')
+  }
+  if (key) say(`Signed by the key given, ${key.name}.`)
+  else say(`Signed by the export's own key, which proves only that it agrees with itself: give the key that you know (--vkey).`)
+  for (const { size } of heads) say(`Proven by the head that was kept: the first ${size} events are those of then.`)
+  if (heads.length === 0) say('No head kept elsewhere was given (--head): who holds the key could have signed another history.')
+  return 0
+}
+
+// A reader that has seen enough closes the pipe; the exit status says the rest.
+process.stdout.on('error', () => undefined)
+
+run(process.argv.slice(2)).then(
+  (status) => (process.exitCode = status),
+  (error: unknown) => {
+    process.stderr.write(`verifier: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 2
+  },
+)
