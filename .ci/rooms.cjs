@@ -1,5 +1,6 @@
 /** The rooms of src in their order: each may import those above it, and none below it. A room in a room is named for itself. */
 module.exports = [
+  'basics/limits',
   'basics',
   'basics/concurrency',
   'setup',
