@@ -13,7 +13,7 @@ import { archiveFolders, rangeOfFile } from './tables.js'
 export const workFolder = '.part'
 
 /** A directory, the log whose export it is or becomes, and the key that signs it. */
-export type Place = { directory: string; reader: Pick<LogReader, 'logId' | 'read' | 'proofs'>; signer: NoteSigner }
+export type Place = { directory: string; reader: Pick<LogReader, 'id' | 'read' | 'proofs'>; signer: NoteSigner }
 
 /** The first name in a directory that no export gives, not even one that was cut off before its first manifest. */
 const strangerIn = async (directory: string): Promise<string | undefined> => {
@@ -39,7 +39,7 @@ export const begunIn = async ({ directory, reader, signer }: Place): Promise<Arc
       throw new ConfigError(`${directory} is not empty and not an export (it has ${stranger}): name a new directory`)
     return undefined
   }
-  if (found.log !== reader.logId) throw new ConfigError(`${directory} is an export of another log, ${found.log}: name a new directory`)
+  if (found.log !== reader.id) throw new ConfigError(`${directory} is an export of another log, ${found.log}: name a new directory`)
   if (!isSigned(found, [signer]))
     throw new ConfigError(
       `the manifest of ${directory} is not signed by this log's key: it was changed, or the key is newer. Name a new directory`,

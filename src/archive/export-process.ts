@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { findHeadSigner } from '../audit/head-key.js'
 import { isDiskFull } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { lowerPriority } from '../basics/priority.js'
+import { backgroundPriority, lowerPriority } from '../basics/priority.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { writeArchive, type Archived } from './write.js'
@@ -27,9 +27,8 @@ const run = async ({ dataDirectory, directory, headKey, ...job }: ExportJob): Pr
   const keepFree = statSync(directory).dev === statSync(dataDirectory).dev ? { keepFree: limits.exportFreeMinBytes } : {}
   const reader = openLogReader(dataDirectory)
   try {
-    const noted = { id: reader.logId, headKeys: () => reader.headKeys() }
     const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
-    const signer = findHeadSigner(dataPaths(dataDirectory), seed, noted)
+    const signer = findHeadSigner(dataPaths(dataDirectory), seed, reader)
     const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
     return await writeArchive({ ...job, ...keepFree, directory, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
   } finally {
@@ -42,10 +41,7 @@ const failure = (error: unknown): ExportMessage => ({
   isFull: isDiskFull(error),
 })
 
-/** The one of a training: below SQL, and above the lowest. */
-const priority = 14
-
-lowerPriority(priority)
+lowerPriority(backgroundPriority)
 // Another node, or the next start, may be about to export: nothing goes on without the service.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (job: ExportJob) => {

@@ -44,7 +44,7 @@ const readAsTyped = '(SELECT * REPLACE (CAST(recorded_at AS TIMESTAMP) AS record
  * Writes the files of the range after a chain value: each gets its name when all their bytes are on the disk. A manifest of the range
  * that is there already is removed before.
  *
- * @example await writeRangeFiles({ reader, directory, work }, { from: 1, to: 10_000, before: genesis(reader.logId) })
+ * @example await writeRangeFiles({ reader, directory, work }, { from: 1, to: 10_000, before: genesis(reader.id) })
  */
 export const writeRangeFiles = async (
   { reader, directory, work }: Place,

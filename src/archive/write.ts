@@ -32,7 +32,7 @@ const keptRange = async (
 ): Promise<ArchiveRange | undefined> => {
   let range: ArchiveRange
   try {
-    range = readRangeManifest(directory, { ...place, log: reader.logId, keys: [signer] })
+    range = readRangeManifest(directory, { ...place, log: reader.id, keys: [signer] })
   } catch {
     return undefined
   }
@@ -82,7 +82,7 @@ export const writeArchive = async (job: ArchiveJob): Promise<Archived> => {
   if (begunSize > size) throw new ConfigError(`${directory} goes up to position ${begunSize} already, and this export would end at ${size}`)
   const work = await prepared(directory)
   const proofs = reader.proofs()
-  const log = reader.logId
+  const log = reader.id
   const describe = async (end: number, chain: string): Promise<void> => {
     const body = { mindledger_parquet: 2, log, range_positions: rangePositions, size: end, chain, key: signer.vkey } as const
     await writeArchiveManifest(directory, work, { ...body, checkpoint: signHead(signer, end, proofs.rootAt(end)) }, signer)

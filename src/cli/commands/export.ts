@@ -17,10 +17,10 @@ type Options = {
 }
 
 const sourceOf = (reader: LogReader, config: Config): ExportSource => {
-  const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, { id: reader.logId, headKeys: () => reader.headKeys() })
+  const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, reader)
   const proofs = reader.proofs()
   return {
-    logId: reader.logId,
+    logId: reader.id,
     read: async (after, limit) => reader.read(after, limit, limits.eventSliceMaxChars),
     first: async (stream) => reader.first(stream),
     subtrees: async (from, to) => proofs.subtrees(from, to),

@@ -14,7 +14,7 @@ const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'befor
 
 /** The log as another process reads it, whether a server runs or not. */
 export type LogReader = {
-  logId: string
+  id: string
   head(): number
   /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars` characters. */
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
@@ -80,7 +80,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const events = new EventReads(db)
   return {
-    logId: readLogId(db),
+    id: readLogId(db),
     head: () => head.get() ?? 0,
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],

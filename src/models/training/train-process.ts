@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { diskFull, isDiskFull, isProblem } from '../../basics/errors.js'
-import { lowerPriority } from '../../basics/priority.js'
+import { backgroundPriority, lowerPriority } from '../../basics/priority.js'
 import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
 import { findEngine } from '../engines/engines.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -133,10 +133,7 @@ const send = (message: TrainMessage): void => {
   process.send?.(message)
 }
 
-/** Below SQL, which has 10, and above the lowest priority, with which a training would hardly progress on a busy machine. */
-const priority = 14
-
-lowerPriority(priority)
+lowerPriority(backgroundPriority)
 // Without this, a running query for rows would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {

@@ -35,7 +35,7 @@ let server: Awaited<ReturnType<typeof spawnService>>
 const signer = (): NoteSigner => {
   const reader = openLogReader(data)
   try {
-    return findHeadSigner(dataPaths(data), undefined, { id: reader.logId, headKeys: () => reader.headKeys() })
+    return findHeadSigner(dataPaths(data), undefined, reader)
   } finally {
     reader.close()
   }

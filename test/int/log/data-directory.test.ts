@@ -180,7 +180,7 @@ describe('reading beside the server', () => {
       const log = new SqliteLog({ file: paths.log, vault })
       const reader = openLogReader(root, [testKey])
       const [keyless, wrong] = [openLogReader(root), openLogReader(root, [Buffer.alloc(32)])]
-      expect([reader.logId, reader.head(), reader.read(0, 10)]).toEqual([log.id, 0, []])
+      expect([reader.id, reader.head(), reader.read(0, 10)]).toEqual([log.id, 0, []])
       const payload = vault.seal(Buffer.from('rows'))
       const data = { project: projectCreated(1).stream as never, name: 's', type: 't', params: { token: { $secret: payload.hash } } }
       for (let i = 1; i <= 20; i++) {

@@ -24,8 +24,7 @@ export const exportParquet = async (
     const head = reader.head()
     const size = until ?? head
     if (size > head) throw new ConfigError(`--until ${size} is not there yet: the log ends at position ${head}`)
-    const noted = { id: reader.logId, headKeys: () => reader.headKeys() }
-    const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, noted)
+    const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, reader)
     const onProgress = (position: number): void => out.progress(`${position} events`)
     const { written } = await writeArchive({ directory, reader, signer, size, onProgress })
     out.line(`${directory} holds the log up to position ${size}; ranges written: ${written}`)
