@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { over } from '../basics/concurrency/in-time.js'
 import { isProblem } from '../basics/errors.js'
 import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
 
 export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
-
-/** Why what is still open is closed at the end. A reason of its own costs less than the one that would be made each time. */
-const over = new Error('the exchange has ended')
 
 /** A time in which an exchange has to end, and the means to end it. */
 export class Stop {

@@ -1,4 +1,4 @@
-import { UnlessAborted } from '../../basics/concurrency/in-time.js'
+import { over, UnlessAborted } from '../../basics/concurrency/in-time.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
@@ -20,9 +20,6 @@ const tooManyCalls = (): Problem =>
     'Too many uses of tools',
     `the language model wanted more than ${limits.agentToolCallsMax} uses of tools at once (agentToolCallsMax)`,
   )
-
-/** Why an exchange is stopped that has ended. A reason of its own costs less than the one that would be made each time. */
-const over = new Error('the exchange has ended')
 
 type Said = { text: string; toolCalls: ToolCall[] }
 

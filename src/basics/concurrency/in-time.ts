@@ -18,6 +18,9 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal, late = (
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 
+/** Why work is stopped that has ended: what it left open is closed. One reason for all costs less than one that is made each time. */
+export const over = new Error('it has ended')
+
 /**
  * Waits for one work after the other that takes no signal, each unless the signal comes first. It listens once for all of them, which for
  * many short ones is most of the waiting.
