@@ -21,7 +21,7 @@ import type {
   ListQuery,
   Removal,
 } from './contract/contents.js'
-import type { KnowledgeQuery, AskingModel, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
+import type { AskingModel, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import type { FollowedIndexes } from './followed-indexes.js'
@@ -114,18 +114,19 @@ export class Knowledge implements KnowledgeStore {
   }
 
   /** Searches, and records which models of providers it asked. */
-  readonly search: SearchOnRecord = async (base, query, searchFor) => {
-    const { ledger } = this.parts
-    const { stream, version } = await this.#lastKnown(base.stream)
-    const { signal } = searchFor
-    return onRecord(ledger, { stream, version }, searchFor, (asking) => this.searchWithin(base, query, { signal, asking }))
+  readonly search: SearchOnRecord = async ({ stream }, query, searchFor) => {
+    const base = await this.#lastKnown(stream)
+    const { signal = neverAborted } = searchFor
+    return onRecord(this.parts.ledger, base, searchFor, (asking) => this.#search(base, query, signal, asking))
   }
 
   /** Searches as a step of something that has a record of its own. */
-  readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) => {
+  readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) =>
+    this.#search(await this.#lastKnown(stream), query, signal, asking)
+
+  async #search(base: Found<'knowledge_base'>, query: KnowledgeQuery, signal: AbortSignal, asking: AskingModel): Promise<KnowledgeResult> {
     checkQuery(query)
     const { ledger, indexes } = this.parts
-    const base = await this.#lastKnown(stream)
     const settings = base.state.embedding_model
     const alpha = settings === null ? 0 : (query.alpha ?? 1)
     const vector = settings === null || alpha === 0 ? null : await this.#vectorOf(settings, query.content, signal, asking)
