@@ -193,26 +193,17 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
     },
     example: `mindledger rerun "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model ollama/llama3.2`,
     run: async ({ config, values, rest, out }) => {
-      const [named] = rest
-      // An id and a position have no blanks.
-      const isQuery = named !== undefined && /\s/.test(named.trim())
-      const {
-        query = isQuery ? named : undefined,
-        model,
-        replay,
-        'prompt-file': promptFile,
-        'as-of': asOf,
-        'live-tools': liveTools = false,
-        json = false,
-      } = values
-      const answer = isQuery ? undefined : named
-      if ((answer === undefined) === (query === undefined) || (isQuery && values.query !== undefined))
+      const [first] = rest
+      const { model, replay, 'prompt-file': promptFile, 'as-of': asOf, 'live-tools': liveTools = false, json = false } = values
+      if ((first === undefined) === (values.query === undefined))
         throw new UsageError('rerun takes an answer, or a query of answers: mindledger rerun 42')
+      // An id and a position have no blanks.
+      const named = values.query === undefined && /\s/.test(first?.trim() ?? '') ? { query: first } : { answer: first, query: values.query }
       if (replay !== undefined && !['exchanges', 'tools', 'nothing'].includes(replay))
         throw new UsageError('--replay takes exchanges, tools or nothing')
       if (asOf !== undefined && asOf !== 'then') positive('as-of', asOf, 1)
       const version = values['agent-version'] === undefined ? undefined : positive('agent-version', values['agent-version'], 1, 'a version')
-      const options = { answer, query, version, model, promptFile, asOf, replay, liveTools, json }
+      const options = { answer: undefined, ...named, version, model, promptFile, asOf, replay, liveTools, json }
       return (await import('./commands/rerun.js')).rerun(config, options, out)
     },
   },
