@@ -88,10 +88,14 @@ const openShared = async (
   const { blobs, register, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
   undo(close)
   undo(await forgetErased(log, blobs))
-  /** Blobs that no event names, and those whose erasure its node did not live to finish. */
+  /** Version of the log's own stream up to which erasures are finished. */
+  let finished = 0
+  /** Removes blobs that no event names, and those whose erasure its node did not live to finish. */
   const tidy = async (signal: AbortSignal) => {
     await newest()
-    return (await removeErasedBlobs(log, blobs)) + (await collectBlobs({ log, newest, blobs, register }, signal))
+    const { removed, until } = await removeErasedBlobs(log, blobs, finished)
+    finished = until
+    return removed + (await collectBlobs({ log, newest, blobs, register }, signal))
   }
   const tidyBlobs = () => {
     const begin = background(tidy, logger, limits.blobCollectMs)
