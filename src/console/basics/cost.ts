@@ -1,14 +1,4 @@
-import { json } from '../api/request.js'
-import { select, type Value } from '../api/sql.js'
-
-type Used = { position: number; provider: string; model: string; input_tokens: number | null; output_tokens: number | null } & Record<
-  string,
-  Value
->
-
-type Prices = Record<string, { input: number; output: number }>
-
-const tokensOfPrice = 1_000_000
+import { select } from '../api/sql.js'
 
 /**
  * What the tokens of an answer cost, at the prices that were set when it was recorded; undefined where no price is known.
@@ -18,15 +8,12 @@ const tokensOfPrice = 1_000_000
  * @throws ApiError
  */
 export const loadCost = async (id: string, signal: AbortSignal): Promise<number | undefined> => {
-  const [used] = await select<Used>({
-    query: 'SELECT position, provider, model, input_tokens, output_tokens FROM log.answers WHERE answer_id = :id',
+  const [answer] = await select<{ cost: number | null }>({
+    query: 'SELECT cost FROM log.answers WHERE answer_id = :id',
     params: { id },
     signal,
   })
-  if (!used || (used.input_tokens === null && used.output_tokens === null)) return undefined
-  const { llm_prices: prices } = await json<{ llm_prices: Prices }>('config', { at: String(used.position), signal })
-  const price = prices[`${used.provider}/${used.model}`] ?? prices[used.model]
-  return price && ((used.input_tokens ?? 0) * price.input + (used.output_tokens ?? 0) * price.output) / tokensOfPrice
+  return answer?.cost ?? undefined
 }
 
 /** @example costText(0.00285) // '0.00285' */

@@ -1,3 +1,4 @@
+import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
 export const place = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -60,6 +61,7 @@ const answers: Relation = {
     column('steps', 'BIGINT', 'How many steps the answer took.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('cost', 'DOUBLE', 'Price of these tokens as it was then: see default llm_prices. Empty where none was known.'),
     column('first_token_ms', 'DOUBLE', 'Milliseconds until the first part of the answer.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds until its end.'),
     column('read_at', 'BIGINT', 'Log position at which the agent, its skills and its data were read.'),
@@ -72,13 +74,14 @@ const answers: Relation = {
     readable,
   ],
   sql: `
-    WITH ${verdicts}
+    WITH ${verdicts}, ${prices}
     SELECT ${recordedItems}, e.version, e.answer AS answer_id, e.purpose, e.conversation, e.provider, e.model, e.host, e.outcome, e.error,
-      e.question, e.content AS answer, e.sql, e.rows, e.steps, e.input_tokens, e.output_tokens, e.first_token_ms, e.duration_ms, e.read_at,
+      e.question, e.content AS answer, e.sql, e.rows, e.steps, e.input_tokens, e.output_tokens, ${cost} AS cost, e.first_token_ms,
+      e.duration_ms, e.read_at,
       CAST(e.skills AS VARCHAR) AS skills, CAST(e.models AS VARCHAR) AS models, CAST(e.knowledge_bases AS VARCHAR) AS knowledge_bases,
       v.verdict, coalesce(v.good, 0) AS good, coalesce(v.bad, 0) AS bad, e.readable
     FROM ledger.answers AS e${joinAgent}
-    LEFT JOIN ledger_own_verdicts AS v ON v.answered_at = e.position
+    LEFT JOIN ledger_own_verdicts AS v ON v.answered_at = e.position${joinPrices}
     WHERE e.position <= $position`,
 }
 

@@ -1,31 +1,10 @@
+import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
-
-/** Prices above this are mistakes, and would make sums that are not finite. */
-const priceMax = '1e9'
-
-const price = (name: 'input' | 'output'): string => {
-  const said = `TRY_CAST(entry.value->>'$.${name}' AS DOUBLE)`
-  return `CASE WHEN ${said} BETWEEN 0 AND CAST('${priceMax}' AS DOUBLE) THEN ${said} END AS ${name}`
-}
-
-/** Each price of a million tokens, with the positions at which it was in force. A price holds for a model, or for `provider/model`. */
-const prices = `ledger_own_prices AS (
-      SELECT valid_from, valid_to, entry.key AS model, ${price('input')}, ${price('output')}
-      FROM (
-        SELECT valid_from, valid_to, unnest(map_entries(CAST(value AS MAP(VARCHAR, JSON)))) AS entry
-        FROM ledger.configs_history WHERE name = 'llm_prices' AND valid_from <= $position
-      ) AS c
-    )`
-
-/** The price of the tokens of an answer; NULL where it is not known. */
-const cost = `(coalesce(e.input_tokens, 0) * coalesce(own.input, shared.input) + coalesce(e.output_tokens, 0) * coalesce(own.output, shared.output)) / 1000000`
 
 /** What searches used of one of their models. */
 const searched = (role: 'embedding' | 'reranking'): string => `
       SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
       FROM ledger.knowledge_searches WHERE ${role}_model IS NOT NULL`
-
-const hasTokens = 'coalesce(e.input_tokens, e.output_tokens) IS NOT NULL'
 
 export const usage: Relation = {
   name: 'usage',
@@ -64,13 +43,11 @@ export const usage: Relation = {
       UNION ALL ${searched('reranking')}
     ), ledger_own_priced AS (
       SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, k.name AS base_name,
-        e.knowledge_base, e.provider, e.model, e.outcome, e.what, e.input_tokens, e.output_tokens, CASE WHEN ${hasTokens} THEN ${cost} END AS cost
+        e.knowledge_base, e.provider, e.model, e.outcome, e.what, e.input_tokens, e.output_tokens, ${cost} AS cost
       FROM ledger_own_used AS e
       LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
       LEFT JOIN ledger.knowledge_bases_history AS k ON k.stream = e.knowledge_base AND ${heldAt('k', 'e.position')}
-      LEFT JOIN ledger.projects_history AS p ON p.stream = coalesce(g.project, k.project) AND ${heldAt('p', 'e.position')}
-      LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
-      LEFT JOIN ledger_own_prices AS shared ON shared.model = e.model AND ${heldAt('shared', 'e.position')}
+      LEFT JOIN ledger.projects_history AS p ON p.stream = coalesce(g.project, k.project) AND ${heldAt('p', 'e.position')}${joinPrices}
       WHERE e.position <= $position
     )
     SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id,

@@ -182,6 +182,9 @@ describe('usage', () => {
       ['openai', 'gpt-4o', 4, 1, 2_500_000, 100_000, 1 + 1 + 4, 2],
     ])
     expect(await usage(`AT (VERSION => ${position})`)).toEqual([['openai', 'gpt-4o', 3, 1, 1_500_000, 100_000, 2, 2]])
+    expect(await rows("SELECT round(cost, 9) FROM log.answers WHERE agent = 'spender' ORDER BY position")).toEqual(
+      [null, 2, null, 4, null].map((cost) => [cost]),
+    )
     expect((await send(at.url, 'GET', '/api/config')).body).toMatchObject({ llm_prices: { 'openai/gpt-4o': { input: 4, output: 20 } } })
   })
 
