@@ -253,6 +253,13 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
       return migrate(config, { to, from: values.from }, out)
     },
   },
+  reappend: {
+    about: 'give PostgreSQL back what a failover lost and the data directory of this node has',
+    more: `The node has ended, and LOG_URL names the PostgreSQL that is in use now. Take the node that has the highest position; the others follow again when they are started anew. Nothing is appended once others wrote in the place of what was lost.
+Run it again if it was cut off: it goes on. The exit status is 1 when contents are missing.`,
+    options: { quiet },
+    run: async ({ config, out }) => (await import('./commands/shared/reappend.js')).reappendLost(config, out),
+  },
   'rotate-key': {
     about: 'replace the master key; if VAULT_KEY is set, by NEW_VAULT_KEY',
     options: { url },

@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesis } from '../../events/stored/chain.js'
 import { neededBlobs } from '../backup/log-copy.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
-import type { Place, Rows } from '../log/shared/rows.js'
+import type { Place } from '../log/shared/rows.js'
 import { Session, Unreachable } from '../log/shared/session.js'
-import { appendBatch } from '../log/shared/statements.js'
 import { openTables } from '../log/shared/tables.js'
 import { openForReading, openForWriting, readLogId, sharedSeqNote, writeMeta, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
-import { answersIn, eventsAfter, notesIn, payloadsIn } from './stored-rows.js'
+import { Sender, sendPayloads } from './sender.js'
+import { answersIn, eventsAfter, notesIn } from './stored-rows.js'
 
 export type ToPostgres = {
   /** The data directory, which nobody else uses meanwhile. */
@@ -26,8 +25,6 @@ export type Moved = { position: number; blobs: number; missing: string[] }
 /** A log of this format no release opens: it is under way, and nobody may write to it. */
 const unfinished = 0
 const finished = 1
-
-const none: Rows = { events: [], payloads: [], answers: [], notes: [] }
 
 type HeadRow = { seq: string; position: string; chain: Buffer }
 
@@ -53,43 +50,6 @@ const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () =>
     change(db)
   } finally {
     db.close()
-  }
-}
-
-/** Sends rows to the log, one part after the other. */
-class Sender {
-  constructor(
-    private readonly session: Session,
-    private place: Place,
-  ) {}
-
-  get at(): Place {
-    return this.place
-  }
-
-  async send(rows: Partial<Rows>): Promise<void> {
-    const last = rows.events?.at(-1)
-    const to = { seq: this.place.seq + 1, position: last?.position ?? this.place.position, chain: last?.chain ?? this.place.chain }
-    const sent = await appendBatch(this.session, { from: this.place, to, id: randomUUID(), rows: { ...none, ...rows } })
-    if (sent === undefined) throw new ConfigError('somebody else writes to the log in PostgreSQL')
-    this.place = to
-  }
-}
-
-type Known = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
-
-const sendPayloads = async (session: Session, db: Connection, sender: Sender): Promise<void> => {
-  for (const part of payloadsIn(db)) {
-    const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
-    const { rows } = await session.query<Known>(select, [part.map(({ hash }) => hash)])
-    const known = new Map(rows.map((row) => [row.hash, row]))
-    // A migration that was cut off has sent some; a key may be another since.
-    const missing = part.filter(({ hash, wrapped, replacedBy }) => {
-      const row = known.get(hash)
-      if (!row || row.replaced_by !== replacedBy) return true
-      return row.wrapped === null || wrapped === null ? row.wrapped !== wrapped : !row.wrapped.equals(wrapped)
-    })
-    if (missing.length > 0) await sender.send({ payloads: missing })
   }
 }
 

@@ -16,6 +16,8 @@ export const refusalToOpen = (error: unknown, url: string): unknown => {
     return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
   if (error instanceof Unfamiliar) return new ConfigError(`${error.message}: start this node with that release`)
   if (error instanceof Forked || error instanceof RangeError)
-    return new ConfigError(`${error.message}: the data directory has events that it lacks. Keep it, and name an empty one to follow.`)
+    return new ConfigError(
+      `${error.message}: the data directory has events that it lacks. "mindledger reappend" gives them back. Or keep it, and name an empty one to follow.`,
+    )
   return error
 }

@@ -11,6 +11,8 @@ import {
   forgetAnswers,
   lockHead,
   lookAt,
+  partAfter,
+  reappendedAfter,
   wasAppended,
   type Look,
   type Sent,
@@ -76,6 +78,20 @@ export class Sequencer {
   async after(place: Place): Promise<Delta> {
     const session = await this.#following.session()
     return onTheLine(await deltaAfter(session, place))
+  }
+
+  /**
+   * The batch after which a place was lost and appended again, under another number; undefined when the shared log does not have it.
+   * @throws Unreachable
+   */
+  async reappendedBefore({ position, chain }: Place): Promise<number | undefined> {
+    const session = await this.#following.session()
+    return (await chainAt(session, position))?.equals(chain) ? reappendedAfter(session) : undefined
+  }
+
+  /** A part of what follows a batch, of its events those after a position. @throws Forked, Unreachable */
+  async since(seq: number, position: number): Promise<Delta> {
+    return onTheLine(await partAfter(await this.#following.session(), { seq, position }))
   }
 
   /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when nobody knows */

@@ -11,6 +11,7 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
+import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
 import type { Place } from './rows.js'
 import { Forked, Unknown, type Sequencer } from './sequencer.js'
@@ -202,8 +203,12 @@ export class SharedTurns implements Turns {
   }
 
   /** Follows before this node serves. @throws Unreachable, Forked; RangeError when what others wrote does not follow */
-  start(): Promise<void> {
-    return this.#following.catchUp()
+  async start(): Promise<void> {
+    try {
+      await this.#following.catchUp()
+    } catch (error) {
+      if (!(error instanceof Forked) || !(await rejoin(this.#replica, this.#sequencer))) throw error
+    }
   }
 
   async #follow(): Promise<void> {
@@ -343,5 +348,5 @@ const goesNoFurther = ({ cause }: Refusal) =>
 
 const differs = (how: string): Refusal => ({
   cause: `the shared log is not the one that this node follows: ${how}`,
-  hint: 'Nothing more is written here. Keep the data directory of this node: it may be the only copy of what the shared log lost.',
+  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" gives back from it what was lost.',
 })

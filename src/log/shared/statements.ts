@@ -2,6 +2,7 @@ import type { Session } from './session.js'
 import { limits } from '../../basics/limits.js'
 import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
+import { reappendedNote } from './written-rows.js'
 
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
 export type Look = { seq: number; position: number; chain: Buffer; now: number }
@@ -138,18 +139,33 @@ const rowsOf = (rows: readonly Row[]): Rows => {
   }
 }
 
-/**
- * What follows a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
- * another one.
- */
-export const deltaAfter = async (session: Session, { seq, position, chain }: Place): Promise<Delta | undefined> => {
+/** A bounded part of what follows a batch, of its events those after a position, and the event that this batch ended with. */
+type Part = Delta & { from: Pick<Place, 'position' | 'chain'> }
+
+/** In one snapshot. Undefined when the shared log does not have this batch. */
+export const partAfter = async (session: Session, { seq, position }: Pick<Place, 'seq' | 'position'>): Promise<Part | undefined> => {
   const { sharedDeltaMaxBatches, sharedDeltaMaxBytes } = limits
   const { rows } = await session.query<Row>(delta, [seq, position, sharedDeltaMaxBatches + 1, sharedDeltaMaxBytes], 'delta')
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
-  if (!here?.x?.equals(chain) || Number(here.n) !== position || !last?.x) return undefined
+  if (!here?.x || !last?.x) return undefined
   const to = { seq: Number(last.n), position: Number(last.a), chain: last.x }
-  return { to, rows: rowsOf(rows), newest: Number(one('head')?.n) }
+  return { from: { position: Number(here.n), chain: here.x }, to, rows: rowsOf(rows), newest: Number(one('head')?.n) }
+}
+
+/**
+ * What follows a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
+ * another one.
+ */
+export const deltaAfter = async (session: Session, place: Place): Promise<Delta | undefined> => {
+  const part = await partAfter(session, place)
+  return part?.from.position === place.position && part.from.chain.equals(place.chain) ? part : undefined
+}
+
+/** The batch after which lost ones were appended again, under other numbers; undefined when that never was. */
+export const reappendedAfter = async (session: Session): Promise<number | undefined> => {
+  const { rows } = await session.query<{ value: string }>('SELECT value FROM mindledger.notes WHERE key = $1', [reappendedNote])
+  return rows[0] && Number(rows[0].value)
 }
 
 /** The chain up to a position of the shared log; undefined when it has no such event. */

@@ -10,6 +10,9 @@ export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key
 /** The note of the newest answer that was forgotten; all that are not newer were, too. */
 export const forgottenNote = 'answers_forgotten'
 
+/** The note of the first batch after which lost ones were appended again: their numbers are not those that nodes know. */
+export const reappendedNote = 'reappended'
+
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 
 /** Triggers of this connection alone note which rows a transaction wrote, whatever statement did it. */

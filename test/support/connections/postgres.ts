@@ -15,6 +15,8 @@ export type Postgres = {
   port: number
   /** The process of the server. */
   pid: number
+  /** Where its files are, and its program. */
+  cluster: Cluster
   /** Runs statements as the owner. */
   run: (sql: string) => Promise<pg.QueryResult>
   /** The rows of a statement, each value as the text that the server sends. */
@@ -55,8 +57,16 @@ const programsFor = async (directory: string): Promise<Programs> => {
   return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
 }
 
-/** Makes the files of a server, and gives the program that serves them. */
-const makeCluster = async (directory: string): Promise<{ postgres: string; data: string }> => {
+/** The files of a server, in a directory of their own, and the program that serves them. */
+type Cluster = { directory: string; postgres: string; data: string }
+
+const newDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'mindledger-pg-'))
+  chmodSync(directory, 0o755)
+  return directory
+}
+
+const makeCluster = async (directory: string): Promise<Cluster> => {
   const { initdb, postgres } = await programsFor(directory)
   const [data, secret] = [join(directory, 'data'), join(directory, 'secret')]
   mkdirSync(data)
@@ -75,7 +85,7 @@ const makeCluster = async (directory: string): Promise<{ postgres: string; data:
     '--locale=C.UTF-8',
   ]
   await promisify(execFile)(initdb, args, owner)
-  return { postgres, data }
+  return { directory, postgres, data }
 }
 
 /** Resolves when a server says that it takes connections. @throws Error with what it said when it ends before */
@@ -85,7 +95,7 @@ const ready = async (server: ChildProcess): Promise<void> => {
   await new Promise<void>((resolve, reject) => {
     server.stderr?.on('data', (text: string) => {
       said = (said + text).slice(-4_000)
-      if (said.includes('ready to accept connections')) resolve()
+      if (/ready to accept (read-only )?connections/.test(said)) resolve()
     })
     server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)))
     server.once('error', reject)
@@ -112,11 +122,8 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 
 let connections = 0
 
-/** Starts a real PostgreSQL on a port and in a directory of its own. */
-export const startPostgres = async (flags: readonly string[] = []): Promise<Postgres> => {
-  const directory = mkdtempSync(join(tmpdir(), 'mindledger-pg-'))
-  chmodSync(directory, 0o755)
-  const { postgres, data } = await makeCluster(directory)
+const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgres> => {
+  const { directory, postgres, data } = cluster
   const port = await freePort()
   const settings = ['fsync=off', 'max_connections=40', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting]), ...flags]
@@ -155,6 +162,7 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
   return {
     port,
     pid,
+    cluster,
     run: (sql) => client.query(sql),
     rows: async (text) => {
       const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array', types: { getTypeParser: () => String } })
@@ -183,4 +191,21 @@ export const startPostgres = async (flags: readonly string[] = []): Promise<Post
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Starts a real PostgreSQL on a port and in a directory of its own. */
+export const startPostgres = async (flags: readonly string[] = []): Promise<Postgres> => serve(await makeCluster(newDirectory()), flags)
+
+/** Starts a standby of a server, which is killed for a moment to copy its files. `SELECT pg_promote()` makes a server of it. */
+export const startStandby = async (primary: Postgres): Promise<Postgres> => {
+  const directory = newDirectory()
+  const data = join(directory, 'data')
+  await primary.kill()
+  await promisify(execFile)('cp', ['-a', primary.cluster.data, data])
+  await primary.revive()
+  const signalFile = join(data, 'standby.signal')
+  writeFileSync(signalFile, '')
+  if (serverUser !== undefined) chownSync(signalFile, serverUser, serverUser)
+  const conninfo = `host=127.0.0.1 port=${primary.port} user=postgres password=${password} application_name=standby`
+  return serve({ ...primary.cluster, directory, data }, ['-c', `primary_conninfo=${conninfo}`])
 }

@@ -16,24 +16,30 @@ export type LogServer = {
   inDatabase: (url: string, statements: string) => Promise<void>
 }
 
-/** Starts PostgreSQL before the tests of a file, and stops it after them. */
-export const logServer = (): { server: () => LogServer } => {
-  let running: LogServer | undefined
+/** A PostgreSQL that runs, with a database for each log. */
+export const logServerOf = (postgres: Postgres): LogServer => {
   let databases = 0
-  beforeAll(async () => {
-    const postgres = await startPostgres()
-    const newUrl = async () => {
+  return {
+    postgres,
+    newUrl: async () => {
       const name = `log_${++databases}`
       await postgres.run(`CREATE DATABASE ${name}`)
       return `postgres://postgres:${password}@127.0.0.1:${postgres.port}/${name}`
-    }
-    const inDatabase = async (url: string, statements: string) => {
+    },
+    inDatabase: async (url, statements) => {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
       await client.query(statements)
       await client.end()
-    }
-    running = { postgres, newUrl, inDatabase }
+    },
+  }
+}
+
+/** Starts PostgreSQL before the tests of a file, and stops it after them. */
+export const logServer = (): { server: () => LogServer } => {
+  let running: LogServer | undefined
+  beforeAll(async () => {
+    running = logServerOf(await startPostgres())
   })
   afterAll(() => running?.postgres.stop())
   return {

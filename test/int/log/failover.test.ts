@@ -1,0 +1,211 @@
+import { expect, test } from '@jest/globals'
+import { rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { logStream } from '../../../events/records/log.js'
+import { openSharedStore } from '../../../src/files/shared/open-store.js'
+import { undoAll } from '../../../src/basics/undo.js'
+import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { reappend } from '../../../src/migration/reappend.js'
+import { dataPaths } from '../../../src/setup/data-directory.js'
+import { mindledger } from '../../support/cli.js'
+import { password, startPostgres, startStandby, type Postgres } from '../../support/connections/postgres.js'
+import { listen } from '../../support/connections/proxy.js'
+import { logServer, logServerOf } from '../../support/log/each-log.js'
+import { origin, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
+import { newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+
+type Pair = {
+  a: Node
+  b: Node
+  primary: Postgres
+  standby: Postgres
+  /** The address of the log on one of the servers. */
+  urlAt: (server: Postgres) => string
+  /** Kills the primary, makes the standby the server, and leads the nodes there. */
+  failOver: () => Promise<void>
+}
+
+/** Runs a test over two nodes that reach PostgreSQL by one address, behind which its standby takes its place. */
+const withPair = async (run: (pair: Pair) => Promise<void>): Promise<void> => {
+  const undo: (() => unknown)[] = []
+  try {
+    const primary = await startPostgres()
+    undo.push(() => primary.stop())
+    const standby = await startStandby(primary)
+    undo.push(() => standby.stop())
+    let inUse = primary.port
+    const way = await listen((socket) => {
+      const upstream = connect(inUse, '127.0.0.1')
+      upstream.on('error', () => socket.destroy())
+      upstream.on('close', () => socket.destroySoon())
+      socket.on('close', () => upstream.destroy())
+      socket.pipe(upstream)
+      upstream.on('data', (chunk) => socket.write(chunk))
+    })
+    undo.push(() => way.stop())
+    const failOver = async () => {
+      await primary.kill()
+      await standby.run('SELECT pg_promote()')
+      inUse = standby.port
+    }
+    let name = ''
+    const through = (url: string): string => {
+      name = new URL(url).pathname
+      return url.replace(String(primary.port), String(way.port))
+    }
+    const urlAt = ({ port }: Postgres): string => `postgres://postgres:${password}@127.0.0.1:${port}${name}`
+    await withNodesOf(logServerOf(primary), 2, async ([a, b]) => run({ a: a!, b: b!, primary, standby, urlAt, failOver }), through)
+  } finally {
+    await undoAll(undo.reverse())
+  }
+}
+
+/** How many events the log of a server has. */
+const eventsAt = async (url: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ position: string }>('SELECT max(position) AS position FROM mindledger.events')
+  await client.end()
+  return Number(rows[0]?.position)
+}
+
+const expectSame = async (nodes: readonly Node[]): Promise<void> => {
+  await Promise.all(nodes.map(({ log }) => newest(log)))
+  expect(new Set(await Promise.all(nodes.map(async ({ log }) => JSON.stringify(await log.head())))).size).toBe(1)
+  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
+}
+
+const reappendFrom = ({ directory }: Node, url: string) =>
+  reappend({ paths: dataPaths(directory), to: { url, s3: undefined }, onProgress: () => undefined })
+
+const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
+const withKey = (key: string) => ({ idempotency: { key, request: 'r' } })
+
+test('what a standby that was behind lacks is named by every node, and appended again from one of them', () =>
+  withPair(async ({ a, b, primary, standby, urlAt, failOver }) => {
+    const sealed = a.vault.seal(Buffer.from('a secret'))
+    const data = { project: stream(1), name: 's', type: 'sql', params: { key: { $secret: sealed.hash } } }
+    await a.log.submit({ ...writes({ stream: stream(2), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+    await a.log.submit(writes(projectCreated(3)))
+    await until(async () => (await eventsAt(urlAt(standby))) === 2)
+
+    const [[sender] = []] = await primary.rows('SELECT pid FROM pg_stat_replication')
+    process.kill(Number(sender), 'SIGSTOP')
+    const first = await a.ledger.execute(createProject('lost'), origin, withKey('k'))
+    const payloads = [{ hash: sealed.hash, replacement: null }]
+    const erased = { what: 'secrets' as const, subject: 's', reason: null, payloads, blobs: [] }
+    await b.log.submit(writes({ stream: logStream, event: { type: 'DataErased', data: erased } }))
+    // The other one has less of what is lost.
+    await newest(a.log)
+    await b.log.close()
+    await a.log.submit(writes(projectCreated(5)))
+    const { position: last } = await a.log.head()
+
+    await failOver()
+    await until(async () => (await a.log.health()).unwritable?.includes(`positions 3 to ${last}`) === true)
+    expect(await refusal(a.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+    await expect(b.reopen()).rejects.toThrow('mindledger reappend')
+
+    await a.log.close()
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, missing: [] })
+    await Promise.all([a.reopen(), b.reopen()])
+    expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
+    expect(await refusal(b.ledger.execute(createProject('LOST'), origin))).toBe('already_exists')
+    for (const { log } of [a, b]) expect(await log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null })
+    await a.log.submit(writes(projectCreated(7)))
+    await b.log.submit(writes(projectCreated(8)))
+    const fresh = temporaryDirectory()
+    const log = await SharedLog.open({ url: urlAt(standby), file: join(fresh.path, 'log.sqlite'), vault: a.vault })
+    expect((await log.head()).position).toBe(last + 2)
+    await log.close()
+    fresh.remove()
+    await expectSame([a, b])
+  }))
+
+test('a standby that PostgreSQL waits for has all that was acknowledged', () =>
+  withPair(async ({ a, b, primary, failOver }) => {
+    await primary.run(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
+    await primary.run('SELECT pg_reload_conf()')
+    await until(async () => (await primary.rows('SELECT sync_state FROM pg_stat_replication'))[0]?.[0] === 'sync')
+    const acknowledged: number[] = []
+    let n = 0
+    const write = async ({ log }: Node): Promise<void> => {
+      while (n < 200)
+        try {
+          acknowledged.push(...(await log.submit(writes(projectCreated(++n)))).positions)
+        } catch {
+          return
+        }
+    }
+    const writing = [a, a, a, b, b, b].map(write)
+    await until(() => acknowledged.length > 20)
+    await failOver()
+    await Promise.all(writing)
+    await until(async () => (await a.log.health()).unwritable === undefined && (await b.log.health()).unwritable === undefined)
+    await expectSame([a, b])
+    const { position } = await a.log.head()
+    expect(acknowledged.filter((each) => each > position)).toEqual([])
+    expect(new Set(acknowledged).size).toBe(acknowledged.length)
+  }))
+
+/** Takes the newest events out of PostgreSQL, as a failover does. */
+const lose = (url: string, after: number): Promise<void> =>
+  runSql(
+    url,
+    `SET session_replication_role = replica;
+     DELETE FROM mindledger.events WHERE position > ${after}; DELETE FROM mindledger.batches WHERE position > ${after};
+     UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
+  )
+
+test('nothing is appended once others wrote in the place of what was lost', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+    await lose(url, 3)
+    const other = await another()
+    await other.log.submit(writes(projectCreated(10)))
+    await a!.log.close()
+    await expect(reappendFrom(a!, url)).rejects.toThrow('others wrote up to position 4')
+    expect((await other.log.head()).position).toBe(4)
+  }))
+
+test('contents are stored again from the folder of the node, and those that nobody has are named', () =>
+  withNodesOf(server(), 1, async ([a], url) => {
+    const folder = join(a!.directory, 'blobs')
+    const { blobs, links, close } = await openSharedStore({ url, s3: undefined }, { folder })
+    try {
+      const [kept, lost] = [await blobs.putBytes(Buffer.from('kept')), await blobs.putBytes(Buffer.from('lost'))]
+      for (const [n, content] of [kept, lost].entries()) {
+        const data = { name: `f${n}`, content, bytes: 4, row_count: 1, columns: [], original_name: null }
+        await a!.log.submit(writes({ stream: stream(n + 1), event: { type: 'FileCreated', data } }))
+      }
+      await a!.log.close()
+      await lose(url, 0)
+      await links.query('DELETE FROM mindledger.blobs', [])
+      rmSync(join(folder, lost))
+      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, missing: [lost] })
+      rmSync(join(folder, kept))
+      expect((await blobs.read(kept)).toString()).toBe('kept')
+    } finally {
+      await close()
+    }
+  }))
+
+test('the command says what it did, and what stands in its way', () =>
+  withNodesOf(server(), 1, async ([a], url) => {
+    for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+    await lose(url, 3)
+    await a!.log.close()
+    writeFileSync(join(a!.directory, 'FORMAT'), '1\n')
+    const keys = { VAULT_KEY: testKey.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }
+    const run = (env: Record<string, string>) => mindledger(['reappend', '--quiet'], { DATA_DIR: a!.directory, ...keys, ...env })
+    expect(await run({})).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
+    expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('positions 4 to 5') })
+    expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('has all events') })
+  }))
