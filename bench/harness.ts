@@ -94,7 +94,8 @@ export const serviceAfter = (before: readonly string[], environment: Record<stri
   startAnew({ ...ourServer, before, environment })
 
 /** The service on an existing directory, which is kept. */
-export const serviceOn = (directory: string): Promise<Target> => startOn(directory, ourServer)
+export const serviceOn = (directory: string, environment: Record<string, string> = {}): Promise<Target> =>
+  startOn(directory, { ...ourServer, environment })
 
 export const run = async (target: Target, { connections, seconds, request }: Load): Promise<Figures> => {
   let n = 0

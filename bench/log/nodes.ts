@@ -1,14 +1,18 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { SharedLog } from '../../src/log/shared/shared-log.js'
+import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { Vault } from '../../src/vault/vault.js'
 import { password, startPostgres } from '../../test/support/connections/postgres.js'
-import { compare, median, run, send, service, serviceWith, whenBuilt, type Start, type Target } from '../harness.js'
-import { makeDirectory, removeDirectory } from '../processes.js'
+import { compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../harness.js'
+import { makeDirectory, start } from '../processes.js'
 import { createdSkills, origin } from './long-log.js'
 
 /** A run at length: NODE_ROUNDS=5 NODE_READS=100000 NODE_EVENTS=1000000. */
 const countOf = (name: string, usual: number): number => Number(process.env[name] ?? usual)
 
+const program = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
 const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
 const path = '/api/projects/mindsdb/skills'
 const skill = (name: string) => ({ skill: { name, type: 'sql', params: { database: 'example_db', tables: ['orders', 'items'] } } })
@@ -68,21 +72,45 @@ const reads = async (nodeAt: (url: string, settings?: Record<string, string>) =>
   console.log(`  ${median(times.local).toFixed(1)} ms of READS=local; added p99 ${added.toFixed(1)} ms`)
 }
 
-/** A node that begins with nothing beside a long log. */
-const joining = async (nodeAt: (url: string) => Start, newUrl: () => Promise<string>): Promise<void> => {
-  const url = await newUrl()
+/** Runs a command of ours on a data directory. */
+const command = async (args: readonly string[], directory: string): Promise<void> => {
+  const env = { ...process.env, ...keys, DATA_DIR: directory }
+  const [code] = (await once(start(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')) as [number]
+  if (code !== 0) throw new Error(`${args[0] ?? ''} ended with ${code}`)
+}
+
+/** A new node beside a long log: one that begins with nothing, and one that begins with a backup and lacks a hundredth. */
+const joining = async (urlOf: () => Promise<string>): Promise<void> => {
+  const url = await urlOf()
   const events = countOf('NODE_EVENTS', 50_000)
-  const directory = makeDirectory('filled')
-  const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(Buffer.from(keys.VAULT_KEY, 'hex')) })
-  for (const batch of createdSkills(events)) await log.submit({ origin, lookups: {}, payloads: [], decide: () => batch })
-  await log.close()
-  removeDirectory(directory)
-  const nodes: Target[] = []
-  const serves = await timed(async () => nodes.push(await nodeAt(url)()))
-  const answersSql = serves + (await timed(() => whenBuilt(nodes[0]!)))
-  await stopAll(nodes)
+  const [filled, empty, joined] = [makeDirectory('filled'), makeDirectory('empty'), makeDirectory('joined')]
+  const backup = join(makeDirectory('backup'), 'of-a-node')
+  const { log: file } = prepareDataDirectory(filled)
+  const write = async (count: number): Promise<void> => {
+    const log = await SharedLog.open({ url, file, vault: new Vault(Buffer.from(keys.VAULT_KEY, 'hex')) })
+    for (const batch of createdSkills(count)) await log.submit({ origin, lookups: {}, payloads: [], decide: () => batch })
+    await log.close()
+  }
+  await write(events * 0.99)
+  const backedUp = await timed(() => command(['backup', '--into', backup, '--quiet'], filled))
+  await write(events * 0.01)
+
+  const begin = async (directory: string): Promise<{ serves: number; answersSql: number }> => {
+    let node: Target | undefined
+    const serves = await timed(async () => (node = await serviceOn(directory, { ...keys, LOG_URL: url })))
+    const answersSql = serves + (await timed(() => whenBuilt(node!)))
+    await node?.stop()
+    return { serves, answersSql }
+  }
   const seconds = (ms: number) => (ms / 1_000).toFixed(1)
-  console.log(`a new node beside ${events} events: serves after ${seconds(serves)} s, answers SQL after ${seconds(answersSql)} s`)
+  const fromNothing = await begin(empty)
+  const restored = await timed(() => command(['restore', backup, '--into', joined, '--quiet'], joined))
+  const fromBackup = await begin(joined)
+  console.log(`a new node beside ${events} events:`)
+  console.log(`  from nothing: serves after ${seconds(fromNothing.serves)} s, answers SQL after ${seconds(fromNothing.answersSql)} s`)
+  console.log(
+    `  from a backup (made in ${seconds(backedUp)} s), restored in ${seconds(restored)} s: serves after ${seconds(restored + fromBackup.serves)} s, answers SQL after ${seconds(restored + fromBackup.answersSql)} s`,
+  )
 }
 
 /** Nodes of one log on PostgreSQL, which runs on the same machine. */
@@ -107,7 +135,7 @@ export const nodes = async (): Promise<void> => {
     })
     await together(nodeAt, newUrl)
     await reads(nodeAt, newUrl)
-    await joining(nodeAt, newUrl)
+    await joining(newUrl)
   } finally {
     await postgres.stop()
   }

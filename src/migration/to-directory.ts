@@ -2,8 +2,10 @@ import { sync } from '../basics/disk.js'
 import { neededBlobs } from '../backup/log-copy.js'
 import { isProblem } from '../basics/errors.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
+import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
 import { openForWriting, sharedSeqNote, type Connection } from '../log/storage/schema.js'
+import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
 import type { Moved } from './to-postgres.js'
@@ -17,6 +19,8 @@ export type ToDirectory = {
 }
 
 const follow = async ({ from, paths, vault }: ToDirectory): Promise<number> => {
+  if (ownLogIn(paths.log) !== undefined)
+    throw new ConfigError(`${paths.root} has a log of its own: name an empty directory, or that of a node`)
   const log = await SharedLog.open({ url: from.url, file: paths.log, vault })
   try {
     return (await log.head()).position

@@ -2,14 +2,16 @@ import type { Replica } from './replica.js'
 import type { Sequencer } from './sequencer.js'
 
 /**
- * Lets a file follow again whose last events were lost by a failover and appended again by another node, in other batches than this file
- * knows. It gets what is no event from the batches after the loss anew. Returns false when the shared log does not have its events.
+ * Lets a file follow that has events of the shared log, and does not know the number of its last batch: a restored backup, or one whose
+ * batches were lost by a failover and appended again under other numbers. It gets what is no event from the batch of its last event on
+ * anew. Returns false when the shared log does not have its events.
  *
  * @example if (!(await rejoin(replica, sequencer))) throw forked
  * @throws Unreachable; RangeError when what others wrote does not follow from the file
  */
 export const rejoin = async (replica: Replica, sequencer: Sequencer): Promise<boolean> => {
-  let seq = await sequencer.reappendedBefore(replica.place)
+  const { position, chain } = replica.place
+  let seq = await sequencer.batchOf(position, chain)
   if (seq === undefined) return false
   for (;;) {
     const { place } = replica

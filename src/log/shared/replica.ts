@@ -33,13 +33,12 @@ export type ReplicaOptions = {
 
 type Open = Writing & { reads: CommittedReads; rows: WrittenRows; seq: number }
 
-/** @throws ConfigError when a file is no copy of a shared log, and has events. Nothing is begun in PostgreSQL then */
-export const refuseOwnLog = (file: string): void => {
-  if (!existsSync(file)) return
+/** The id of a log of its own: a file that follows no shared log, and has events, such as a restored backup. */
+export const ownLogIn = (file: string): string | undefined => {
+  if (!existsSync(file)) return undefined
   const db = openForReading(file)
   try {
-    if (readMeta(db, sharedSeqNote) === undefined && lastPosition(db) > 0)
-      throw new ConfigError('the data directory has a log of its own, which no other node has: set DATA_DIR to an empty directory')
+    return readMeta(db, sharedSeqNote) === undefined && lastPosition(db) > 0 ? readLogId(db) : undefined
   } finally {
     db.close()
   }

@@ -5,6 +5,7 @@ import type { ServerClock } from './server-clock.js'
 import { Link, Unreachable, Unreplicated, type Session } from './session.js'
 import {
   appendBatch,
+  batchBefore,
   chainAt,
   commitLocked,
   deltaAfter,
@@ -81,12 +82,14 @@ export class Sequencer {
   }
 
   /**
-   * The batch after which a place was lost and appended again, under another number; undefined when the shared log does not have it.
+   * A batch from which a file goes on that has the events up to a position, and everything else as of then: no later one than the batch
+   * of this event, nor than those whose numbers changed when they were lost. Undefined when the shared log has other events.
    * @throws Unreachable
    */
-  async reappendedBefore({ position, chain }: Place): Promise<number | undefined> {
+  async batchOf(position: number, chain: Buffer): Promise<number | undefined> {
     const session = await this.#following.session()
-    return (await chainAt(session, position))?.equals(chain) ? reappendedAfter(session) : undefined
+    if (!(await chainAt(session, position))?.equals(chain)) return undefined
+    return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
   }
 
   /** A part of what follows a batch, of its events those after a position. @throws Forked, Unreachable */

@@ -1,6 +1,7 @@
 import { v4 as uuidv4 } from 'uuid'
 import type { Refusal } from '../../basics/opened-file.js'
 import { undoAll } from '../../basics/undo.js'
+import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
@@ -11,14 +12,14 @@ import { Follower } from './follower.js'
 import { SharedKeyHolders } from './key-holders.js'
 import { SharedLeases } from './leases.js'
 import { Nodes } from './nodes.js'
-import { refuseOwnLog, Replica } from './replica.js'
+import { ownLogIn, Replica } from './replica.js'
 import { Sequencer } from './sequencer.js'
 import { ServerClock } from './server-clock.js'
 import { refusalToOpen } from './refusal-to-open.js'
 import { Link, Session } from './session.js'
 import { SharedTurns } from './shared-turns.js'
 import { SharedWipes } from './wipes.js'
-import { openTables, talkChannel } from './tables.js'
+import { areThere, openTables, readLogId, talkChannel } from './tables.js'
 
 export type SharedLogOptions = {
   /** The address of PostgreSQL: `postgres://user:password@host/database`. */
@@ -67,9 +68,15 @@ const talkOver = (link: Link, sequencer: Sequencer): Talk => {
   }
 }
 
-const openId = async (url: string): Promise<string> => {
+/** The id of the log; begins one where none is, unless the file has one. */
+const openId = async (url: string, file: string): Promise<string> => {
+  const own = ownLogIn(file)
   const session = await Session.open(url)
   try {
+    if (own !== undefined && (!(await areThere(session)) || (await readLogId(session)) !== own))
+      throw new ConfigError(
+        'the data directory has a log of its own, which is not the one that nodes share: set DATA_DIR to an empty directory',
+      )
     return await openTables(session, uuidv4)
   } finally {
     await session.close()
@@ -115,8 +122,7 @@ export class SharedLog extends FileLog {
   static async open({ url, file, vault, node = { id: uuidv4(), version: '' }, pragmas, onBatch }: SharedLogOptions): Promise<SharedLog> {
     const undo: (() => unknown)[] = []
     try {
-      refuseOwnLog(file)
-      const id = await openId(url)
+      const id = await openId(url, file)
       const clock = new ServerClock()
       const sequencer = new Sequencer(url, clock)
       undo.push(() => sequencer.close())

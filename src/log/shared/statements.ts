@@ -168,6 +168,15 @@ export const reappendedAfter = async (session: Session): Promise<number | undefi
   return rows[0] && Number(rows[0].value)
 }
 
+/** The last batch that ended before a position. */
+export const batchBefore = async (session: Session, position: number): Promise<number> => {
+  const { rows } = await session.query<{ seq: string }>(
+    'SELECT seq FROM mindledger.batches WHERE position < $1 ORDER BY seq DESC LIMIT 1',
+    [position],
+  )
+  return Number(rows[0]?.seq ?? 0)
+}
+
 /** The chain up to a position of the shared log; undefined when it has no such event. */
 export const chainAt = async (session: Session, position: number): Promise<Buffer | undefined> => {
   const { rows } = await session.query<{ chain: Buffer }>('SELECT chain FROM mindledger.events WHERE position = $1', [position])

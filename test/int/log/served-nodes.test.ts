@@ -341,3 +341,37 @@ test('a backup of a node is a log of its own, which goes on without PostgreSQL',
   expect((await send(alone, 'POST', skillsPath, { skill: { name: 'own', type: 'sql', params: {} } })).status).toBe(201)
   expect(existsSync(join(restored, 'node.id'))).toBe(false)
 })
+
+test('a node begins with a backup of another one, and gets what was written and erased since; not one that went on alone', async () => {
+  const url = await server().newUrl()
+  const first = await startNode(url)
+  const secret = 'Xk7-in-the-backup'
+  await send(first.url, 'POST', skillsPath, { skill: { name: 'known', type: 'sql', params: { password: secret } } })
+  await createSkill(first, 'old')
+  const place = temporaryDirectory()
+  undo.push(place.remove)
+  const [backup, joined, alone] = ['backup', 'joined', 'alone'].map((name) => join(place.path, name)) as [string, string, string]
+  expect((await mindledger(['backup', '--into', backup], { ...keys, DATA_DIR: first.directory })).code).toBe(0)
+  for (const into of [joined, alone]) expect((await mindledger(['restore', backup, '--into', into], keys)).code).toBe(0)
+
+  await createSkill(first, 'new')
+  expect(
+    (await send(first.url, 'POST', '/api/log/erasures', { secrets: { kind: 'skill', project: 'mindsdb', name: 'known' } })).status,
+  ).toBe(200)
+  const second = await startNode(url, {}, joined)
+  const verified = await mindledger(['verify'], { ...keys, LOG_URL: url, DATA_DIR: joined })
+  expect([verified.code, verified.err]).toEqual([0, ''])
+  const events = 'SELECT position, type, data FROM log.events ORDER BY position'
+  expect((await sql(second.url, events)).data).toEqual((await sql(first.url, events)).data)
+  expect((await createSkill(second, 'own')).status).toBe(201)
+  expect((await read(first, `${skillsPath}/own`)).status).toBe(200)
+  await second.stop()
+
+  const { child, url: at } = await spawnService(alone, keys)
+  await send(at, 'POST', skillsPath, { skill: { name: 'other', type: 'sql', params: {} } })
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+  const refused = await mindledger(['serve'], { ...keys, LOG_URL: url, DATA_DIR: alone, PORT: '0' })
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('the shared log does not have what this node has')])
+})
