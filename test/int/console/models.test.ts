@@ -100,6 +100,14 @@ test('it is seen how a model misses, what it depends on, and how what it is aske
   await page.context().close()
 })
 
+test('a forecast is drawn after the last values that are known', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/sales?tab=forecast')
+  const drawn = page.getByRole('img', { name: 'sold, known and to come of south' })
+  for (const color of ['quiet', 'accent']) await drawn.locator(`g[stroke="var(--${color})"] path`).first().waitFor({ state: 'attached' })
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('versions are compared, and another one is activated', async () => {
   const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?tab=versions')
   await page.getByLabel('Compare version 1').check()

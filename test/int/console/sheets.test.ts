@@ -50,6 +50,18 @@ test('a dry run shows the events that would be recorded, and writes nothing', as
   await page.context().close()
 })
 
+test('the answer is saved as JSON, each row an object, and no number loses a digit', async () => {
+  const query = `SELECT i, 9007199254740993 AS large, ['a,b', '"]'] AS texts, NULL AS large FROM files.numbers WHERE i < 2 ORDER BY i`
+  const { page } = await openPage(at.browser, at.url, queryPage(query))
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'JSON' }).click()
+  const file = await saved
+  expect(file.suggestedFilename()).toBe('answer.json')
+  const line = (i: number) => `{"i":${i},"large":9007199254740993,"texts":["a,b","\\"]"],"large_1":null}`
+  expect(readFileSync(await file.path(), 'utf8')).toBe(`[\n${line(0)},\n${line(1)}\n]\n`)
+  await page.context().close()
+})
+
 test('the answer is saved as Parquet', async () => {
   const { page } = await openPage(at.browser, at.url, queryPage('SELECT i FROM files.numbers'))
   const saved = page.waitForEvent('download')

@@ -1,3 +1,4 @@
+import { ApiError } from '../../api/request.js'
 import { quoted, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
@@ -8,11 +9,22 @@ import type { ModelName, ModelRecord, Report } from './reports.js'
 
 const stepsMax = 2_000
 const seriesMax = 12
+/** How many of the last known values of a series lead to what is to come. */
+const pastSteps = 60
+
+type Rows = readonly Record<string, Value>[]
+
+/** The last values that were known, none where the query of the training cannot be asked any more. */
+const pastOf = (query: string, db: string | undefined, at: string | undefined, signal: AbortSignal): Promise<Rows> =>
+  select<Record<string, Value>>({ query, db, at, signal }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 200) return []
+    throw error
+  })
 
 /** A date as the picture needs it; whole numbers stay. */
 const moment = (value: Value | undefined): Date | number => (typeof value === 'number' ? value : new Date(shown(value).replace(' ', 'T')))
 
-/** What is to come, with the range that it is expected in. Each series has a picture. */
+/** What is to come after the last known values, with the range that it is expected in. Each series has a picture. */
 export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRecord; plan: Report['plan'] }) => {
   const at = momentShown()
   const options = JSON.parse(plan.find(({ name }) => name === 'options')?.value ?? '{}') as {
@@ -25,12 +37,26 @@ export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRec
   const columns = [order, ...keys].map(quoted).join(', ')
   const query = `SELECT ${columns}, ${quoted(target)}, ${quoted(`${target}_min`)}, ${quoted(`${target}_max`)}
 FROM ${quoted(of.project)}.${quoted(of.model)}.${record.version} WHERE ${quoted(order)} > LATEST ORDER BY ${[...keys, order].map(quoted).join(', ')} LIMIT ${stepsMax}`
-  const { loaded, reload } = useLoaded((signal) => select<Record<string, Value>>({ query, at, signal }), [query, at])
+  const ofSeries = keys.length === 0 ? '' : `PARTITION BY ${keys.map(quoted).join(', ')} `
+  const past = `SELECT ${columns}, ${quoted(target)} FROM (${record.fetch_data_query ?? ''})
+WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER BY ${quoted(order)} DESC) <= ${pastSteps} ORDER BY ${quoted(order)} LIMIT ${stepsMax}`
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const [known, coming] = await Promise.all([
+        pastOf(past, record.data_source ?? undefined, at, signal),
+        select<Record<string, Value>>({ query, at, signal }),
+      ])
+      return { known, coming }
+    },
+    [query, past, at],
+  )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  const named = value.map((row) => ({
-    series: keys.map((key) => shown(row[key])).join(', '),
+  const seriesOf = (row: Record<string, Value>): string => keys.map((key) => shown(row[key])).join(', ')
+  const known = value.known.map((row) => ({ series: seriesOf(row), when: moment(row[order]), y: Number(row[target]) }))
+  const named = value.coming.map((row) => ({
+    series: seriesOf(row),
     when: moment(row[order]),
     y: Number(row[target]),
     least: Number(row[`${target}_min`]),
@@ -46,20 +72,25 @@ FROM ${quoted(of.project)}.${quoted(of.model)}.${record.version} WHERE ${quoted(
       </p>
       {all.slice(0, seriesMax).map((series) => {
         const rows = named.filter((row) => row.series === series)
+        // Values that came after the training are no past of it.
+        const first = rows[0]?.when ?? Infinity
+        const before = known.filter((row) => row.series === series && row.when < first)
+        const coming = [...before.slice(-1).map((row) => ({ ...row, least: row.y, greatest: row.y })), ...rows]
         return (
           <figure key={series}>
             {series !== '' && <figcaption>{series}</figcaption>}
             <Plotted
-              label={`${target} to come${series === '' ? '' : ` of ${series}`}`}
-              inputs={[rows.length, at]}
+              label={`${target}, known and to come${series === '' ? '' : ` of ${series}`}`}
+              inputs={[rows.length, before.length, at]}
               draw={(plot, width) =>
                 plot.plot({
                   ...{ width, height: 260, className: 'plot', grid: true },
                   x: { label: order },
                   y: { label: target },
                   marks: [
-                    plot.areaY(rows, { x: 'when', y1: 'least', y2: 'greatest', fill: 'var(--accent)', fillOpacity: 0.18 }),
-                    plot.lineY(rows, { x: 'when', y: 'y', stroke: 'var(--accent)', strokeWidth: 2 }),
+                    plot.lineY(before, { x: 'when', y: 'y', stroke: 'var(--quiet)', strokeWidth: 1.5 }),
+                    plot.areaY(coming, { x: 'when', y1: 'least', y2: 'greatest', fill: 'var(--accent)', fillOpacity: 0.18 }),
+                    plot.lineY(coming, { x: 'when', y: 'y', stroke: 'var(--accent)', strokeWidth: 2 }),
                   ],
                 })
               }
