@@ -70,7 +70,7 @@ export const openAgents = ({
         ...{ ledger, beside, ask: agents.ask },
         rowsFor: (asked, query) => agents.rowsFor(asked, query),
         modelOf: (agent) => languageModels.forAgent(agent),
-        reserving: (agent) => agents.reserving(agent),
+        spending: (agent) => agents.spending(agent),
         select: (query, running) => sql.sql.reader.select({ sql: query }, running),
       })
     return { languageModels, agents, inSql, check, evaluations }

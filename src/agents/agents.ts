@@ -22,7 +22,7 @@ import { AnswerRun, GivenUp } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
 import { record } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
-import { TokenBudget, type ReserveTokens } from './run/token-budget.js'
+import { TokenBudget, type Spending } from './run/token-budget.js'
 import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -156,10 +156,9 @@ export class Agents {
     return rowsFor(this.#prepareParts, asked, query)
   }
 
-  /** Reserves tokens of an agent's day for what is asked beside its answers. */
-  reserving({ stream, state }: Found<'agent'>): ReserveTokens {
-    const most = this.#mostTokens(settingsOf(state))
-    return (tokens) => this.#budget.reserve(stream, { tokens, most })
+  /** Spends of an agent's day for what is asked beside its answers. */
+  spending({ stream, state }: Found<'agent'>): Spending {
+    return this.#budget.spending(stream, this.#mostTokens(settingsOf(state)))
   }
 
   /** Ends all answers as aborted, and records them. */
@@ -193,8 +192,8 @@ export class Agents {
     try {
       const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
       const { scope, settings } = prepared
-      const most = this.#mostTokens(settings)
-      const giveBack = await this.#budget.reserve(scope.agent.stream, { tokens: settings.maxOutputTokens, most })
+      const spending = this.#budget.spending(scope.agent.stream, this.#mostTokens(settings))
+      const giveBack = await spending.reserve(settings.maxOutputTokens)
       giveBack(0)
       signal.throwIfAborted()
       return prepared
@@ -213,14 +212,13 @@ export class Agents {
     const answer = uuidv7()
     frames.put({ type: 'start', answer })
     const book = new ToolBook(tools, fence)
-    const most = this.#mostTokens(settings)
+    const { reserve, recorded: onRecord } = this.#budget.spending(scope.agent.stream, this.#mostTokens(settings))
     const request = {
       maxOutputTokens: settings.maxOutputTokens,
       ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     }
     const finished = await new AnswerRun({
-      ...{ model, messages, request, book, signal },
-      reserve: (tokens) => this.#budget.reserve(scope.agent.stream, { tokens, most }),
+      ...{ model, messages, request, book, reserve, signal },
       emit: (frame) => frames.put(frame),
     }).finish()
     const recorded = {
@@ -236,6 +234,7 @@ export class Agents {
     }
     const [position = 0] = (await record(this.parts.ledger, recorded)).positions
     const { content, outcome, queries, usage, problem } = finished
+    onRecord(usage)
     return { answer, position, model: model.model, content, outcome, queries, usage, ...(problem && { problem }) }
   }
 }

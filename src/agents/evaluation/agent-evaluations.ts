@@ -14,7 +14,7 @@ import type { StatementOf } from '../../sql/statements/statement.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import { answerOf, type Answered, type AnswerRows, type Asked, type AskAgent } from '../contract/answering.js'
 import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
-import type { ReserveTokens } from '../run/token-budget.js'
+import type { Spending } from '../run/token-budget.js'
 import { addUsage, noUsage } from '../run/usage.js'
 import { changedAgent } from '../rerun/changed-agent.js'
 import { meansOf } from '../rerun/compare.js'
@@ -28,8 +28,8 @@ type Parts = {
   /** The rows of a query over what the agent may read. */
   rowsFor: (asked: Asked, sql: string) => Promise<AnswerRows>
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
-  /** Reserves tokens of the day of the agent, for its judge. */
-  reserving: (agent: Found<'agent'>) => ReserveTokens
+  /** Spends of the day of the agent, for its judge. */
+  spending: (agent: Found<'agent'>) => Spending
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
   beside: Beside
@@ -39,7 +39,7 @@ type Parts = {
 type Scored = { test: TestCase; answered: Answered | undefined; scores: Record<string, number>; reason: string | null; notes: string[] }
 
 /** The judge of an evaluation, and what it has used. */
-type Judging = Judge & { usage: TokenUsage }
+type Judging = Judge & Spending & { usage: TokenUsage }
 
 const never = new AbortController().signal
 
@@ -81,6 +81,7 @@ export class AgentEvaluations {
       )
       running.signal?.throwIfAborted()
       const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
+      judging?.recorded(judging.usage)
       return { rows: scored.map((one) => rowOf(one, metrics)), position }
     })
   }
@@ -88,7 +89,7 @@ export class AgentEvaluations {
   async #judging(agent: Found<'agent'>, params: JsonObject): Promise<Judging> {
     const model = await this.parts.modelOf({ model_name: null, provider: null, params })
     const judging: Judging = {
-      ...{ model, reserve: this.parts.reserving(agent), usage: noUsage },
+      ...{ model, ...this.parts.spending(agent), usage: noUsage },
       onUsed: (usage) => (judging.usage = addUsage(judging.usage, usage)),
     }
     return judging

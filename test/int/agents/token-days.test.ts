@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
+import { logServer } from '../../support/log/each-log.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -59,4 +60,29 @@ test('what a judge used counts after another start, too', async () => {
   expect((await ask('judged')).status).toBe(429)
   const { data } = await sql(running.url, `SELECT sum(answers - failed), sum(input_tokens) FROM log.usage WHERE agent = 'judged'`)
   expect(data).toEqual([[1, 4_800]])
+})
+
+describe('on several nodes', () => {
+  const { server } = logServer()
+  const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+
+  test('what an agent used at one node counts at the others', async () => {
+    const url = await server().newUrl()
+    const directories = [temporaryDirectory(), temporaryDirectory()]
+    const nodes = await Promise.all(directories.map(({ path }) => spawnService(path, { ...keys, LOG_URL: url })))
+    const [a, b] = nodes.map((node) => node.url) as [string, string]
+    const agents = '/api/projects/mindsdb/agents'
+    const thrifty = { name: 'thrifty', model: model.model, params: { tokens_per_day: 5_000, max_tokens: 100 } }
+    expect((await send(a, 'POST', agents, { agent: thrifty })).status).toBe(201)
+    model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_300, completion_tokens: 100 } })
+    const askAt = (node: string) => send(node, 'POST', `${agents}/thrifty/completions`, { messages: [{ role: 'user', content: 'Hi' }] })
+    expect([(await askAt(a)).status, (await askAt(b)).status]).toEqual([200, 200])
+    model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 400, completion_tokens: 10 } })
+    for (const node of [a, b]) expect(await askAt(node)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+    for (const { child, ended } of nodes) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    for (const { remove } of directories) remove()
+  })
 })
