@@ -11,6 +11,7 @@ module.exports = [
   'log/storage',
   'log/proof',
   'log/sqlite',
+  'log/shared/postgres',
   'log/shared',
   'log/read',
   'log/emmett',

@@ -4,8 +4,8 @@ import { refusalToOpen } from '../log/shared/refusal-to-open.js'
 import { Replica } from '../log/shared/replica.js'
 import { Forked, Sequencer } from '../log/shared/sequencer.js'
 import { ServerClock } from '../log/shared/server-clock.js'
-import { Session } from '../log/shared/session.js'
-import { readLogId } from '../log/shared/tables.js'
+import { Session } from '../log/shared/postgres/session.js'
+import { readLogId } from '../log/shared/postgres/tables.js'
 
 type Options = {
   /** The address of PostgreSQL. */

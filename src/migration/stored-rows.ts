@@ -1,5 +1,5 @@
 import { nextChain } from '../../events/stored/chain.js'
-import type { AnswerRow, EventRow, NoteRow, PayloadRow } from '../log/shared/rows.js'
+import type { AnswerRow, EventRow, NoteRow, PayloadRow } from '../log/shared/postgres/rows.js'
 import { sharedNotes } from '../log/shared/written-rows.js'
 import { readMeta, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'

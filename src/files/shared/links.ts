@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../../basics/limits.js'
-import { Link, Unreachable, type Session } from '../../log/shared/session.js'
+import { Link, Unreachable, type Session } from '../../log/shared/postgres/session.js'
 import { blobsAway } from './problems.js'
 
 type Way = { link: Link; waiting: number }

@@ -1,4 +1,4 @@
-import type { Session } from '../../log/shared/session.js'
+import type { Session } from '../../log/shared/postgres/session.js'
 import type { Logins } from './sessions.js'
 
 type Options = { way: { session: () => Promise<Session> } }

@@ -3,9 +3,9 @@ import type { Halts } from '../../basics/halts.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
-import type { Delta } from './rows.js'
+import type { Delta } from './postgres/rows.js'
 import type { Sequencer } from './sequencer.js'
-import { Unreachable } from './session.js'
+import { Unreachable } from './postgres/session.js'
 
 type Options = {
   replica: Replica

@@ -1,6 +1,6 @@
 import type { KeyHolders } from '../contract/peers.js'
 import type { Nodes } from './nodes.js'
-import type { Session } from './session.js'
+import type { Session } from './postgres/session.js'
 
 type Options = { way: { session: () => Promise<Session> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
 

@@ -2,7 +2,7 @@ import { uptime } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'
-import type { Session } from './session.js'
+import type { Session } from './postgres/session.js'
 
 /** Where the statements go. It is not the connection of batches or of what follows, so that a renewal waits for neither. */
 type Way = { session: () => Promise<Session> }

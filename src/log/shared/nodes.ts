@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
-import type { Link } from './session.js'
+import type { Link } from './postgres/session.js'
 
 /** A node as the others know it. `lag` is how many batches it had not followed at its last beat, or now if it writes nothing more. */
 export type KnownNode = {
@@ -27,21 +27,6 @@ type Options = {
   /** What this node has. */
   place: () => { seq: number; position: number }
 }
-
-/** The table of nodes, which belongs to those of the shared log. It says nothing that the log needs: each beat writes all of a row. */
-export const nodesTable = `
-  CREATE TABLE mindledger.nodes (
-    id         text PRIMARY KEY,
-    run        text NOT NULL,
-    version    text NOT NULL,
-    address    text,
-    started_at timestamptz NOT NULL,
-    seen_at    timestamptz NOT NULL,
-    stopped    boolean NOT NULL,
-    seq        bigint NOT NULL,
-    position   bigint NOT NULL
-  ) WITH (fillfactor = 10);
-`
 
 /** A beat need not be on the disk when it is answered. */
 const quick = `quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { ConfigError } from '../../setup/config.js'
 import { Unfamiliar } from '../sqlite/unfamiliar.js'
 import { Forked } from './sequencer.js'
-import { Unreachable } from './session.js'
+import { Unreachable } from './postgres/session.js'
 
 /** Where PostgreSQL is, without the user and the password. */
 const placeOf = (url: string): string => {

@@ -19,7 +19,7 @@ import {
 } from '../storage/schema.js'
 import { openKeys } from '../storage/keys.js'
 import { CommittedReads } from './committed-reads.js'
-import { isEmpty, type Delta, type Place, type Rows } from './rows.js'
+import { isEmpty, type Delta, type Place, type Rows } from './postgres/rows.js'
 import { keyNotes, WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {

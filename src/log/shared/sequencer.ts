@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { limits } from '../../basics/limits.js'
-import type { Delta, Place, Rows } from './rows.js'
+import type { Delta, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
-import { Link, Unreachable, Unreplicated, type Session } from './session.js'
+import { Link, Unreachable, Unreplicated, type Session } from './postgres/session.js'
 import {
   appendBatch,
   batchBefore,
@@ -17,8 +17,8 @@ import {
   wasAppended,
   type Look,
   type Sent,
-} from './statements.js'
-import { channel, talkChannel } from './tables.js'
+} from './postgres/statements.js'
+import { channel, talkChannel } from './postgres/tables.js'
 import { forgottenNote } from './written-rows.js'
 
 /** A batch was sent, and nobody says whether it was recorded: PostgreSQL was away, or did not wait for its standby. */

@@ -16,10 +16,10 @@ import { ownLogIn, Replica } from './replica.js'
 import { Sequencer } from './sequencer.js'
 import { ServerClock } from './server-clock.js'
 import { refusalToOpen } from './refusal-to-open.js'
-import { Link, Session } from './session.js'
+import { Link, Session } from './postgres/session.js'
 import { SharedTurns } from './shared-turns.js'
 import { SharedWipes } from './wipes.js'
-import { areThere, openTables, readLogId, talkChannel } from './tables.js'
+import { areThere, openTables, readLogId, talkChannel } from './postgres/tables.js'
 
 export type SharedLogOptions = {
   /** The address of PostgreSQL: `postgres://user:password@host/database`. */

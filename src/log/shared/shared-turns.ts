@@ -13,9 +13,9 @@ import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
 import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
-import type { Place } from './rows.js'
+import type { Place } from './postgres/rows.js'
 import { Forked, Unknown, type Sequencer } from './sequencer.js'
-import { Unreachable } from './session.js'
+import { Unreachable } from './postgres/session.js'
 import { Tries } from './tries.js'
 
 type Options = {

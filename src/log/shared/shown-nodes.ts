@@ -1,8 +1,8 @@
 import { ConfigError } from '../../setup/config.js'
 import { listNodes, type KnownNode } from './nodes.js'
 import { refusalToOpen } from './refusal-to-open.js'
-import { Link } from './session.js'
-import { areThere } from './tables.js'
+import { Link } from './postgres/session.js'
+import { areThere } from './postgres/tables.js'
 
 /**
  * The nodes of the shared log at an address, which this process need not be one of.

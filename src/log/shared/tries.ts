@@ -3,9 +3,9 @@ import type { Waiting } from '../sqlite/turns.js'
 import type { Following } from './following.js'
 import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
-import { isEmpty, type Place } from './rows.js'
+import { isEmpty, type Place } from './postgres/rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
-import { Unreachable } from './session.js'
+import { Unreachable } from './postgres/session.js'
 
 /**
  * What became of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`

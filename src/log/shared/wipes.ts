@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Wipes } from '../contract/wipes.js'
 import type { Nodes } from './nodes.js'
-import type { Session } from './session.js'
+import type { Session } from './postgres/session.js'
 
 type Options = {
   way: { session: () => Promise<Session> }

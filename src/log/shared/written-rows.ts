@@ -1,5 +1,5 @@
 import type { Connection } from '../storage/schema.js'
-import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './rows.js'
+import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './postgres/rows.js'
 
 /** What the log notes of itself and every node has to know. The rest of `meta` is about one file. */
 export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
@@ -9,9 +9,6 @@ export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key
 
 /** The note of the newest answer that was forgotten; all that are not newer were, too. */
 export const forgottenNote = 'answers_forgotten'
-
-/** The note of the first batch after which lost ones were appended again: their numbers are not those that nodes know. */
-export const reappendedNote = 'reappended'
 
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 

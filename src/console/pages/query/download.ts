@@ -1,6 +1,6 @@
 import { request } from '../../api/request.js'
 import { run, type Value } from '../../api/sql.js'
-import { objectsOf } from './as-objects.js'
+import { objectsOf } from '../../api/as-objects.js'
 
 export type Asked = { query: string; db: string; at: string | undefined; params: Record<string, Value> }
 

@@ -1,8 +1,10 @@
 import type { Session } from './session.js'
-import { limits } from '../../basics/limits.js'
+import { limits } from '../../../basics/limits.js'
 import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
-import { reappendedNote } from './written-rows.js'
+
+/** The note of the first batch after which lost ones were appended again: their numbers are not those that nodes know. */
+export const reappendedNote = 'reappended'
 
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
 export type Look = { seq: number; position: number; chain: Buffer; now: number }

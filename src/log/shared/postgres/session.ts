@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { limits } from '../../basics/limits.js'
+import { limits } from '../../../basics/limits.js'
 
 /** PostgreSQL cannot be reached, or the connection was lost: what a statement did is not known. */
 export class Unreachable extends Error {}

@@ -1,7 +1,6 @@
 import type { Session } from './session.js'
-import { nodesTable } from './nodes.js'
-import { genesis } from '../../../events/stored/chain.js'
-import { ConfigError } from '../../setup/config.js'
+import { genesis } from '../../../../events/stored/chain.js'
+import { ConfigError } from '../../../setup/config.js'
 
 /** The version of the tables in PostgreSQL. A node of another one does not start. */
 const format = 1
@@ -73,7 +72,17 @@ const tables = `
     $$ BEGIN RAISE EXCEPTION 'events are never changed or deleted'; END $$;
   CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON mindledger.events
     FOR EACH STATEMENT EXECUTE FUNCTION mindledger.refuse();
-  ${nodesTable}
+  CREATE TABLE mindledger.nodes (
+    id         text PRIMARY KEY,
+    run        text NOT NULL,
+    version    text NOT NULL,
+    address    text,
+    started_at timestamptz NOT NULL,
+    seen_at    timestamptz NOT NULL,
+    stopped    boolean NOT NULL,
+    seq        bigint NOT NULL,
+    position   bigint NOT NULL
+  ) WITH (fillfactor = 10);
 `
 
 /** What an earlier release did not create. */
