@@ -5,7 +5,7 @@ import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import { configKind } from './config.js'
 import { conversationKind } from './conversation.js'
-import { contentsPayloads, contentsSchemas, type ContentsEvent } from './records/contents.js'
+import { contentsPayloads, contentsSchemas, contentsUpcasters, type ContentsEvent } from './records/contents.js'
 import { databaseKind } from './database.js'
 import { engineKind } from './engine.js'
 import { fileKind } from './file.js'
@@ -76,7 +76,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
   predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
   answers: { schemas: answersSchemas, upcasters: answersUpcasters, payloads: answersPayloads },
-  contents: { schemas: contentsSchemas, payloads: contentsPayloads },
+  contents: { schemas: contentsSchemas, upcasters: contentsUpcasters, payloads: contentsPayloads },
   queries: { schemas: queriesSchemas },
   searches: { schemas: searchesSchemas },
   log: { schemas: logSchemas },

@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { sha256, streamId, text, type JsonObject, type SchemasOf, type StreamId } from '../common.js'
+import { isObject, sha256, streamId, text, type JsonObject, type SchemasOf, type StreamId, type UpcastersOf } from '../common.js'
 import { chunkingSchema, type Chunking } from '../knowledge-base.js'
 
 /** Where documents came from. */
@@ -9,6 +9,9 @@ export type ContentsSource = (typeof contentsSources)[number]
 
 /** Documents by the event that inserted them, and their places in its payload. They are named so because an id may be personal. */
 export type DocumentsAt = { position: number; rows: number[] }
+
+/** The model that made vectors. Earlier events do not say whose it was; tokens are null where its provider does not say. */
+export type Embedded = { provider: string | null; model: string; host: string; dimensions: number; input_tokens: number | null }
 
 /** Documents were inserted into a knowledge base. Those that they replace are found no more from here on. */
 export type KnowledgeInserted = {
@@ -22,7 +25,7 @@ export type KnowledgeInserted = {
   bytes: number
   chunking: Chunking
   /** What made their vectors; null when they have none. */
-  embedding: { model: string; host: string; dimensions: number } | null
+  embedding: Embedded | null
   replaces: DocumentsAt[]
   /** A JSON array of `KnowledgeDocument`. */
   payload: string
@@ -51,7 +54,15 @@ export const contentsSchemas: SchemasOf<ContentsEvent> = {
       chunks: count,
       bytes: count,
       chunking: chunkingSchema,
-      embedding: z.strictObject({ model: text, host: text, dimensions: z.int().positive() }).nullable(),
+      embedding: z
+        .strictObject({
+          provider: text.nullable(),
+          model: text,
+          host: text,
+          dimensions: z.int().positive(),
+          input_tokens: count.nullable(),
+        })
+        .nullable(),
       replaces: documentsAt,
       payload: sha256,
       vectors: sha256.nullable(),
@@ -63,6 +74,16 @@ export const contentsSchemas: SchemasOf<ContentsEvent> = {
   KnowledgeRemoved: z
     .strictObject({ knowledge_base: streamId, documents: z.int().positive(), removes: documentsAt })
     .describe('Documents were taken out of a knowledge base; they stay as history until they are erased.'),
+}
+
+export const contentsUpcasters: UpcastersOf<ContentsEvent> = {
+  // Version 1 did not say whose model it was, nor what it used.
+  KnowledgeInserted: [
+    ({ embedding, ...data }) => ({
+      ...data,
+      embedding: isObject(embedding) ? { provider: null, ...embedding, input_tokens: null } : null,
+    }),
+  ],
 }
 
 /** The payloads of contents: the documents and their vectors. */

@@ -4,6 +4,7 @@ import {
   contentsStream,
   type ContentsSource,
   type DocumentsAt,
+  type Embedded,
   type KnowledgeDocument,
   type KnowledgeInserted,
 } from '../../events/records/contents.js'
@@ -11,7 +12,7 @@ import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
-import type { EmbeddingModel } from '../llm/contract/language-model.js'
+import type { EmbeddingModel, TokenUsage } from '../llm/contract/language-model.js'
 import type { Found, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
@@ -127,6 +128,10 @@ type Room = { chunks: number; dimensions: number | null }
 
 type Prepared = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
 
+const embedded = ({ provider, model, host }: EmbeddingModel, dimensions: number, tokens: number | null): Embedded => ({
+  ...{ provider, model, host, dimensions, input_tokens: tokens },
+})
+
 /** Writes documents into a knowledge base: looks up what they replace, cuts and embeds them, and records them. */
 export class DocumentWriter {
   constructor(private readonly parts: WriterParts) {}
@@ -187,7 +192,11 @@ export class DocumentWriter {
     const batch = cut.map(({ document }) => document)
     const texts = cut.flatMap((one) => one.texts)
     if (embedding && room.dimensions !== null) checkVectors(room.dimensions, texts.length, room)
-    const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, { signal }) : undefined
+    let tokens: number | null = null
+    const onUsed = ({ input }: TokenUsage) => {
+      if (input !== null) tokens = (tokens ?? 0) + input
+    }
+    const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, { signal, onUsed }) : undefined
     signal.throwIfAborted()
     if (vectors?.[0]) {
       checkLength(vectors[0].length, room)
@@ -199,7 +208,7 @@ export class DocumentWriter {
     const inserted: KnowledgeInserted = {
       ...{ knowledge_base: base.stream, version: base.version, source, documents: batch.length, chunks: texts.length, chunking },
       bytes: batch.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0),
-      embedding: embedding && vectors ? { model: embedding.model, host: embedding.host, dimensions: vectors[0]?.length ?? 0 } : null,
+      embedding: embedding && vectors ? embedded(embedding, vectors[0]?.length ?? 0, tokens) : null,
       replaces: mode === 'replace' ? placesOf(batch.flatMap(({ id }) => there.get(id) ?? [])) : [],
       payload: payload.hash,
       vectors: sealed?.hash ?? null,

@@ -1,6 +1,11 @@
 import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
+/** What the vectors of documents took. An uploaded model runs here, and early events do not say whose model it was. */
+const inserted = `
+      SELECT position, recorded_at, NULL, knowledge_base, embedding_provider, embedding_model, 'complete', embedding_input_tokens, NULL, 'insert'
+      FROM ledger.knowledge_contents WHERE embedding_provider <> 'onnx'`
+
 /** What searches used of one of their models. */
 const searched = (role: 'embedding' | 'reranking'): string => `
       SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
@@ -9,19 +14,24 @@ const searched = (role: 'embedding' | 'reranking'): string => `
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents, of what judged them in evaluations, and of searches of knowledge bases by others, by day, agent or knowledge base, and model. A price counts as it was at the time: see default llm_prices.',
+    'Tokens and cost of the answers of agents, of what judged them in evaluations, of documents of knowledge bases that got vectors, and of searches by others than agents, by day, agent or knowledge base, and model. A price counts as it was at the time: see default llm_prices.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
     column('project', 'VARCHAR', 'Project of the agent or the knowledge base, as it was named last on that day.'),
     column('agent', 'VARCHAR', 'Name of the agent, as it was last on that day.'),
     column('agent_id', 'VARCHAR', 'Stream of the agent.'),
-    column('knowledge_base', 'VARCHAR', 'Name of the knowledge base that was searched by others than agents; empty for what agents used.'),
+    column(
+      'knowledge_base',
+      'VARCHAR',
+      'Name of the knowledge base that got documents, or was searched by others than agents; empty for what agents used.',
+    ),
     column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
     column('provider', 'VARCHAR', 'Provider of the model.'),
     column('model', 'VARCHAR', 'Name of the model.'),
     column('answers', 'BIGINT', 'How many questions it was asked as an agent.'),
     column('searches', 'BIGINT', 'How many searches of the knowledge base asked it.'),
+    column('inserts', 'BIGINT', 'How many events of inserted documents have vectors of it.'),
     column('failed', 'BIGINT', 'How many of these answers and searches failed or were aborted.'),
     column('input_tokens', 'BIGINT', 'Tokens that the model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
@@ -29,7 +39,7 @@ export const usage: Relation = {
     column(
       'unpriced',
       'BIGINT',
-      'How many answers, evaluations and searches used tokens without a known price, or do not say how many they used.',
+      'How many answers, evaluations, searches and inserts used tokens without a known price, or do not say how many they used.',
     ),
   ],
   sql: `
@@ -41,6 +51,7 @@ export const usage: Relation = {
       FROM ledger.evaluations WHERE judge_model IS NOT NULL
       UNION ALL ${searched('embedding')}
       UNION ALL ${searched('reranking')}
+      UNION ALL ${inserted}
     ), ledger_own_priced AS (
       SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, k.name AS base_name,
         e.knowledge_base, e.provider, e.model, e.outcome, e.what, e.input_tokens, e.output_tokens, ${cost} AS cost
@@ -52,7 +63,8 @@ export const usage: Relation = {
     )
     SELECT day, ${nocase('arg_max(project_name, position)')} AS project, ${nocase('arg_max(agent_name, position)')} AS agent, agent AS agent_id,
       ${nocase('arg_max(base_name, position)')} AS knowledge_base, knowledge_base AS knowledge_base_id, provider, model,
-      count(*) FILTER (what = 'answer') AS answers, count(*) FILTER (what = 'search') AS searches, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+      count(*) FILTER (what = 'answer') AS answers, count(*) FILTER (what = 'search') AS searches,
+      count(*) FILTER (what = 'insert') AS inserts, count(*) FILTER (outcome IN ('failed', 'aborted')) AS failed, CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
       CAST(sum(output_tokens) AS BIGINT) AS output_tokens, sum(cost) AS cost, count(*) FILTER (cost IS NULL) AS unpriced
     FROM ledger_own_priced GROUP BY day, agent, knowledge_base, provider, model ORDER BY day, min(position)`,
 }

@@ -110,9 +110,12 @@ describe('a provider over HTTP', () => {
   const vectorOf = (text: string) => [...words.map((word) => text.split(word).length - 1), 0.01]
   const answering = (vector: (text: string) => number[]) => {
     server.answer = (response, { body }) =>
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vector(text) })) }))
+      response.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vector(text) })),
+          usage: { prompt_tokens: 7, total_tokens: 7 },
+        }),
+      )
   }
   beforeAll(async () => {
     await server.start()
@@ -133,6 +136,8 @@ describe('a provider over HTTP', () => {
       ).status,
     ).toBe(200)
     expect(server.asked.at(-1)?.headers['authorization']).toBe('Bearer sk-of-the-base-123456')
+    const used = "SELECT provider, model, inserts, searches, input_tokens FROM log.usage WHERE knowledge_base = 'called'"
+    expect((await sql(at.url, used)).data).toEqual([['openai', 'small', 1, 0, 7]])
     expect((await ids("SELECT id FROM called WHERE content = 'which car?'"))[0]).toBe('c')
     expect((await ids("SELECT id FROM called WHERE content = 'dog' AND hybrid_search = true"))[0]).toBe('d')
   })

@@ -237,7 +237,7 @@ describe('what a search asked of providers is on record', () => {
   test('with its tokens and their cost in log.usage, now and then', async () => {
     await send(at.url, 'PUT', '/api/config', { llm_prices: { 'openai/small': { input: 1_000_000, output: 0 } } })
     const of = (when = '') =>
-      `SELECT project, agent, model, answers, searches, failed, input_tokens, cost FROM log.usage ${when} WHERE knowledge_base = 'fleet' ORDER BY model`
+      `SELECT project, agent, model, answers, searches, failed, input_tokens, cost, inserts FROM log.usage ${when} WHERE knowledge_base = 'fleet' ORDER BY model`
     const { data: before } = await sql(at.url, of())
     const [[position]] = (await sql(at.url, 'SELECT max(position) FROM log.events')).data as [[number]]
     await search({}, 'fleet')
@@ -245,7 +245,8 @@ describe('what a search asked of providers is on record', () => {
     const counted = (rows: unknown[][], name: string) => rows.find(([, , one]) => one === name) as unknown[]
     const [small, scripted] = [counted(after, 'small'), counted(after, 'scripted')]
     expect(small.slice(0, 5)).toEqual(['mindsdb', null, 'small', 0, Number(counted(before, 'small')[4]) + 1])
-    expect(Number(small[6])).toBe(7 * Number(small[4]))
+    expect(small[8]).toBe(1)
+    expect(Number(small[6])).toBe(7 * (Number(small[4]) + 1))
     expect(small[7]).toBe(7)
     expect([scripted[4], scripted[5]]).toEqual([small[4], 1])
     expect((await sql(at.url, of(`AT (VERSION => ${position})`))).data).toEqual(before)

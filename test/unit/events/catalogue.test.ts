@@ -73,7 +73,12 @@ const knowledgeBase = {
 }
 const inserted = {
   ...{ knowledge_base: s, version: 1, source: 'rows', documents: 2, chunks: 3, bytes: 2_000, chunking: { size: 1000, overlap: 200 } },
-  ...{ embedding: { model: 'm', host: 'h', dimensions: 3 }, replaces: [{ position: 7, rows: [0, 2] }], payload: hash, vectors: hash },
+  ...{
+    embedding: { provider: 'openai', model: 'm', host: 'h', dimensions: 3, input_tokens: 9 },
+    replaces: [{ position: 7, rows: [0, 2] }],
+    payload: hash,
+    vectors: hash,
+  },
 }
 const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
 const database = { name: 'slack', engine: 'slack', parameters: { token: { $secret: hash } } }
@@ -248,6 +253,13 @@ describe('upcasting', () => {
 
   test('a version that a newer release wrote is refused', () =>
     expect(() => upcast('ChatbotCreated', 3, chatbot)).toThrow('a newer release wrote'))
+
+  test('KnowledgeInserted of version 1 did not say whose model made its vectors, nor what it used', () => {
+    const of = (embedding: object | null) => upcast('KnowledgeInserted', 1, { ...inserted, embedding } as never)['embedding']
+    const old = { model: 'm', host: 'h', dimensions: 3 }
+    expect(of(old)).toEqual({ provider: null, ...old, input_tokens: null })
+    expect(of(null)).toBeNull()
+  })
 
   test('an unknown type is refused', () => expect(() => upcast('SkillForgotten', 1, {})).toThrow('unknown event type SkillForgotten'))
 
