@@ -61,6 +61,8 @@ type OnNotified = (said: string, channel: string) => void
 export class Session {
   #isOpen = true
   #isUnreplicated = false
+  /** The statement before the next one: the driver is to get one at a time. */
+  #last: Promise<unknown> = Promise.resolve()
   readonly #client: pg.Client
 
   private constructor(client: pg.Client, onNotified?: OnNotified) {
@@ -99,7 +101,13 @@ export class Session {
    * Runs a statement; several when there are no values. One with a name is parsed once in each session.
    * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; Unreachable when nobody knows
    */
-  async query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
+  query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
+    const answer = this.#last.then(() => this.#query<R>(text, values, name))
+    this.#last = answer.catch(() => undefined)
+    return answer
+  }
+
+  async #query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
     if (!this.#isOpen) throw new Unreachable('the connection to PostgreSQL was lost')
     try {
       return await this.#client.query<R>({ text, ...(values && { values: [...values] }), ...(name !== undefined && { name }) })
