@@ -1,42 +1,25 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
-import { genesis } from '../../events/stored/chain.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
-import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place } from '../log/shared/postgres/rows.js'
-import { Session, Unreachable } from '../log/shared/postgres/session.js'
+import type { Session } from '../log/shared/postgres/session.js'
 import { lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { lastPosition, openForWriting, readLogId, sharedSeqNote, writeMeta, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
-import type { DataPaths } from '../setup/data-directory.js'
-import { Sender, sendPayloads } from './sender.js'
-import { answersIn, eventsAfter, notesIn } from './stored-rows.js'
+import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
+import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
-export type Reappend = {
-  /** The data directory of a node, which has ended. */
-  paths: DataPaths
-  to: SharedPlace
-  onProgress: (text: string) => void
-}
-
-/** The positions that were appended again, none when `first` is beyond `last`, and the hashes of contents that nobody has any more. */
+/** The positions that were appended again, none when `first` is beyond `last`, and the hashes of contents that nobody has now. */
 export type Reappended = { first: number; last: number; missing: string[] }
-
-const positions = (first: number, last: number): string => (first === last ? `position ${first}` : `positions ${first} to ${last}`)
 
 /** Where PostgreSQL ends, which has to be a place of this log. @throws ConfigError when it has something else there */
 const endOf = async (session: Session, db: Connection): Promise<Place> => {
-  const logId = readLogId(db)
-  if ((await readSharedLogId(session)) !== logId) throw new ConfigError('PostgreSQL has another log than the data directory')
+  if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
   const { seq, position, chain } = await lookAt(session)
   const last = lastPosition(db)
-  const chainAt = db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
-  const here = (at: number): Buffer | undefined => (at === 0 ? genesis(logId) : chainAt.get(at))
-  if (position > last || here(position)?.equals(chain)) return { seq, position, chain }
+  if (position > last || chainIn(db, position)?.equals(chain)) return { seq, position, chain }
   throw new ConfigError(
-    `nothing was appended: others wrote up to position ${position} since PostgreSQL lost events of this node. They stay in this data directory alone, up to ${positions(last, last)}: "mindledger backup" keeps them, "mindledger export" lists them`,
+    `nothing was appended: others wrote up to position ${position} since PostgreSQL lost events of this node. They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`,
   )
 }
 
@@ -53,25 +36,7 @@ const blobsAfter = (db: Connection, position: number): string[] => {
   return [...named]
 }
 
-/** Stores blobs that the store lost and the folder of this node has. Returns those that neither has. */
-const sendBlobs = async (hashes: readonly string[], { paths, to }: Reappend): Promise<string[]> => {
-  if (hashes.length === 0) return []
-  const missing: string[] = []
-  const { blobs, register, close } = await openSharedStore(to, { folder: join(paths.temporary, 'reappending') })
-  try {
-    for (const hash of hashes) {
-      const file = join(paths.blobs, hash)
-      if (existsSync(file)) await blobs.keep(file, hash)
-      else if (!(await blobs.has(hash))) missing.push(hash)
-    }
-    await register.named(hashes)
-    return missing
-  } finally {
-    await close()
-  }
-}
-
-const sendLost = async (session: Session, db: Connection, asked: Reappend): Promise<Reappended> => {
+const sendLost = async (session: Session, db: Connection, asked: Sending): Promise<Reappended> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1
@@ -99,19 +64,13 @@ const sendLost = async (session: Session, db: Connection, asked: Reappend): Prom
  * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, missing: [] }
  * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged
  */
-export const reappend = async (asked: Reappend): Promise<Reappended> => {
+export const reappend = async (asked: Sending): Promise<Reappended> => {
   const db = openForWriting(asked.paths.log, () => {
     throw new ConfigError(`${asked.paths.log} holds no log`)
   })
-  let session: Session | undefined
   try {
-    session = await Session.open(asked.to.url)
-    return await sendLost(session, db, asked)
-  } catch (error) {
-    if (!(error instanceof Unreachable)) throw error
-    throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it goes on where it was.`)
+    return await inSession(asked.to.url, (session) => sendLost(session, db, asked))
   } finally {
     db.close()
-    session?.destroy()
   }
 }

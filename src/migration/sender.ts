@@ -1,10 +1,35 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
-import type { Session } from '../log/shared/postgres/session.js'
+import { Session, Unreachable } from '../log/shared/postgres/session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
 import type { Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
+import type { DataPaths } from '../setup/data-directory.js'
 import { payloadsIn } from './stored-rows.js'
+
+/** A data directory whose rows and contents are sent to PostgreSQL, and which nobody else uses meanwhile. */
+export type Sending = {
+  paths: DataPaths
+  to: SharedPlace
+  onProgress: (text: string) => void
+}
+
+/** Works in a session of its own. @throws ConfigError when PostgreSQL cannot be reached */
+export const inSession = async <T>(url: string, work: (session: Session) => Promise<T>): Promise<T> => {
+  let session: Session | undefined
+  try {
+    session = await Session.open(url)
+    return await work(session)
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error
+    throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it goes on where it was.`)
+  } finally {
+    session?.destroy()
+  }
+}
 
 const none: Rows = { events: [], payloads: [], answers: [], notes: [] }
 
@@ -43,5 +68,25 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
       return row.wrapped === null || wrapped === null ? row.wrapped !== wrapped : !row.wrapped.equals(wrapped)
     })
     if (missing.length > 0) await sender.send({ payloads: missing })
+  }
+}
+
+/** Stores the blobs that the shared store lacks, from the folder of the data directory. Returns those that neither has. */
+export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: Sending): Promise<string[]> => {
+  if (hashes.length === 0) return []
+  const missing: string[] = []
+  // The folder is no cache here: nothing is taken from it, and nothing leaves it.
+  const { blobs, register, close } = await openSharedStore(to, { folder: join(paths.temporary, 'sending') })
+  try {
+    for (const [done, hash] of hashes.entries()) {
+      const file = join(paths.blobs, hash)
+      if (existsSync(file)) await blobs.keep(file, hash)
+      else if (!(await blobs.has(hash))) missing.push(hash)
+      onProgress(`${done + 1} of ${hashes.length} blobs`)
+    }
+    await register.named(hashes)
+    return missing
+  } finally {
+    await close()
   }
 }

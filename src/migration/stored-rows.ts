@@ -1,7 +1,7 @@
-import { nextChain } from '../../events/stored/chain.js'
+import { genesis, nextChain } from '../../events/stored/chain.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow } from '../log/shared/postgres/rows.js'
 import { sharedNotes } from '../log/shared/written-rows.js'
-import { readMeta, type Connection } from '../log/storage/schema.js'
+import { readLogId, readMeta, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 
 const batchMaxRows = 1_000
@@ -21,6 +21,12 @@ function* inParts<Row>(rows: Iterable<Row>, bytesOf: (row: Row) => number): Gene
   }
   if (part.length > 0) yield part
 }
+
+/** The chain up to a position of the log here; undefined when it has no such event. */
+export const chainIn = (db: Connection, position: number): Buffer | undefined =>
+  position === 0
+    ? genesis(readLogId(db))
+    : db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck().get(position)
 
 /** The events after a position, in parts. @throws ConfigError when one does not chain on to the one before */
 export function* eventsAfter(db: Connection, position: number, chain: Buffer): Generator<EventRow[]> {

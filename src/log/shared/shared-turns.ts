@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { isProblem, Problem } from '../../basics/errors.js'
+import { isProblem } from '../../basics/errors.js'
 import { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
@@ -11,6 +11,7 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
+import { away, awayCause, differs, goesNoFurther, unknown } from './problems.js'
 import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
@@ -23,18 +24,6 @@ type Options = {
   sequencer: Sequencer
   onBatch?: ((batch: Batch) => void) | undefined
 }
-
-const away = () =>
-  new Problem('storage_failed', 'Shared log away', 'the shared log cannot be reached; nothing of this request was recorded', {
-    hint: 'Send the request again.',
-    retryAfterSeconds: 2,
-  })
-
-const unknown = () =>
-  new Problem('outcome_unknown', 'Outcome unknown', 'the shared log did not answer in time whether it recorded this request', {
-    hint: 'Send it again with the same Idempotency-Key: then it is recorded once.',
-    retryAfterSeconds: 2,
-  })
 
 /**
  * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts when PostgreSQL had no
@@ -340,13 +329,3 @@ export class SharedTurns implements Turns {
     this.#replica.close()
   }
 }
-
-const awayCause = 'the shared log cannot be reached'
-
-const goesNoFurther = ({ cause }: Refusal) =>
-  new Problem('behind', 'Not following', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
-
-const differs = (how: string): Refusal => ({
-  cause: `the shared log is not the one that this node follows: ${how}`,
-  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" gives back from it what was lost.',
-})
