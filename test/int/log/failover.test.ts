@@ -1,21 +1,19 @@
 import { expect, test } from '@jest/globals'
 import { rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { openSharedStore } from '../../../src/files/shared/open-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
-import { verifyLog } from '../../../src/log/verify/verify.js'
 import { reappend } from '../../../src/migration/reappend.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { mindledger } from '../../support/cli.js'
 import { password, startPostgres, startStandby, type Postgres } from '../../support/connections/postgres.js'
-import { listen } from '../../support/connections/proxy.js'
+import { proxyTo } from '../../support/connections/proxy.js'
 import { logServer, logServerOf } from '../../support/log/each-log.js'
 import { origin, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
-import { newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, loseAfter, newest, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -40,14 +38,10 @@ const withPair = async (run: (pair: Pair) => Promise<void>): Promise<void> => {
     const standby = await startStandby(primary)
     undo.push(() => standby.stop())
     let inUse = primary.port
-    const way = await listen((socket) => {
-      const upstream = connect(inUse, '127.0.0.1')
-      upstream.on('error', () => socket.destroy())
-      upstream.on('close', () => socket.destroySoon())
-      socket.on('close', () => upstream.destroy())
-      socket.pipe(upstream)
-      upstream.on('data', (chunk) => socket.write(chunk))
-    })
+    const way = await proxyTo(
+      () => inUse,
+      () => undefined,
+    )
     undo.push(() => way.stop())
     const failOver = async () => {
       await primary.kill()
@@ -73,12 +67,6 @@ const eventsAt = async (url: string): Promise<number> => {
   const { rows } = await client.query<{ position: string }>('SELECT max(position) AS position FROM mindledger.events')
   await client.end()
   return Number(rows[0]?.position)
-}
-
-const expectSame = async (nodes: readonly Node[]): Promise<void> => {
-  await Promise.all(nodes.map(({ log }) => newest(log)))
-  expect(new Set(await Promise.all(nodes.map(async ({ log }) => JSON.stringify(await log.head())))).size).toBe(1)
-  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
 }
 
 const reappendFrom = ({ directory }: Node, url: string) =>
@@ -155,19 +143,10 @@ test('a standby that PostgreSQL waits for has all that was acknowledged', () =>
     expect(new Set(acknowledged).size).toBe(acknowledged.length)
   }))
 
-/** Takes the newest events out of PostgreSQL, as a failover does. */
-const lose = (url: string, after: number): Promise<void> =>
-  runSql(
-    url,
-    `SET session_replication_role = replica;
-     DELETE FROM mindledger.events WHERE position > ${after}; DELETE FROM mindledger.batches WHERE position > ${after};
-     UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
-  )
-
 test('nothing is appended once others wrote in the place of what was lost', () =>
   withNodesOf(server(), 1, async ([a], url, another) => {
     for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-    await lose(url, 3)
+    await loseAfter(url, 3)
     const other = await another()
     await other.log.submit(writes(projectCreated(10)))
     await a!.log.close()
@@ -186,7 +165,7 @@ test('contents are stored again from the folder of the node, and those that nobo
         await a!.log.submit(writes({ stream: stream(n + 1), event: { type: 'FileCreated', data } }))
       }
       await a!.log.close()
-      await lose(url, 0)
+      await loseAfter(url, 0)
       await links.query('DELETE FROM mindledger.blobs', [])
       rmSync(join(folder, lost))
       expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, missing: [lost] })
@@ -200,7 +179,7 @@ test('contents are stored again from the folder of the node, and those that nobo
 test('the command says what it did, and what stands in its way', () =>
   withNodesOf(server(), 1, async ([a], url) => {
     for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-    await lose(url, 3)
+    await loseAfter(url, 3)
     await a!.log.close()
     writeFileSync(join(a!.directory, 'FORMAT'), '1\n')
     const keys = { VAULT_KEY: testKey.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }

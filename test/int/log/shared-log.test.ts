@@ -7,12 +7,11 @@ import { nextChain } from '../../../events/stored/chain.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { Link } from '../../../src/log/shared/postgres/session.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
-import { verifyLog } from '../../../src/log/verify/verify.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { withNodesOf, type Node } from '../../support/log/nodes.js'
-import { origin, projectCreated, refusal, stream, tamperWith, testKey, writes } from '../../support/log/log.js'
+import { expectSame, loseAfter, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { origin, projectCreated, refusal, stream, tamperWith, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 
@@ -25,9 +24,6 @@ const withNodes = (
   through?: (url: string, n: number) => string,
 ) => withNodesOf(server(), count, run, through)
 
-const tamperInPostgres = (url: string, statements: string): Promise<void> =>
-  server().inDatabase(url, `SET session_replication_role = replica; ${statements}`)
-
 /** Whether a transaction that writes to a file is open. */
 const isWritten = (file: string): boolean => {
   const db = new Database(file, { timeout: 0 })
@@ -39,15 +35,6 @@ const isWritten = (file: string): boolean => {
   } finally {
     db.close()
   }
-}
-
-const expectSame = async (nodes: readonly Node[]): Promise<void> => {
-  await Promise.all(nodes.map(({ log }) => log.newest()))
-  const heads = await Promise.all(nodes.map(({ log }) => log.head()))
-  expect(new Set(heads.map((head) => JSON.stringify(head))).size).toBe(1)
-  const size = heads[0]?.position ?? 0
-  expect(new Set(await Promise.all(nodes.map(async ({ log }) => (await log.rootAt(size)).toString('hex')))).size).toBe(1)
-  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
 }
 
 const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
@@ -308,17 +295,10 @@ test('a session whose first statement is refused is closed, however often it is 
 })
 
 describe('a shared log that lost what it had acknowledged', () => {
-  const lose = (url: string, after: number) =>
-    tamperInPostgres(
-      url,
-      `DELETE FROM mindledger.events WHERE position > ${after}; DELETE FROM mindledger.batches WHERE position > ${after};
-       UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
-    )
-
   test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
     withNodes(1, async ([a], url) => {
       for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await lose(url, 3)
+      await loseAfter(url, 3)
       await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
       expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
       expect(await a!.log.readAll(0, 10)).toHaveLength(5)
@@ -328,7 +308,7 @@ describe('a shared log that lost what it had acknowledged', () => {
   test('is noticed when another node wrote in the place of the lost', () =>
     withNodes(1, async ([a], url, another) => {
       for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await lose(url, 3)
+      await loseAfter(url, 3)
       const other = await another()
       for (let i = 10; i <= 15; i++) await other.log.submit(writes(projectCreated(i)))
       expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
@@ -338,7 +318,7 @@ describe('a shared log that lost what it had acknowledged', () => {
   test('is noticed by a node that only reads, also when others wrote exactly as many batches', () =>
     withNodes(1, async ([a], url, another) => {
       for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await lose(url, 3)
+      await loseAfter(url, 3)
       const other = await another()
       for (const i of [10, 11]) await other.log.submit(writes(projectCreated(i)))
       await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)

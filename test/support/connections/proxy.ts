@@ -28,10 +28,10 @@ export const listen = async (welcome: (socket: Socket) => void): Promise<Listeni
 /** What a proxy does with the bytes from the database, from a number of them on. */
 export type Fault = { afterBytes: number; then: 'cut' | 'swallow' | 'garbage' }
 
-/** Passes connections on to a port, and does something bad to what comes back. */
-export const proxyTo = async (port: number, fault: () => Fault | undefined): Promise<Listening> =>
+/** Passes connections on to a port, which may change, and does something bad to what comes back. */
+export const proxyTo = async (port: number | (() => number), fault: () => Fault | undefined): Promise<Listening> =>
   listen((socket) => {
-    const upstream = connect(port, '127.0.0.1')
+    const upstream = connect(typeof port === 'number' ? port : port(), '127.0.0.1')
     let passed = 0
     socket.pipe(upstream)
     upstream.on('error', () => socket.destroy())

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -9,6 +10,7 @@ import { SharedLeases } from '../../../src/log/shared/leases.js'
 import { Link } from '../../../src/log/shared/postgres/session.js'
 import type { Nodes } from '../../../src/log/shared/nodes.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
 import type { LogServer } from './each-log.js'
 import { temporaryDirectory, testKey } from './log.js'
@@ -110,3 +112,22 @@ export const newest = (log: SharedLog): Promise<void> =>
     () => log.newest(),
     () => false,
   )
+
+/** Takes the newest events out of PostgreSQL, as a failover to a standby that was behind does. */
+export const loseAfter = (url: string, position: number): Promise<void> =>
+  runSql(
+    url,
+    `SET session_replication_role = replica;
+     DELETE FROM mindledger.events WHERE position > ${position}; DELETE FROM mindledger.batches WHERE position > ${position};
+     UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
+  )
+
+/** All nodes have the same log, and it verifies. */
+export const expectSame = async (nodes: readonly Node[]): Promise<void> => {
+  await Promise.all(nodes.map(({ log }) => newest(log)))
+  const heads = await Promise.all(nodes.map(({ log }) => log.head()))
+  expect(new Set(heads.map((head) => JSON.stringify(head))).size).toBe(1)
+  const size = heads[0]?.position ?? 0
+  expect(new Set(await Promise.all(nodes.map(async ({ log }) => (await log.rootAt(size)).toString('hex')))).size).toBe(1)
+  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
+}
