@@ -31,6 +31,12 @@ const knownForms = new RegExp(
     .join('|'),
 )
 
+/** Whether a text names a secret where a pattern finds names. One by one, since a megabyte may hold a quarter of a million of them. */
+const namesSecret = (text: string, pattern: RegExp, named: (name: string) => string = (name) => name): boolean => {
+  for (const [, name = ''] of text.matchAll(pattern)) if (isSecretKey(named(name))) return true
+  return false
+}
+
 const authority = /[^\s/]*/y
 const parameters = /[?&;#]([^=?&;#\s]{1,100})=[^&;\s*]/g
 /** A user and a colon without a port: the text up to the next @ is a password, even with slashes and spaces in it. */
@@ -77,7 +83,7 @@ export const hasUrlPassword = (written: string): boolean => {
   const first = text.indexOf('://', 1)
   for (let at = first; at >= 0; at = text.indexOf('://', at + 3))
     if (/[a-z0-9+.-]/i.test(text.charAt(at - 1)) && (hasPasswordAt(text, at + 3, lastAt) || hasTokenAt(text, at + 3))) return true
-  return first >= 0 && [...text.matchAll(parameters)].some(([, name = '']) => isSecretKey(decoded(name)))
+  return first >= 0 && namesSecret(text, parameters, decoded)
 }
 
 const assignment = /(?:^|[\s;,&])([\p{L}\w.-]{1,100})\s{0,4}=\s{0,4}['"]?[^\s;,&'"*]/gu
@@ -94,11 +100,10 @@ const otherSchemes = /^(?:mailto|sip|sips|xmpp|acct|npm|jsr|docker|oci|git|image
 /** `host=h password=p`, `Server=h;Pwd=p`, `API_KEY=k`, `Authorization: Bearer k`, `--password p`. */
 const lineHasSecret = (line: string): boolean => {
   if (!/[=:-]/.test(line)) return false
-  if (line.includes('=') && firstAssignment.test(line) && [...line.matchAll(assignment)].some(([, name = '']) => isSecretKey(name)))
-    return true
+  if (line.includes('=') && firstAssignment.test(line) && namesSecret(line, assignment)) return true
   const [, name = '', credentials, word] = (line.includes(':') && header.exec(line)) || []
   if (isSecretKey(name) && (credentials !== undefined || looksSecret(word ?? ''))) return true
-  return line.includes('-') && [...line.matchAll(option)].some(([, flag = '']) => isSecretKey(flag))
+  return line.includes('-') && namesSecret(line, option)
 }
 
 const hasSecretMember = (value: unknown, key: string): boolean => {
