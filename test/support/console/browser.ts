@@ -1,31 +1,24 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { createRequire } from 'node:module'
 import { repository } from '../cli.js'
+import { madeOnce } from '../made-once.js'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
 
-/** The browser's program. It is unpacked once for this machine: whoever unpacks it beside another test throws one of both away. */
+/** The browser's program, unpacked once: whoever unpacks it beside another test throws one of both away. */
 const programOf = async (): Promise<string> => {
   const { version } = JSON.parse(readFileSync(join(repository, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')) as {
     version: string
   }
-  const place = join(tmpdir(), `mindledger-chromium-${version}`)
-  if (!existsSync(place)) {
-    const part = mkdtempSync(`${place}-`)
+  const place = await madeOnce(`chromium-${version}`, async (directory) => {
     const unpack = fileURLToPath(new URL('unpack-browser.js', import.meta.url))
-    await promisify(execFile)(process.execPath, [unpack], { env: { ...process.env, TMPDIR: part } })
-    try {
-      renameSync(part, place)
-    } catch {
-      rmSync(part, { recursive: true, force: true })
-    }
-  }
+    await promisify(execFile)(process.execPath, [unpack], { env: { ...process.env, TMPDIR: directory } })
+  })
   return join(place, 'chromium')
 }
 
