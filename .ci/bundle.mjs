@@ -72,15 +72,8 @@ const { output } = await buildWithComments({
 const laidOut = await format(output[0].code, { ...(await resolveConfig(verifier)), parser: 'babel' })
 writeFileSync(join(outdir, 'verifier.js'), laidOut.replace(/^\/\/#.*\n/gm, ''))
 
-// Tests load the service, and start a process for SQL of their own, about a hundred times each. What is imported when it is first used
-// stays outside: in one file it would make the modules that it shares wait for it.
-if (existsSync('dist/test'))
-  await build({
-    ...shared,
-    external: [...external, '@ai-sdk/*'],
-    entryPoints: ['test/support/raw-process.ts', 'test/support/whole-service.ts'],
-    outdir: 'dist/test/bin',
-  })
+// Tests start a process for SQL of their own about a hundred times.
+if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/raw-process.ts'], outdir: 'dist/test/bin' })
 
 /** The folder of the package that a bundled file comes from. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]

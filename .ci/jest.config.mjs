@@ -5,9 +5,12 @@ export default {
   rootDir: fileURLToPath(new URL('../dist', import.meta.url)),
   testMatch: ['<rootDir>/test/**/*.test.js'],
   testEnvironment: fileURLToPath(new URL('jest-environment.mjs', import.meta.url)),
+  runtime: fileURLToPath(new URL('jest-runtime.cjs', import.meta.url)),
   transform: {},
   // A test often waits for a disk, or for a process that it started: two workers more than there are processors keep all of them busy.
   maxWorkers: availableParallelism() + 2,
+  // A worker keeps what its files leave behind, and a large heap is slow: a new one takes its place.
+  workerIdleMemoryLimit: '600MB',
   testSequencer: fileURLToPath(new URL('jest-sequencer.mjs', import.meta.url)),
   testTimeout: 240_000,
 }

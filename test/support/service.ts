@@ -5,14 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Service } from '../../src/main.js'
-import type * as WholeService from './whole-service.js'
-
-const bundled = new URL('../bin/whole-service.js', import.meta.url)
-const { pino, readConfig, startService, ...errors } = (await import(bundled.href)) as typeof WholeService
-
-/** The errors of that service: those of its modules are other classes. */
-export const { ConfigError, Problem } = errors
+import { pino } from 'pino'
+import { startService, type Service } from '../../src/main.js'
+import { readConfig } from '../../src/setup/config.js'
 
 /** A directory that is removed with its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {

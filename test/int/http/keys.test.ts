@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
-import { Problem, send, sql, startTestService } from '../../support/service.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {

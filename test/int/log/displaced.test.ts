@@ -5,7 +5,8 @@ import { commandHere } from '../../support/command-here.js'
 import { until } from '../../support/until.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
-import { ConfigError, restartable, send, sql, temporaryDirectory } from '../../support/service.js'
+import { ConfigError } from '../../../src/setup/config.js'
+import { restartable, send, sql, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof restartable>
 let outside: ReturnType<typeof temporaryDirectory>

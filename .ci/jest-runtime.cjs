@@ -1,0 +1,51 @@
+const { register } = require('node:module')
+const { pathToFileURL } = require('node:url')
+const { ModernFakeTimers } = require('@jest/fake-timers')
+const { ModuleMocker } = require('jest-mock')
+const { default: Runtime } = require('jest-runtime')
+
+const globals = pathToFileURL(require.resolve('./jest-globals.mjs')).href
+const hook = `export const resolve = (name, context, next) =>
+  name === '@jest/globals' ? { url: ${JSON.stringify(globals)}, shortCircuit: true } : next(name, context)`
+register(`data:text/javascript,${encodeURIComponent(hook)}`)
+
+const named = (of, names) => Object.fromEntries(names.map((name) => [name, of[name].bind(of)]))
+
+/**
+ * Jest's runtime, but tests and what they import are imported by Node itself, as in production. Jest would load each module anew for
+ * each file of tests, in a context of its own, where code never gets warm: that took a third of the time of all tests. What modules
+ * keep, stays from one file to the next; mocks, fake times and the environment do not.
+ */
+module.exports = class extends Runtime {
+  mocks = new ModuleMocker(globalThis)
+  timers = new ModernFakeTimers({ config: this._config, global: globalThis })
+  environment = { ...process.env }
+
+  setGlobalsForRuntime(globals) {
+    super.setGlobalsForRuntime(globals)
+    const jest = {
+      ...named(this.mocks, ['fn', 'spyOn', 'restoreAllMocks']),
+      ...named(this.timers, ['useFakeTimers', 'useRealTimers', 'setSystemTime']),
+    }
+    this.globals = { ...globals, jest }
+  }
+
+  unstable_shouldLoadAsEsm() {
+    return true
+  }
+
+  async unstable_importModule(path) {
+    const { use } = await import(globals)
+    use(this.globals)
+    await import(pathToFileURL(path).href)
+  }
+
+  teardown() {
+    super.teardown()
+    this.mocks.restoreAllMocks()
+    this.timers.useRealTimers()
+    for (const name of Object.keys(process.env)) if (!(name in this.environment)) delete process.env[name]
+    Object.assign(process.env, this.environment)
+  }
+}
+module.exports.default = module.exports
