@@ -78,6 +78,7 @@ module.exports = [
   'sql/facade/commands',
   'sql/facade',
   'llm/contract',
+  'llm/tokens',
   'llm/openai',
   'llm',
   'knowledge/documents',

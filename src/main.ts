@@ -5,6 +5,7 @@ import { opened } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
+import { spendingOfProjects } from './llm/tokens/project-days.js'
 import { systemOrigin } from './log/contract/origins.js'
 import { Metrics } from './observe/metrics.js'
 import { openAgents, type AgentParts } from './open-agents.js'
@@ -53,7 +54,8 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const connected = openConnections({ config, logger, storage })
     undo(connected.stop)
     const languageModels = openLanguageModels({ config, storage })
-    const knowledge = await openKnowledge({ config, logger, storage, languageModels })
+    const spendingOfProject = spendingOfProjects(storage.log, config.projectTokensPerDay)
+    const knowledge = await openKnowledge({ config, logger, storage, languageModels, spendingOfProject })
     undo(knowledge.stop)
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
@@ -83,7 +85,9 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
-    const agents: AgentParts = await openAgents({ config, languageModels, knowledge, metrics, storage, connected, analytics, models, sql })
+    const agents: AgentParts = await openAgents({
+      ...{ config, languageModels, knowledge, metrics, storage, connected, analytics, models, sql, spendingOfProject },
+    })
     undo(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
     undo(housekeeping.stop)

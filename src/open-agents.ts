@@ -1,6 +1,7 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
 import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
+import type { SpendingOfProject } from './llm/tokens/token-days.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
@@ -29,6 +30,7 @@ type Options = {
   analytics: Analytics
   models: Models
   sql: Sql
+  spendingOfProject: SpendingOfProject
 }
 
 export const openAgents = ({
@@ -41,6 +43,7 @@ export const openAgents = ({
   analytics,
   models,
   sql,
+  spendingOfProject,
 }: Options) =>
   opened((undo) => {
     const agents = new Agents({
@@ -52,6 +55,7 @@ export const openAgents = ({
       readComments: (connection, table, schema) => connected.databases.comments(connection, table, schema),
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
       tokensPerDay: config.agentTokensPerDay,
+      spendingOfProject,
       knowledge: knowledge.ofAgents,
     })
     undo(() => agents.stop())

@@ -13,13 +13,14 @@ import { IndexProcess } from './knowledge/index-process.js'
 import { Knowledge } from './knowledge/knowledge.js'
 import { PageReader } from './knowledge/read-pages.js'
 import type { LanguageModels } from './llm/language-models.js'
+import type { SpendingOfProject } from './llm/tokens/token-days.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 
 /** Knowledge bases, and the process that keeps their indexes. */
 export type KnowledgeParts = Awaited<ReturnType<typeof openKnowledge>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; languageModels: LanguageModels }
+type Options = { config: Config; logger: Logger; storage: Storage; languageModels: LanguageModels; spendingOfProject: SpendingOfProject }
 
 /** The knowledge bases that have an index on the disk, also those that were deleted. */
 const indexedIn = async (directory: string): Promise<StreamId[]> => {
@@ -30,7 +31,7 @@ const indexedIn = async (directory: string): Promise<StreamId[]> => {
   })
 }
 
-export const openKnowledge = ({ config, logger, storage, languageModels }: Options) =>
+export const openKnowledge = ({ config, logger, storage, languageModels, spendingOfProject }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const process = new IndexProcess(paths.knowledge)
@@ -46,7 +47,10 @@ export const openKnowledge = ({ config, logger, storage, languageModels }: Optio
         throw new TypeError('the process answered something else than a text')
       },
     })
-    const knowledge = new Knowledge({ ledger, indexes, embedders, pages, reranker: (params) => languageModels.reranker(params) })
+    const knowledge = new Knowledge({
+      ...{ ledger, indexes, embedders, pages, spendingOfProject },
+      reranker: (params) => languageModels.reranker(params),
+    })
     /** Takes what was erased out of every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
     /** Finishes erasures that were cut off before the indexes had followed. */

@@ -434,6 +434,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentAnswerMaxTokens: 'Tokens of one answer, read and written. Beyond: it fails.',
   agentDayMaxTokens:
     'Tokens of one agent in a day (UTC), unless AGENT_TOKENS_PER_DAY or its own `tokens_per_day` says fewer. Beyond: 429 `tokens_spent` until the day ends.',
+  projectDayMaxTokens: 'The most that PROJECT_TOKENS_PER_DAY may say. Beyond: the service does not start.',
   agentAnswersMax: 'Answers of agents under way. Beyond: 503 `busy` with Retry-After.',
   agentAnswersPerAgentMax: 'Those of one agent. Beyond: 503 `busy` with Retry-After.',
   importAnswerMaxBytes: 'One answer that `mindledger import` reads. Beyond: what it was to tell counts as unread, and the rest goes on.',

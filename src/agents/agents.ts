@@ -5,6 +5,7 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
+import { daysOfAgents } from '../llm/tokens/agent-days.js'
 import type { Found } from '../log/contract/log.js'
 import {
   hasAnswer,
@@ -22,7 +23,7 @@ import { AnswerRun, GivenUp } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
 import { record } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
-import { TokenBudget, type Spending } from './run/token-budget.js'
+import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
 import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -30,6 +31,7 @@ type Parts = Omit<PrepareParts, 'log'> & {
   readComments: ReadComments
   /** The tokens of each agent in a day, unless the agent says fewer. */
   tokensPerDay: number
+  spendingOfProject: SpendingOfProject
 }
 
 /** Texts that wait for the same reader, as one. */
@@ -61,7 +63,7 @@ const withoutKey = ({ idempotency: _, ...asked }: Asked): Asked => asked
  */
 export class Agents {
   readonly #descriptions: TableDescriptions
-  readonly #budget: TokenBudget
+  readonly #days: TokenDays
   readonly #places = new SharesPerClient({
     what: 'answers',
     whose: ' of this agent',
@@ -77,7 +79,7 @@ export class Agents {
   constructor(private readonly parts: Parts) {
     this.#descriptions = new TableDescriptions(parts.readComments)
     this.#prepareParts = { ...parts, log: parts.ledger.log }
-    this.#budget = new TokenBudget(parts.ledger.log)
+    this.#days = daysOfAgents(parts.ledger.log)
   }
 
   /** How many answers are under way. */
@@ -156,9 +158,11 @@ export class Agents {
     return rowsFor(this.#prepareParts, asked, query)
   }
 
-  /** Spends of an agent's day for what is asked beside its answers. */
+  /** Spends of the day of an agent and of its project. */
   spending({ stream, state }: Found<'agent'>): Spending {
-    return this.#budget.spending(stream, this.#mostTokens(settingsOf(state)))
+    const { tokensPerDay } = settingsOf(state)
+    const most = Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
+    return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
 
   /** Ends all answers as aborted, and records them. */
@@ -192,8 +196,7 @@ export class Agents {
     try {
       const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
       const { scope, settings } = prepared
-      const spending = this.#budget.spending(scope.agent.stream, this.#mostTokens(settings))
-      const giveBack = await spending.reserve(settings.maxOutputTokens)
+      const giveBack = await this.spending(scope.agent).reserve(settings.maxOutputTokens)
       giveBack(0)
       signal.throwIfAborted()
       return prepared
@@ -203,16 +206,12 @@ export class Agents {
     }
   }
 
-  #mostTokens({ tokensPerDay }: Pick<Prepared['settings'], 'tokensPerDay'>): number {
-    return Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
-  }
-
   async #finish(asked: Asked, prepared: Prepared, signal: AbortSignal, frames: Channel<AnswerFrame>): Promise<Answered> {
     const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
     const answer = uuidv7()
     frames.put({ type: 'start', answer })
     const book = new ToolBook(tools, fence)
-    const { reserve, recorded: onRecord } = this.#budget.spending(scope.agent.stream, this.#mostTokens(settings))
+    const { reserve, recorded: onRecord } = this.spending(scope.agent)
     const request = {
       maxOutputTokens: settings.maxOutputTokens,
       ...(settings.temperature !== undefined && { temperature: settings.temperature }),

@@ -5,7 +5,6 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
-import type { Ledger } from '../commands/ledger.js'
 import type { Found } from '../log/contract/log.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { lastKnown } from '../log/read/last-known.js'
@@ -23,18 +22,13 @@ import type {
 } from './contract/contents.js'
 import type { AskingModel, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
-import type { Embedders } from './embedding/embedders.js'
-import type { FollowedIndexes } from './followed-indexes.js'
 import type { Done } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
 import { onRecord } from './record-search.js'
 import { rerank } from './rerank.js'
-import { DocumentWriter, placesOf, type Writing } from './write-documents.js'
+import { DocumentWriter, placesOf, type WriterParts, type Writing } from './write-documents.js'
 
-type Parts = {
-  ledger: Ledger
-  indexes: FollowedIndexes
-  embedders: Embedders
+type Parts = WriterParts & {
   pages: PageReader
   /** The language model that settings name, whose secrets are sealed. @throws Problem llm_failed that says what to set; erased */
   reranker: (settings: JsonObject) => Promise<LanguageModel>
@@ -117,7 +111,9 @@ export class Knowledge implements KnowledgeStore {
   readonly search: SearchOnRecord = async ({ stream }, query, searchFor) => {
     const base = await this.#lastKnown(stream)
     const { signal = neverAborted } = searchFor
-    return onRecord(this.parts.ledger, base, searchFor, (asking) => this.#search(base, query, signal, asking))
+    const { ledger, spendingOfProject } = this.parts
+    const spending = spendingOfProject(base.state.project)
+    return onRecord({ ledger, spending }, base, searchFor, (asking) => this.#search(base, query, signal, asking))
   }
 
   /** Searches as a step of something that has a record of its own. */

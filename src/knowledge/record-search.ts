@@ -2,9 +2,14 @@ import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
 import { isProblem } from '../basics/errors.js'
 import type { Ledger } from '../commands/ledger.js'
+import type { TokenUsage } from '../llm/contract/language-model.js'
+import type { ReserveTokens, Spending } from '../llm/tokens/token-days.js'
 import type { AskingModel, KnowledgeResult, ModelRole, SearchFor, SearchTokens } from './contract/search.js'
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
+
+/** A search cannot tell before what its models will use: it is refused where nothing is left. */
+const leastTokens = 1
 
 const sum = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0))
 
@@ -12,22 +17,36 @@ const sum = (one: number | null, other: number | null): number | null => (one ==
 class AskedModels {
   readonly #asked = new Map<ModelRole, SearchModel>()
 
+  constructor(private readonly reserve: ReserveTokens) {}
+
   readonly asking: AskingModel = async (role, { provider, model, host }, use) => {
-    const began = performance.now()
     let tokens: SearchTokens = { input: null, output: null }
+    const asked = () => use(({ input, output }) => (tokens = { input: sum(tokens.input, input), output: sum(tokens.output, output) }))
+    if (provider === 'onnx') return asked()
+    const settle = await this.reserve(leastTokens)
+    const began = performance.now()
     try {
-      return await use(({ input, output }) => (tokens = { input: sum(tokens.input, input), output: sum(tokens.output, output) }))
+      return await asked()
     } finally {
-      if (provider !== 'onnx')
-        this.#asked.set(role, {
-          ...{ provider, model, host },
-          ...{ input_tokens: tokens.input, output_tokens: tokens.output, duration_ms: since(began) },
-        })
+      settle((tokens.input ?? 0) + (tokens.output ?? 0))
+      this.#asked.set(role, {
+        ...{ provider, model, host },
+        ...{ input_tokens: tokens.input, output_tokens: tokens.output, duration_ms: since(began) },
+      })
     }
   }
 
   get isEmpty(): boolean {
     return this.#asked.size === 0
+  }
+
+  /** What all of them used together. */
+  get usage(): TokenUsage {
+    const all = [...this.#asked.values()]
+    return {
+      input: all.reduce<number | null>((total, { input_tokens }) => sum(total, input_tokens), null),
+      output: all.reduce<number | null>((total, { output_tokens }) => sum(total, output_tokens), null),
+    }
   }
 
   of(role: ModelRole): SearchModel | null {
@@ -39,17 +58,17 @@ class AskedModels {
  * Searches a knowledge base, and records the models of providers that were asked for it before anything is given, also if it fails. A search
  * that asked nobody is not recorded.
  *
- * @throws Problem of the search; storage_failed, disk_full, busy
- * @example await onRecord(ledger, base, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
+ * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy
+ * @example await onRecord({ ledger, spending }, base, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
  */
 export const onRecord = async (
-  ledger: Ledger,
+  { ledger, spending }: { ledger: Ledger; spending: Spending },
   base: { stream: StreamId; version: number },
   { origin, purpose }: SearchFor,
   search: (asking: AskingModel) => Promise<KnowledgeResult>,
 ): Promise<KnowledgeResult> => {
   const began = performance.now()
-  const models = new AskedModels()
+  const models = new AskedModels(spending.reserve)
   const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>): Promise<void> => {
     if (models.isEmpty) return
     const data: KnowledgeSearched = {
@@ -59,6 +78,7 @@ export const onRecord = async (
       duration_ms: since(began),
     }
     await ledger.execute({ type: 'RecordSearch', data }, origin)
+    spending.recorded(models.usage)
   }
   let found: KnowledgeResult
   try {

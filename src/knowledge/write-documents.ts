@@ -19,10 +19,12 @@ import type { InsertMode } from './contract/contents.js'
 import { chunksIn } from './documents/chunks.js'
 import { bytesOf } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
+import { estimateTokens } from '../llm/tokens/estimates.js'
+import type { Spending, SpendingOfProject } from '../llm/tokens/token-days.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
 
-export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders }
+export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; spendingOfProject: SpendingOfProject }
 
 /** What all batches of an insert have in common. */
 export type Writing = {
@@ -157,9 +159,10 @@ export class DocumentWriter {
     const room = await this.#roomFor(chunks, base.stream)
     const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
     const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
+    const spending = this.parts.spendingOfProject(base.state.project)
     const prepared: Prepared[] = []
     for (const batch of await batchesOf(cut, chunksMax, work)) {
-      prepared.push(await this.#prepare(batch, room, there, writing))
+      prepared.push(await this.#prepare(batch, room, there, writing, spending))
       await work.pause()
     }
     const commands = prepared.map(({ inserted }) => ({
@@ -168,6 +171,7 @@ export class DocumentWriter {
     }))
     const payloads = prepared.flatMap((one) => one.payloads)
     const { positions } = await ledger.executeAll(commands, origin, { ...execution, payloads })
+    spending.recorded({ input: prepared.reduce((sum, { inserted }) => sum + (inserted.embedding?.input_tokens ?? 0), 0), output: null })
     return {
       documents: wanted.length,
       replaced: mode === 'replace' ? [...there.values()].flat().length + documents.length - distinct.length : 0,
@@ -186,17 +190,19 @@ export class DocumentWriter {
     return found
   }
 
-  async #prepare(cut: readonly CutDocument[], room: Room, there: ReadonlyMap<string, Place[]>, writing: Writing): Promise<Prepared> {
+  async #prepare(
+    cut: readonly CutDocument[],
+    room: Room,
+    there: ReadonlyMap<string, Place[]>,
+    writing: Writing,
+    spending: Spending,
+  ): Promise<Prepared> {
     const { base, source, mode, chunking, embedding, signal } = writing
     const { vault } = this.parts.ledger
     const batch = cut.map(({ document }) => document)
     const texts = cut.flatMap((one) => one.texts)
     if (embedding && room.dimensions !== null) checkVectors(room.dimensions, texts.length, room)
-    let tokens: number | null = null
-    const onUsed = ({ input }: TokenUsage) => {
-      if (input !== null) tokens = (tokens ?? 0) + input
-    }
-    const vectors = embedding ? await this.parts.embedders.embed(embedding, texts, { signal, onUsed }) : undefined
+    const { vectors, tokens } = embedding ? await this.#embed(embedding, texts, spending, signal) : { vectors: undefined, tokens: null }
     signal.throwIfAborted()
     if (vectors?.[0]) {
       checkLength(vectors[0].length, room)
@@ -214,6 +220,27 @@ export class DocumentWriter {
       vectors: sealed?.hash ?? null,
     }
     return { inserted, payloads: [payload, ...(sealed ? [sealed] : [])] }
+  }
+
+  /** The vectors of texts, and the tokens that the provider told. What a failed call used counts in the day as well. */
+  async #embed(model: EmbeddingModel, texts: readonly string[], spending: Spending, signal: AbortSignal) {
+    const told: number[] = []
+    const onUsed = ({ input }: TokenUsage) => {
+      if (input !== null) told.push(input)
+    }
+    const used = () => (told.length === 0 ? null : told.reduce((sum, one) => sum + one))
+    // An uploaded model runs here, and costs nothing.
+    const estimate = model.provider === 'onnx' ? 0 : texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+    const settle = estimate === 0 ? () => undefined : await spending.reserve(estimate)
+    try {
+      const vectors = await this.parts.embedders.embed(model, texts, { signal, onUsed })
+      const tokens = used()
+      settle(tokens ?? estimate)
+      return { vectors, tokens }
+    } catch (error) {
+      settle(used() ?? 0)
+      throw error
+    }
   }
 
   /** @throws Problem when the knowledge base would hold too many chunks */

@@ -18,7 +18,11 @@ export class ConfigError extends Error {}
 
 const portRule = 'must be a whole number from 0 to 65535'
 
-const tokensRule = `must be a whole number from 0 to ${limits.agentDayMaxTokens}`
+/** A setting that is a number of tokens. */
+const tokens = (most: number) => {
+  const rule = `must be a whole number from 0 to ${most}`
+  return z.coerce.number(rule).int(rule).min(0, rule).max(most, rule)
+}
 
 const rangeRule = `must be a whole number from ${limits.exportRangeMinPositions} to ${limits.exportRangeMaxPositions}`
 
@@ -154,13 +158,14 @@ const settings = z.object({
       'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
     ),
   ...languageModelSettings,
-  AGENT_TOKENS_PER_DAY: z.coerce
-    .number(tokensRule)
-    .int(tokensRule)
-    .min(0, tokensRule)
-    .max(limits.agentDayMaxTokens, tokensRule)
+  AGENT_TOKENS_PER_DAY: tokens(limits.agentDayMaxTokens)
     .default(limits.agentDayMaxTokens)
     .describe('tokens that each agent may use in a day (UTC), unless its tokens_per_day says fewer'),
+  PROJECT_TOKENS_PER_DAY: tokens(limits.projectDayMaxTokens)
+    .optional()
+    .describe(
+      'tokens that all of each project may use in a day (UTC): answers of agents, judges, searches in knowledge bases, vectors of inserts. Without it only the limit of each agent holds',
+    ),
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
@@ -221,6 +226,8 @@ export type Config = {
   modelAccess: ModelAccess
   /** The tokens of each agent in a day. */
   agentTokensPerDay: number
+  /** The tokens of everything of each project in a day; without it they are not counted. */
+  projectTokensPerDay: number | undefined
   /** Whether every question to a connected database is recorded, and not only those of trainings. */
   recordsAllQueries: boolean
   /** The folder whose files connections may read. */
@@ -308,6 +315,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     egressAllow: s.EGRESS_ALLOW,
     modelAccess: readModelAccess(s),
     agentTokensPerDay: s.AGENT_TOKENS_PER_DAY,
+    projectTokensPerDay: s.PROJECT_TOKENS_PER_DAY,
     recordsAllQueries: s.RECORD_QUERIES === 'all',
     connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,

@@ -22,6 +22,7 @@ import type { SqlAnswer } from '../../src/sql/contract/answer.js'
 import type { SelectService, PredictedRows, ScoreCount } from '../../src/sql/contract/select.js'
 import { SqlEngine } from '../../src/sql/facade/execute.js'
 import { TableWriter } from '../../src/sql/facade/table-writer.js'
+import { unlimited } from '../../src/llm/tokens/token-days.js'
 import { Vault } from '../../src/vault/vault.js'
 
 const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeError('no pages are read here')) })
@@ -92,6 +93,7 @@ beforeEach(async () => {
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
       embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
       pages: noPages,
+      spendingOfProject: () => unlimited,
       reranker: () => Promise.reject(new Error('there is none')),
     }),
     defaultProject: 'mindsdb',

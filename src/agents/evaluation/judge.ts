@@ -2,9 +2,9 @@ import { isObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
-import { estimateTokens } from '../prompt/tokens.js'
+import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { exchange } from '../run/exchange.js'
-import type { ReserveTokens } from '../run/token-budget.js'
+import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import { usageOf } from '../run/usage.js'
 
 /** What a language model says of an answer. */

@@ -6,7 +6,7 @@ import { nameInSql, type DescribedTable } from './describe.js'
 import type { Fence } from './fence.js'
 import type { AgentSettings } from './settings.js'
 import { tableText } from './table-text.js'
-import { cutText, estimateTokens } from './tokens.js'
+import { cutText, estimateTokens } from '../../llm/tokens/estimates.js'
 
 /** The tables of a prompt: those that it describes, and the names of the others. */
 export type PromptTables = { described: readonly DescribedTable[]; named: readonly string[] }

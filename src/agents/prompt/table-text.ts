@@ -1,6 +1,6 @@
 import { limits } from '../../basics/limits.js'
 import type { DescribedTable } from './describe.js'
-import { cutText } from './tokens.js'
+import { cutText } from '../../llm/tokens/estimates.js'
 
 const cellMaxChars = 60
 const commentMaxChars = 300

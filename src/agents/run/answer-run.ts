@@ -5,9 +5,9 @@ import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage } from '../../
 import type { Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
-import { charsOf, estimateTokens, tokensOf } from '../prompt/tokens.js'
+import { charsOf, estimateTokens, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type Exchanged } from './exchange.js'
-import type { ReserveTokens } from './token-budget.js'
+import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import type { ToolBook } from './tool-book.js'
 import { addUsage, noUsage, usageOf } from './usage.js'
 

@@ -6,7 +6,7 @@ import { answerAnyRows } from '../../models/serving/answer.js'
 import type { ModelStore } from '../../models/serving/model-store.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { isRemote } from '../../models/engines/contract/remote.js'
-import { cutText } from '../prompt/tokens.js'
+import { cutText } from '../../llm/tokens/estimates.js'
 import type { ScopeModel } from '../scope/scope.js'
 import { inputSchema, type Tool } from './tool.js'
 

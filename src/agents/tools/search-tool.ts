@@ -2,7 +2,7 @@ import { foldName, type StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { AskingModel } from '../../knowledge/contract/search.js'
-import { cutText } from '../prompt/tokens.js'
+import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, type Tool } from './tool.js'
 

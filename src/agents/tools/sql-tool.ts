@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { TablePath } from '../../sql/contract/select.js'
-import { cutText } from '../prompt/tokens.js'
+import { cutText } from '../../llm/tokens/estimates.js'
 import type { Queries, QueryRows } from '../queries/queries.js'
 import { inputSchema, type Tool, type ToolResult } from './tool.js'
 

@@ -32,6 +32,7 @@ export const agentLimits = {
   agentAnswerTimeoutMs: 180_000,
   agentAnswerMaxTokens: 400_000,
   agentDayMaxTokens: 20_000_000,
+  projectDayMaxTokens: 10_000_000_000,
   agentAnswersMax: 512,
   agentAnswersPerAgentMax: 256,
   // Agents in SQL

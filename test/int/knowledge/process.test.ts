@@ -12,6 +12,7 @@ import { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { PageReader } from '../../../src/knowledge/read-pages.js'
 import type { Found, Origin } from '../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { unlimited } from '../../../src/llm/tokens/token-days.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { temporaryDirectory } from '../../support/service.js'
 
@@ -35,6 +36,7 @@ const open = (bounds = {}, overHttp: EmbeddingOverHttp = () => Promise.resolve(u
     indexes: new FollowedIndexes(log, process),
     embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp }),
     pages: noPages,
+    spendingOfProject: () => unlimited,
     reranker: () => Promise.reject(new Error('there is none')),
   })
   return ledger

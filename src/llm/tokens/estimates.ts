@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../llm/contract/language-model.js'
+import type { ChatMessage } from '../contract/language-model.js'
 
 const charsPerToken = 4
 

@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import { setImmediate } from 'node:timers/promises'
+import { streamId, type StreamId } from '../../../events/common.js'
+import { parseEnvelope, readKind, type Envelope } from '../../../events/stored/envelope.js'
+import { limits } from '../../basics/limits.js'
+import type { Log } from '../../log/contract/log.js'
+import { lastKnown } from '../../log/read/last-known.js'
+import { tokensIn, tokenTypes } from './recorded-tokens.js'
+import { TokenDays, unlimited, type SpendingOfProject, type SpentOfDay } from './token-days.js'
+
+type Stored = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
+
+const ownersRemembered = 10_000
+
+/** When the event at a position was recorded. */
+const timeAt = async (log: Stored, position: number): Promise<number> => {
+  const [event] = await log.readAll(position - 1, 1)
+  return event ? Date.parse(parseEnvelope(event.text).recorded_at) : Infinity
+}
+
+/** The position of the last event before a time; times never fall. */
+const positionBefore = async (log: Stored, time: number, head: number): Promise<number> => {
+  let [low, high] = [0, head]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((await timeAt(log, middle)) < time) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Whose tokens an event stands for: those of an agent or of a knowledge base. */
+const ownerIn = ({ data }: Envelope): { kind: 'agent' | 'knowledge_base'; stream: StreamId } => {
+  const agent = streamId.safeParse(data['agent'])
+  if (agent.success) return { kind: 'agent', stream: agent.data }
+  return { kind: 'knowledge_base', stream: streamId.parse(data['knowledge_base']) }
+}
+
+/** The tokens that everything of each project used today, by the log. All projects share one walk over the events of the day. */
+class Today {
+  #start = -1
+  #position = -1
+  readonly #spent = new Map<StreamId, number>()
+  #last: Promise<unknown> = Promise.resolve()
+  readonly #projects = new LRUCache<StreamId, StreamId>({ max: ownersRemembered })
+
+  constructor(private readonly log: Stored) {}
+
+  async read(project: StreamId, day: SpentOfDay): Promise<void> {
+    const walk = this.#last.then(() => this.#walk(day.start))
+    this.#last = walk.catch(() => undefined)
+    await walk
+    day.spent = this.#spent.get(project) ?? 0
+  }
+
+  async #walk(start: number): Promise<void> {
+    const { position: head } = await this.log.head()
+    if (this.#position < 0) this.#position = await positionBefore(this.log, start, head)
+    if (start > this.#start) this.#spent.clear()
+    this.#start = start
+    while (this.#position < head) {
+      const slice = await this.log.readAll(this.#position, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
+      const last = slice.at(-1)
+      if (!last) return
+      for (const { text } of slice) if (tokenTypes.has(readKind(text)?.type ?? '')) await this.#add(parseEnvelope(text))
+      this.#position = last.position
+      await setImmediate()
+    }
+  }
+
+  async #add(envelope: Envelope): Promise<void> {
+    if (Date.parse(envelope.recorded_at) < this.#start) return
+    const project = await this.#projectOf(envelope)
+    if (project !== undefined) this.#spent.set(project, (this.#spent.get(project) ?? 0) + tokensIn(envelope))
+  }
+
+  /** The project of what used them, which may be gone. */
+  async #projectOf(envelope: Envelope): Promise<StreamId | undefined> {
+    const { kind, stream } = ownerIn(envelope)
+    const known = this.#projects.get(stream)
+    if (known !== undefined) return known
+    const project = (await lastKnown(this.log, kind, stream))?.state.project
+    if (project !== undefined) this.#projects.set(stream, project)
+    return project
+  }
+}
+
+/**
+ * What projects may spend in a day: for all answers of their agents, for judges, for searches in their knowledge bases, and for the vectors
+ * of what is inserted there. Without a limit nothing is counted.
+ *
+ * @example spendingOfProjects(log, 50_000_000)(project)
+ */
+export const spendingOfProjects = (log: Stored, most: number | undefined, now?: () => number): SpendingOfProject => {
+  if (most === undefined) return () => unlimited
+  const today = new Today(log)
+  const days = new TokenDays({
+    whose: 'the project',
+    hint: 'Ask again tomorrow, or give projects more: PROJECT_TOKENS_PER_DAY.',
+    read: (project, day) => today.read(project, day),
+    ...(now && { now }),
+  })
+  return (project) => days.spending(project, most)
+}
