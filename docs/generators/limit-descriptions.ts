@@ -73,7 +73,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   archiveCheckWaitMs:
     'How long `verify --parquet` waits until the manifest names all files, beside an export that is under way. Beyond: they are faults.',
   exportFreeMinBytes:
-    'What the service leaves free when EXPORT_DIR is on the disk of the data directory. Below: no range is written until there is room.',
+    'What the service leaves free when an export is made on the disk of the data directory. Below: no range is written until there is room.',
   exportIntervalMinMs: 'The shortest EXPORT_INTERVAL. Below: the service does not start.',
   exportIntervalMaxMs: 'The longest EXPORT_INTERVAL. Beyond: the service does not start.',
   exportRangeMinPositions: 'The smallest EXPORT_RANGE. Below: the service does not start.',

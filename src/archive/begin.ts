@@ -1,5 +1,3 @@
-import { mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { genesis } from '../../events/stored/chain.js'
 import { readCheckpoint } from '../audit/checkpoint.js'
 import { readNote } from '../audit/note.js'
@@ -7,58 +5,54 @@ import type { NoteSigner } from '../audit/note-key.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
 import { ConfigError } from '../setup/config.js'
 import { isSigned, readArchiveManifest, writeArchiveManifest, writeRangeManifest, type ArchiveManifest } from './manifest.js'
+import type { ArchiveStore } from './store.js'
 import { archiveFolders, rangeOfFile } from './tables.js'
 
-/** Where files are written before they get their names. Whatever is in it was left by an export that was killed. */
-export const workFolder = '.part'
+/** Where an export lies or comes to lie, the log that it is of, and the key that signs it. */
+export type Place = { store: ArchiveStore; reader: Pick<LogReader, 'id' | 'read' | 'proofs'>; signer: NoteSigner }
 
-/** A directory, the log whose export it is or becomes, and the key that signs it. */
-export type Place = { directory: string; reader: Pick<LogReader, 'id' | 'read' | 'proofs'>; signer: NoteSigner }
-
-/** The first name in a directory that no export gives, not even one that was cut off before its first manifest. */
-const strangerIn = async (directory: string): Promise<string | undefined> => {
-  for (const name of await readdir(directory)) {
-    if (name === workFolder) continue
+/** The first name in a place that no export gives, not even one that was cut off before its first manifest. */
+const strangerIn = async (store: ArchiveStore): Promise<string | undefined> => {
+  for (const name of (await store.list('')).keys()) {
     if (!archiveFolders.includes(name)) return name
-    const other = (await readdir(join(directory, name))).find((file) => !rangeOfFile(name, file))
-    if (other !== undefined) return join(name, other)
+    const other = [...(await store.list(name)).keys()].find((file) => !rangeOfFile(name, file))
+    if (other !== undefined) return `${name}/${other}`
   }
   return undefined
 }
 
 /**
- * The manifest of the export so far, if the directory is one of this log; undefined when it is empty.
+ * The manifest of the export so far, if the place has one of this log; undefined when it is empty.
  * @throws ConfigError when it is anything else
  */
-export const begunIn = async ({ directory, reader, signer }: Place): Promise<ArchiveManifest | undefined> => {
-  await mkdir(directory, { recursive: true })
-  const found = readArchiveManifest(directory)
+export const begunIn = async ({ store, reader, signer }: Place): Promise<ArchiveManifest | undefined> => {
+  const { place } = store
+  const found = await readArchiveManifest(store)
   if (!found) {
-    const stranger = await strangerIn(directory)
-    if (stranger !== undefined)
-      throw new ConfigError(`${directory} is not empty and not an export (it has ${stranger}): name a new directory`)
+    const stranger = await strangerIn(store)
+    if (stranger !== undefined) throw new ConfigError(`${place} is not empty and not an export (it has ${stranger}): name a new directory`)
     return undefined
   }
-  if (found.log !== reader.id) throw new ConfigError(`${directory} is an export of another log, ${found.log}: name a new directory`)
+  if (found.log !== reader.id) throw new ConfigError(`${place} is an export of another log, ${found.log}: name a new directory`)
   if (!isSigned(found, [signer]))
     throw new ConfigError(
-      `the manifest of ${directory} is not signed by this log's key: it was changed, or the key is newer. Name a new directory`,
+      `the manifest of ${place} is not signed by this log's key: it was changed, or the key is newer. Name a new directory`,
     )
   const proofs = reader.proofs()
   const root = readCheckpoint(readNote(found.checkpoint)?.text ?? '')?.root
   if (found.size > proofs.size || !root?.equals(proofs.rootAt(found.size)))
-    throw new ConfigError(`${directory} has other events than the log up to position ${found.size}: name a new directory`)
+    throw new ConfigError(`${place} has other events than the log up to position ${found.size}: name a new directory`)
   return found
 }
 
-/** Gives each range of a manifest of format 1 a manifest of its own. Until the last step the directory is an export of format 1. */
-export const upgraded = async ({ directory, signer }: Place, work: string, begun: ArchiveManifest): Promise<void> => {
+/** Gives each range of a manifest of format 1 a manifest of its own. Until the last step it is an export of format 1. */
+export const upgraded = async ({ store, signer }: Place, work: string, begun: ArchiveManifest): Promise<void> => {
   if (begun.mindledger_parquet !== 1) return
   const { log, ranges } = begun
   let before = genesis(log).toString('hex')
   for (const range of ranges) {
-    await writeRangeManifest(directory, work, { log, before, range }, signer)
+    await writeRangeManifest({ store, work }, { log, before, range }, signer)
     before = range.chain
   }
-  await writeArchiveManifest(directory, work, { ...begun, mindledger_parquet: 2 }, signer)
+  await writeArchiveManifest({ store, work }, { ...begun, mindledger_parquet: 2 }, signer)
 }

@@ -1,6 +1,5 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { chainLeaf, genesis, leafHash } from '../../events/stored/chain.js'
@@ -15,13 +14,14 @@ import { MerkleTree } from '../log/proof/merkle-tree.js'
 import type { KeptHead } from '../log/verify/verify.js'
 import { ConfigError } from '../setup/config.js'
 import { isSigned, readArchiveManifest, readRangeManifest, type ArchiveManifest, type ArchiveRange } from './manifest.js'
+import type { ArchiveStore } from './store.js'
 import { archiveFolders, archiveTables, fieldColumns, fieldsOf, fileName, isInExport, rangeEnd, rangeOfFile, selectOf } from './tables.js'
 
 /** What a check found: nothing wrong if `faults` is empty. `provenTo` is the newest position that a kept head proves. */
 export type ArchiveCheck = { size: number; root: string; faults: string[]; provenTo: number }
 
 type Check = {
-  directory: string
+  store: ArchiveStore
   heads: readonly KeptHead[]
   key: NoteVerifier | undefined
   onProgress?: (position: number) => void
@@ -98,13 +98,20 @@ const differing = (table: 'predictions' | 'outcomes' | 'answers', events: string
 }
 
 /** Checks the files of one range; the first thing that is wrong in it is thrown. */
-const checkRange = async (directory: string, range: ArchiveRange, walk: Walk): Promise<void> => {
-  const paths = Object.fromEntries(archiveTables.map((table) => [table, join(directory, fileName(table, range.from, range.to))]))
-  for (const { name, bytes, sha256 } of range.files) {
-    const path = join(directory, name)
-    const found = await lstat(path).catch(() => undefined)
-    if (!found) throw new Error(`${name} is missing`)
-    if (!found.isFile() || found.size !== bytes || (await hashFile(path)) !== sha256) throw new Error(`${name} was changed`)
+const checkRange = (store: ArchiveStore, range: ArchiveRange, walk: Walk): Promise<void> =>
+  store.withFiles(
+    range.files.map(({ name }) => name),
+    (paths) => checkFiles(range, paths, walk),
+  )
+
+const checkFiles = async (range: ArchiveRange, found: readonly (string | undefined)[], walk: Walk): Promise<void> => {
+  const paths: Record<string, string> = {}
+  for (const [i, { table, name, bytes, sha256 }] of range.files.entries()) {
+    const path = found[i]
+    if (path === undefined) throw new Error(`${name} is missing`)
+    const entry = await lstat(path)
+    if (!entry.isFile() || entry.size !== bytes || (await hashFile(path)) !== sha256) throw new Error(`${name} was changed`)
+    paths[table] = path
   }
   await inOwnDirectory(tmpdir(), 'mindledger-check-', async (spill) => {
     const connection = await openSandbox(Object.values(paths), spill, limits.archiveMemoryBytes)
@@ -128,14 +135,19 @@ const checkRange = async (directory: string, range: ArchiveRange, walk: Walk): P
 }
 
 /** The range after a position, as the manifest tells of it or one of its own. @throws Error that says what is wrong */
-const rangeAfter = (directory: string, manifest: ArchiveManifest, walk: Walk, keys: readonly NoteVerifier[]): ArchiveRange => {
+const rangeAfter = async (
+  store: ArchiveStore,
+  manifest: ArchiveManifest,
+  walk: Walk,
+  keys: readonly NoteVerifier[],
+): Promise<ArchiveRange> => {
   const { log, size, range_positions: positions } = manifest
   const from = walk.position + 1
   const to = rangeEnd(walk.position, size, positions)
   const range =
     manifest.mindledger_parquet === 1
       ? manifest.ranges.find((one) => one.from >= from)
-      : readRangeManifest(directory, { log, from, to, before: walk.chain.toString('hex'), keys })
+      : await readRangeManifest(store, { log, from, to, before: walk.chain.toString('hex'), keys })
   if (!range) throw new Error(`positions ${from} to ${size} are missing`)
   if (range.from !== from) throw new Error(`positions ${from} to ${range.from - 1} are missing: the ranges have a gap`)
   if (range.to !== to) throw new Error(`the range from position ${from} to ${range.to} does not have ${positions} positions`)
@@ -148,12 +160,12 @@ const rangeAfter = (directory: string, manifest: ArchiveManifest, walk: Walk, ke
 /** A file that the manifest does not name. An export that is under way names those of the range after its end soon. */
 type Stranger = { name: string; isNext: boolean }
 
-const strangers = async (directory: string, manifest: ArchiveManifest): Promise<Stranger[]> => {
+const strangers = async (store: ArchiveStore, manifest: ArchiveManifest): Promise<Stranger[]> => {
   const { size, range_positions: positions } = manifest
   const next = size - (size % positions) + 1
   const found: Stranger[] = []
   for (const folder of manifest.mindledger_parquet === 1 ? archiveTables : archiveFolders)
-    for (const name of await readdir(join(directory, folder)).catch(() => [])) {
+    for (const name of (await store.list(folder)).keys()) {
       const range = rangeOfFile(folder, name)
       if (!range || !isInExport(range, size, positions)) found.push({ name: `${folder}/${name}`, isNext: range?.from === next })
     }
@@ -161,11 +173,11 @@ const strangers = async (directory: string, manifest: ArchiveManifest): Promise<
 }
 
 /** The manifest, and the files that it does not name after a while. */
-const read = async (directory: string, waitMs: number): Promise<{ manifest: ArchiveManifest; others: Stranger[] }> => {
+const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: ArchiveManifest; others: Stranger[] }> => {
   for (let waited = 0; ; waited += lookMs) {
-    const manifest = readArchiveManifest(directory)
-    if (!manifest) throw new ConfigError(`${directory} is not an export: it has no manifest.json`)
-    const others = await strangers(directory, manifest)
+    const manifest = await readArchiveManifest(store)
+    if (!manifest) throw new ConfigError(`${store.place} is not an export: it has no manifest.json`)
+    const others = await strangers(store, manifest)
     if (!others.some(({ isNext }) => isNext) || waited >= waitMs) return { manifest, others }
     await sleep(lookMs)
   }
@@ -191,11 +203,11 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
  * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files. An export
  * may be under way: for `waitMs` it waits for a manifest that names all files.
  *
- * @throws ConfigError when the directory has no manifest
- * @example (await checkArchive({ directory: '/mnt/history', heads: [], key })).faults // []
+ * @throws ConfigError when there is no manifest
+ * @example (await checkArchive({ store: new FolderStore('/mnt/history'), heads: [], key })).faults // []
  */
-export const checkArchive = async ({ directory, heads, key, onProgress, waitMs = 0 }: Check): Promise<ArchiveCheck> => {
-  const { manifest, others } = await read(directory, waitMs)
+export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }: Check): Promise<ArchiveCheck> => {
+  const { manifest, others } = await read(store, waitMs)
   const signer = key ?? readVerifierKey(manifest.key)
   const faults = faultsIn(manifest, signer, heads)
   const fault = (what: string): void => void faults.push(what)
@@ -207,7 +219,7 @@ export const checkArchive = async ({ directory, heads, key, onProgress, waitMs =
   )
   try {
     while (walk.position < manifest.size) {
-      await checkRange(directory, rangeAfter(directory, manifest, walk, signer ? [signer] : []), walk)
+      await checkRange(store, await rangeAfter(store, manifest, walk, signer ? [signer] : []), walk)
       onProgress?.(walk.position)
     }
     if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')

@@ -1,16 +1,20 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { findHeadSigner } from '../audit/head-key.js'
 import { isDiskFull } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { backgroundPriority, lowerPriority } from '../basics/priority.js'
+import type { S3Keys } from '../setup/config.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
+import { openArchive } from './open.js'
 import { writeArchive, type Archived } from './write.js'
 
 /** The only message to the process: what it exports, and where to. `headKey` is the seed in hexadecimal, if it is not in a file. */
 export type ExportJob = {
   dataDirectory: string
-  directory: string
+  /** A folder, or the address of a bucket and its keys. */
+  place: string
+  keys: S3Keys | undefined
   headKey: string | undefined
   /** How many positions each range of a new export has. */
   rangePositions: number
@@ -22,15 +26,16 @@ export type ExportJob = {
 export type ExportMessage = { at: number } | { done: Archived } | { failed: string; isFull: boolean }
 
 /** Writes what is finished. On the disk of the data directory it leaves room for the log. */
-const run = async ({ dataDirectory, directory, headKey, ...job }: ExportJob): Promise<Archived> => {
-  mkdirSync(directory, { recursive: true })
-  const keepFree = statSync(directory).dev === statSync(dataDirectory).dev ? { keepFree: limits.exportFreeMinBytes } : {}
+const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): Promise<Archived> => {
+  const store = openArchive('EXPORT_URL', place, keys)
+  const sameDisk = statSync(store.disk()).dev === statSync(dataDirectory).dev
+  const keepFree = sameDisk ? { keepFree: limits.exportFreeMinBytes } : {}
   const reader = openLogReader(dataDirectory)
   try {
     const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
     const signer = findHeadSigner(dataPaths(dataDirectory), seed, reader)
     const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
-    return await writeArchive({ ...job, ...keepFree, directory, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
+    return await writeArchive({ ...job, ...keepFree, store, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
   } finally {
     reader.close()
   }

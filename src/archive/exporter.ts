@@ -3,16 +3,20 @@ import type { Logger } from 'pino'
 import type { Log } from '../log/contract/log.js'
 import { programFile } from '../setup/package.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
+import type { S3Keys } from '../setup/config.js'
+import { labelOf } from './open.js'
 import type { Archived } from './write.js'
 
 /**
- * How far the export is: whether this node writes it, the last position in its files, when that was last looked at, and why the last try
+ * How far the export is: where it lies, whether this node writes it, the last position in its files, when that was last looked at, and why the last try
  * failed.
  */
 export type ExportStatus = { directory: string; here: boolean; position: number | null; written_at: string | null; error: string | null }
 
 type Options = {
-  directory: string
+  /** A folder, or the address of a bucket and its keys. */
+  place: string
+  keys: S3Keys | undefined
   intervalMs: number
   rangePositions: number
   dataDirectory: string
@@ -28,7 +32,7 @@ type Outcome = { done: Archived } | { failed: string; isFull: boolean }
  * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
  * else; the next interval tries again.
  *
- * @example const exporter = new Exporter({ directory: '/mnt/history', intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
+ * @example const exporter = new Exporter({ place: '/mnt/history', keys: undefined, intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
  */
 export class Exporter {
   readonly #status: ExportStatus
@@ -40,7 +44,7 @@ export class Exporter {
   #isFull = false
 
   constructor(private readonly options: Options) {
-    this.#status = { directory: options.directory, here: false, position: null, written_at: null, error: null }
+    this.#status = { directory: labelOf(options.place), here: false, position: null, written_at: null, error: null }
   }
 
   status(): ExportStatus {
@@ -51,7 +55,7 @@ export class Exporter {
   warning(): string | undefined {
     if (this.#status.error === null) return undefined
     const why = this.#isFull ? 'no room on its disk' : 'see the log of the service, or GET /api/status'
-    return `the history could not be written to EXPORT_DIR: ${why}; it is tried again`
+    return `the history could not be written to EXPORT_DIR or EXPORT_URL: ${why}; it is tried again`
   }
 
   /** Begins at once, and looks again at each interval. */
@@ -79,8 +83,8 @@ export class Exporter {
 
   async #tryNow(): Promise<void> {
     if (!(await this.#isDue())) return
-    const { dataDirectory, directory, headKey, rangePositions } = this.options
-    const job = { dataDirectory, directory, rangePositions, headKey: headKey?.toString('hex'), trusting: this.#archived !== undefined }
+    const { dataDirectory, place, keys, headKey, rangePositions } = this.options
+    const job = { dataDirectory, place, keys, rangePositions, headKey: headKey?.toString('hex'), trusting: this.#archived !== undefined }
     const outcome = await this.#run(job)
     if (this.#status.here) this.#note(outcome)
   }
@@ -115,7 +119,8 @@ export class Exporter {
   }
 
   #note(outcome: Outcome): void {
-    const { logger, directory } = this.options
+    const { logger } = this.options
+    const { directory } = this.#status
     this.#child = undefined
     if ('done' in outcome) {
       const { size, written } = (this.#archived = outcome.done)

@@ -1,14 +1,13 @@
-import { lstatSync, readFileSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as z from 'zod'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { readNote, judge } from '../audit/note.js'
 import type { NoteSigner, NoteVerifier } from '../audit/note-key.js'
 import { writeDurably } from '../backup/durable-files.js'
-import { sync } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { ConfigError } from '../setup/config.js'
+import type { ArchiveStore } from './store.js'
 import { archiveTables, rangeName } from './tables.js'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -56,19 +55,28 @@ export type ArchiveRange = Pick<z.infer<typeof rangeSchema>, 'from' | 'to' | 'ch
 type RangeManifest = z.infer<typeof rangeManifestSchema>
 type What = 'export' | 'range'
 
-const pathOf = (directory: string): string => join(directory, 'manifest.json')
+/** The name of the manifest of an export. */
+export const manifestName = 'manifest.json'
+
+/** Where manifests are written: an export, and the folder for what is on its way there. */
+type Writing = { store: ArchiveStore; work: string }
 
 /** The text that is signed. Neither of its first lines can begin a checkpoint, so that no signature of one passes for the other. */
 const signedText = (what: What, body: { log: string }): string =>
   `mindledger parquet ${what}\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(body)))}\n`
 
 /** Replaces a file by a signed text; after a crash there is the one before or this one. */
-const writeSigned = async (path: string, work: string, what: What, body: { log: string }, signer: NoteSigner): Promise<void> => {
-  const written = join(work, 'manifest.json')
+const writeSigned = async (
+  { store, work }: Writing,
+  name: string,
+  what: What,
+  body: { log: string },
+  signer: NoteSigner,
+): Promise<void> => {
+  const written = join(work, manifestName)
   await rm(written, { force: true })
   await writeDurably(written, `${JSON.stringify({ ...body, signature: signer.sign(signedText(what, body)) }, null, 1)}\n`)
-  await rename(written, path)
-  await sync(dirname(path))
+  await store.put(written, name)
 }
 
 const wasSigned = (what: What, { signature, ...body }: ArchiveManifest | RangeManifest, keys: readonly NoteVerifier[]): boolean => {
@@ -77,23 +85,20 @@ const wasSigned = (what: What, { signature, ...body }: ArchiveManifest | RangeMa
 }
 
 /** Replaces the manifest, signed. */
-export const writeArchiveManifest = (directory: string, work: string, body: ArchiveBody, signer: NoteSigner): Promise<void> =>
-  writeSigned(pathOf(directory), work, 'export', bodySchema.parse(body), signer)
+export const writeArchiveManifest = (at: Writing, body: ArchiveBody, signer: NoteSigner): Promise<void> =>
+  writeSigned(at, manifestName, 'export', bodySchema.parse(body), signer)
 
 /**
- * The manifest of an export; undefined when the directory has none.
+ * The manifest of an export; undefined when there is none.
  * @throws ConfigError when it is damaged, too large or from a newer release
  */
-export const readArchiveManifest = (directory: string): ArchiveManifest | undefined => {
-  const path = pathOf(directory)
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (!found) return undefined
-  if (!found.isFile() || found.size > limits.archiveManifestMaxBytes)
-    throw new ConfigError(`${path} is no file of at most ${limits.archiveManifestMaxBytes} bytes: it is not the manifest of an export`)
+export const readArchiveManifest = async (store: ArchiveStore): Promise<ArchiveManifest | undefined> => {
+  const text = await store.readText(manifestName, limits.archiveManifestMaxBytes)
+  if (text === undefined) return undefined
   try {
-    return manifestSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return manifestSchema.parse(JSON.parse(text))
   } catch {
-    throw new ConfigError(`${path} is damaged, is not the manifest of an export, or a newer release wrote it`)
+    throw new ConfigError(`${manifestName} of ${store.place} is damaged, is not the manifest of an export, or a newer release wrote it`)
   }
 }
 
@@ -103,31 +108,30 @@ export const isSigned = (manifest: ArchiveManifest, keys: readonly NoteVerifier[
 type RangeOf = { log: string; before: string; range: ArchiveRange }
 
 /** Writes or replaces the manifest of a range, signed. */
-export const writeRangeManifest = (directory: string, work: string, { log, before, range }: RangeOf, signer: NoteSigner): Promise<void> => {
+export const writeRangeManifest = (at: Writing, { log, before, range }: RangeOf, signer: NoteSigner): Promise<void> => {
   const body = rangeSchema.parse({ mindledger_parquet: 2, log, before, ...range })
-  return writeSigned(join(directory, rangeName(range.from, range.to)), work, 'range', body, signer)
+  return writeSigned(at, rangeName(range.from, range.to), 'range', body, signer)
 }
 
 /**
  * The manifest of a range that follows on a chain value.
  * @throws Error that says what is wrong with it
  */
-export const readRangeManifest = (
-  directory: string,
+export const readRangeManifest = async (
+  store: ArchiveStore,
   { log, before, from, to, keys }: { log: string; before: string; from: number; to: number; keys: readonly NoteVerifier[] },
-): ArchiveRange => {
+): Promise<ArchiveRange> => {
   const name = rangeName(from, to)
-  const path = join(directory, name)
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (!found) throw new Error(`${name} is missing: nothing tells of positions ${from} to ${to}`)
+  const text = await store.readText(name, limits.archiveRangeManifestMaxBytes)
+  if (text === undefined) throw new Error(`${name} is missing: nothing tells of positions ${from} to ${to}`)
   const read = (): RangeManifest | undefined => {
     try {
-      return rangeManifestSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+      return rangeManifestSchema.parse(JSON.parse(text))
     } catch {
       return undefined
     }
   }
-  const manifest = found.isFile() && found.size <= limits.archiveRangeManifestMaxBytes ? read() : undefined
+  const manifest = read()
   if (!manifest || !wasSigned('range', manifest, keys)) throw new Error(`${name} is not signed by this key, or was changed`)
   if (manifest.log !== log || manifest.from !== from || manifest.to !== to || manifest.before !== before)
     throw new Error(`${name} does not follow on the range before it`)

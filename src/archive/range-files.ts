@@ -1,16 +1,15 @@
-import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { nextChain } from '../../events/stored/chain.js'
-import { sync } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { openSandbox, writeParquet } from '../files/tables/parquet-writer.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
 import type { ArchiveRange } from './manifest.js'
+import type { ArchiveStore } from './store.js'
 import { archiveTables, fieldColumns, fieldsOf, fileName, rangeName, selectOf } from './tables.js'
 
 /** Where the events of a range are read, and where its files are written: below `work` until all are complete. */
-type Place = { reader: Pick<LogReader, 'read'>; directory: string; work: string }
+type Place = { reader: Pick<LogReader, 'read'>; store: ArchiveStore; work: string }
 
 /** Reads the events of a range into the table `events`, and returns the chain after them. */
 const load = async (connection: DuckDBConnection, reader: Place['reader'], from: number, to: number, before: Buffer): Promise<Buffer> => {
@@ -44,10 +43,10 @@ const readAsTyped = '(SELECT * REPLACE (CAST(recorded_at AS TIMESTAMP) AS record
  * Writes the files of the range after a chain value: each gets its name when all their bytes are on the disk. A manifest of the range
  * that is there already is removed before.
  *
- * @example await writeRangeFiles({ reader, directory, work }, { from: 1, to: 10_000, before: genesis(reader.id) })
+ * @example await writeRangeFiles({ reader, store, work }, { from: 1, to: 10_000, before: genesis(reader.id) })
  */
 export const writeRangeFiles = async (
-  { reader, directory, work }: Place,
+  { reader, store, work }: Place,
   { from, to, before }: { from: number; to: number; before: Buffer },
 ): Promise<ArchiveRange> => {
   const targets = archiveTables.map((table) => ({ table, name: fileName(table, from, to), path: join(work, `${table}.parquet`) }))
@@ -65,9 +64,8 @@ export const writeRangeFiles = async (
       const { rowCount: rows, bytes, sha256 } = await writeParquet(connection, select, { columnCount: 14, rowBytes }, path)
       files.push({ table, name, rows, bytes, sha256 })
     }
-    await rm(join(directory, rangeName(from, to)), { force: true })
-    for (const { name, path } of targets) await rename(path, join(directory, name))
-    for (const table of archiveTables) await sync(join(directory, table))
+    await store.remove(rangeName(from, to))
+    for (const { name, path } of targets) await store.put(path, name)
     return { from, to, chain: chain.toString('hex'), files }
   } finally {
     connection.closeSync()

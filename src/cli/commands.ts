@@ -87,7 +87,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
       event: 'a file with the text of the event that --proof proves',
       shared: 'verify the log that PostgreSQL has (LOG_URL), instead of what a node has in its data directory',
-      parquet: 'check this export of Parquet files instead; it needs no data directory',
+      parquet: 'check this export of Parquet files, in a directory or a bucket (s3://…), instead; it needs no data directory',
       quiet,
     },
     example: 'mindledger verify --head heads.txt --vkey key.txt',
@@ -96,7 +96,10 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       if ([parquet, proof, shared || undefined].filter((given) => given !== undefined).length > 1)
         throw new UsageError('verify takes one of --parquet, --proof and --shared')
       if (parquet !== undefined)
-        return (await import('./commands/archive/parquet.js')).verifyParquet({ directory: parquet, heads: head, vkey: key }, out)
+        return (await import('./commands/archive/parquet.js')).verifyParquet(
+          { place: parquet, keys: config.blobKeys, heads: head, vkey: key },
+          out,
+        )
       if (shared) return (await import('./commands/verify-shared.js')).verifyShared(config, { heads: head, vkey: key }, out)
       if ((proof === undefined) !== (event === undefined)) throw new UsageError('--proof and --event go together')
       if (proof === undefined || event === undefined)
@@ -110,7 +113,8 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       project: 'the events of this project alone',
       until: 'end at this position',
       head: 'split what is left out at the sizes of the heads in this file; may be given several times',
-      parquet: 'write Parquet files of everything into this directory instead; what is there already is not written again',
+      parquet:
+        'write Parquet files of everything into this directory or bucket (s3://…) instead; what is there already is not written again',
       quiet,
     },
     example: 'mindledger export --project shop > export.jsonl',
@@ -120,7 +124,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       if (parquet !== undefined) {
         if (project !== undefined || head.length > 0) throw new UsageError('export --parquet takes neither --project nor --head')
-        return (await import('./commands/archive/parquet.js')).exportParquet(config, { directory: parquet, until }, out)
+        return (await import('./commands/archive/parquet.js')).exportParquet(config, { place: parquet, until }, out)
       }
       return (await import('./commands/export.js')).exportLog(config, { project, until, heads: head })
     },

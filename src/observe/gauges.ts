@@ -15,7 +15,7 @@ export type Sources = {
   disk: () => Promise<DiskUse>
   /** Clients that follow the events. */
   streams: () => number
-  /** The export to EXPORT_DIR, if there is one. */
+  /** The export of the history, if there is one. */
   exported: () => ExportStatus | undefined
 }
 
@@ -81,7 +81,7 @@ export class Gauges {
       free: make.gauge('disk_free_bytes', 'Bytes that are free on the disk of the data directory.'),
     }
     this.#export = {
-      position: make.gauge('export_position', 'Last position in the files of EXPORT_DIR, at the node that writes them.'),
+      position: make.gauge('export_position', 'Last position in the files of the export, at the node that writes them.'),
       failing: make.gauge('export_failing', '1 when that node could not write them at the last try, otherwise 0.'),
     }
   }

@@ -114,8 +114,16 @@ const settings = z.object({
   EXPORT_DIR: z
     .string()
     .min(1)
+    .refine((text) => !text.startsWith('s3://'), 'is a folder; a bucket stands in EXPORT_URL')
     .optional()
     .describe('folder where the service writes the history as Parquet files, a range of positions at a time; one for all nodes'),
+  EXPORT_URL: z
+    .string()
+    .startsWith('s3://', 'must be s3://bucket/prefix?endpoint=https://host:port&region=name')
+    .optional()
+    .describe(
+      'bucket for these files instead of a folder, as BLOBS_URL names one: s3://bucket/prefix?endpoint=https://host:port&region=name',
+    ),
   EXPORT_INTERVAL: z
     .string()
     .refine(
@@ -130,7 +138,7 @@ const settings = z.object({
     .min(limits.exportRangeMinPositions, rangeRule)
     .max(limits.exportRangeMaxPositions, rangeRule)
     .default(limits.archiveRangePositions)
-    .describe('positions in each file of a new EXPORT_DIR; a folder that is begun keeps what it has'),
+    .describe('positions in each file of a new export; one that is begun keeps what it has'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -216,7 +224,7 @@ export type Config = {
   /** The file that heads are appended to, and how often. */
   headFile: { path: string; intervalMs: number } | undefined
   /** The folder that Parquet files are written to, how often, and how many positions each of them has. */
-  exports: { directory: string; intervalMs: number; rangePositions: number } | undefined
+  exports: { place: string; keys: S3Keys | undefined; intervalMs: number; rangePositions: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   trustedProxies: TrustedProxies
@@ -290,6 +298,13 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
   for (const key of ['VAULT_KEY', 'HEAD_KEY'] as const)
     if (s.LOG_URL !== undefined && s[key] === undefined)
       throw new ConfigError(`${key}: must be set when LOG_URL is, the same for all nodes (openssl rand -hex 32)`)
+  if (s.EXPORT_DIR !== undefined && s.EXPORT_URL !== undefined)
+    throw new ConfigError('EXPORT_URL: is another place than EXPORT_DIR; set one of them')
+  const exportPlace = s.EXPORT_URL ?? (s.EXPORT_DIR === undefined ? undefined : resolve(s.EXPORT_DIR))
+  const blobKeys =
+    s.AWS_ACCESS_KEY_ID === undefined || s.AWS_SECRET_ACCESS_KEY === undefined
+      ? undefined
+      : { accessKeyId: s.AWS_ACCESS_KEY_ID, secretAccessKey: s.AWS_SECRET_ACCESS_KEY, sessionToken: s.AWS_SESSION_TOKEN }
   return {
     port: s.PORT,
     host: s.HOST,
@@ -297,19 +312,16 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     logUrl: s.LOG_URL,
     readsLocally: s.READS === 'local',
     blobsUrl: s.BLOBS_URL,
-    blobKeys:
-      s.AWS_ACCESS_KEY_ID === undefined || s.AWS_SECRET_ACCESS_KEY === undefined
-        ? undefined
-        : { accessKeyId: s.AWS_ACCESS_KEY_ID, secretAccessKey: s.AWS_SECRET_ACCESS_KEY, sessionToken: s.AWS_SESSION_TOKEN },
+    blobKeys,
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
     newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
     headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     exports:
-      s.EXPORT_DIR === undefined
+      exportPlace === undefined
         ? undefined
-        : { directory: resolve(s.EXPORT_DIR), intervalMs: durationMs(s.EXPORT_INTERVAL), rangePositions: s.EXPORT_RANGE },
+        : { place: exportPlace, keys: blobKeys, intervalMs: durationMs(s.EXPORT_INTERVAL), rangePositions: s.EXPORT_RANGE },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     trustedProxies: s.TRUST_PROXY ?? false,
     egressAllow: s.EGRESS_ALLOW,

@@ -19,7 +19,7 @@ export const options = {
   vkey: { type: 'string', value: 'key or file' },
   proof: { type: 'string', value: 'file' },
   event: { type: 'string', value: 'file' },
-  parquet: { type: 'string', value: 'directory' },
+  parquet: { type: 'string', value: 'place' },
   into: { type: 'string', value: 'path' },
   until: { type: 'string', value: 'position' },
   like: { type: 'string', value: 'backup' },

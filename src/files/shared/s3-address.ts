@@ -11,41 +11,42 @@ export type S3Address = {
   keys: S3Keys
 }
 
-const rule = 'BLOBS_URL: must be s3://bucket/prefix?endpoint=https://host:port&region=name; without an endpoint it is AWS'
+const rule = 'must be s3://bucket/prefix?endpoint=https://host:port&region=name; without an endpoint it is AWS'
 
 const bucketShape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const prefixShape = /^(?:[A-Za-z0-9._-]+\/)*[A-Za-z0-9._-]+$/
 const regionShape = /^[a-z0-9-]{1,50}$/
 
-const endpointOf = (text: string | null): URL | undefined => {
+const endpointOf = (text: string | null, refused: (why?: string) => ConfigError): URL | undefined => {
   if (text === null) return undefined
-  if (!URL.canParse(text)) throw new ConfigError(`${rule}. '${text}' is no address`)
+  if (!URL.canParse(text)) throw refused(`'${text}' is no address`)
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw new ConfigError(`${rule}. The endpoint is an address of http or https without a user and parameters`)
+    throw refused('The endpoint is an address of http or https without a user and parameters')
   return url
 }
 
 /**
- * Reads BLOBS_URL.
+ * Reads the address of a bucket that something names: a setting, or an option of a command.
  *
- * @example readS3('s3://ledger/blobs?endpoint=http://minio:9000', keys).bucket // 'ledger'
- * @throws ConfigError that names the variable
+ * @example readS3('BLOBS_URL', 's3://ledger/blobs?endpoint=http://minio:9000', keys).bucket // 'ledger'
+ * @throws ConfigError that names it
  */
-export const readS3 = (text: string, keys: S3Keys | undefined): S3Address => {
-  if (!text.startsWith('s3://') || !URL.canParse(text)) throw new ConfigError(rule)
+export const readS3 = (name: string, text: string, keys: S3Keys | undefined): S3Address => {
+  const refused = (why?: string) => new ConfigError(`${name}: ${rule}${why === undefined ? '' : `. ${why}`}`)
+  if (!text.startsWith('s3://') || !URL.canParse(text)) throw refused()
   const { host: bucket, pathname, searchParams, username, password } = new URL(text)
   const prefix = pathname.replace(/^\/|\/$/g, '')
   const region = searchParams.get('region') ?? 'us-east-1'
   const others = [...searchParams.keys()].filter((name) => name !== 'endpoint' && name !== 'region')
-  if (username !== '' || password !== '') throw new ConfigError(`${rule}. Keys stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+  if (username !== '' || password !== '') throw refused('Keys stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   if (!bucketShape.test(bucket) || (prefix !== '' && !prefixShape.test(prefix)) || !regionShape.test(region) || others.length > 0)
-    throw new ConfigError(rule)
-  if (!keys) throw new ConfigError('BLOBS_URL: needs the keys of the store in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+    throw refused()
+  if (!keys) throw new ConfigError(`${name}: needs the keys of the store in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
   return {
     bucket,
     prefix: prefix === '' ? '' : `${prefix}/`,
-    endpoint: endpointOf(searchParams.get('endpoint')),
+    endpoint: endpointOf(searchParams.get('endpoint'), refused),
     region,
     keys,
   }
@@ -53,10 +54,11 @@ export const readS3 = (text: string, keys: S3Keys | undefined): S3Address => {
 
 /** The bucket that the settings name; undefined when they name none. @throws ConfigError that names the variable */
 export const bucketOf = ({ blobsUrl, blobKeys }: Pick<Config, 'blobsUrl' | 'blobKeys'>): S3Address | undefined =>
-  blobsUrl === undefined ? undefined : readS3(blobsUrl, blobKeys)
+  blobsUrl === undefined ? undefined : readS3('BLOBS_URL', blobsUrl, blobKeys)
 
 /** The address of an object: `https://host/bucket/key`, and at AWS `https://bucket.s3.region.amazonaws.com/key`. */
-export const objectUrl = ({ bucket, prefix, endpoint, region }: S3Address, id: string): string => {
-  if (!endpoint) return `https://${bucket}.s3.${region}.amazonaws.com/${prefix}${id}`
-  return `${endpoint.href.replace(/\/$/, '')}/${bucket}/${prefix}${id}`
-}
+export const objectUrl = (address: S3Address, id: string): string => `${bucketUrl(address)}${address.prefix}${id}`
+
+/** The address of a bucket, with a slash at its end. */
+export const bucketUrl = ({ bucket, endpoint, region }: S3Address): string =>
+  endpoint ? `${endpoint.href.replace(/\/$/, '')}/${bucket}/` : `https://${bucket}.s3.${region}.amazonaws.com/`

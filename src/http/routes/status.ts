@@ -12,7 +12,7 @@ export type About = {
   defaultProject: string
   /** The status of the file to which heads are appended, if there is one. */
   headFile: () => HeadFileStatus | undefined
-  /** The status of the export to EXPORT_DIR, if there is one. */
+  /** The status of the export, if there is one. */
   exported: () => ExportStatus | undefined
   /** Why SQL is unavailable at the moment, if it is. */
   sqlStopped: () => string | undefined

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { checkArchive } from '../../../src/archive/check.js'
+import { FolderStore } from '../../../src/archive/folder-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { cliFile, freePort, mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
@@ -61,7 +62,7 @@ const sizeOf = (name: string): number => {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { size: number }).size : -1
 }
 const faultsOf = async (name: string, waitMs = 0): Promise<string[]> =>
-  (await checkArchive({ directory: at(name), heads: [], key: undefined, waitMs })).faults
+  (await checkArchive({ store: new FolderStore(at(name)), heads: [], key: undefined, waitMs })).faults
 const rowsOf = async (query: string): Promise<unknown[][]> => {
   const connection = await (await DuckDBInstance.create()).connect()
   try {
@@ -125,7 +126,7 @@ describe('a service with EXPORT_DIR', () => {
 
   test('writes its folder alone: the command names another', async () => {
     const { code, err } = await mindledger(['export', '--parquet', at('history')], { DATA_DIR: at('data'), ...settingsFor('history') })
-    expect([code, err]).toEqual([2, expect.stringContaining('is EXPORT_DIR, which the server writes')])
+    expect([code, err]).toEqual([2, expect.stringContaining('is where the server writes')])
   })
 
   test('that finds another export there says so, and goes on when it is gone', async () => {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { FolderStore } from '../../../src/archive/folder-store.js'
 import { writeArchive } from '../../../src/archive/write.js'
 import { findHeadSigner } from '../../../src/audit/head-key.js'
 import type { NoteSigner } from '../../../src/audit/note-key.js'
@@ -45,7 +46,7 @@ const signer = (): NoteSigner => {
 const write = async (name: string, size: number): Promise<number> => {
   const reader = openLogReader(data)
   try {
-    return (await writeArchive({ directory: at(name), reader, signer: signer(), size, rangePositions: 20 })).written
+    return (await writeArchive({ store: new FolderStore(at(name)), reader, signer: signer(), size, rangePositions: 20 })).written
   } finally {
     reader.close()
   }

@@ -24,10 +24,11 @@ const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(b
 /** The signature that a request must have, as AWS describes its version 4. */
 const signatureOf = (request: IncomingMessage, signedHeaders: string): string => {
   const header = (name: string): string => String(request.headers[name] ?? '').trim()
+  const [path, query = ''] = (request.url ?? '').split('?')
   const canonical = [
     request.method,
-    request.url,
-    '',
+    path,
+    query.split('&').sort().join('&'),
     ...signedHeaders.split(';').map((name) => `${name}:${header(name)}`),
     '',
     signedHeaders,
@@ -55,7 +56,23 @@ const objection = (request: IncomingMessage): string | undefined => {
   return isComplete && signature === signatureOf(request, signedHeaders) ? undefined : 'SignatureDoesNotMatch'
 }
 
-/** Starts a small server of the part of S3 that blobs use. It verifies signatures and the hashes of bodies, as S3 does. */
+/** So few names stand on a page of a list that a test has several. */
+const namesOnPage = 3
+
+/** A page of the names that begin with a text, as version 2 of the list has them. */
+const listed = (objects: ReadonlyMap<string, Buffer>, bucket: string, query: URLSearchParams): string => {
+  const root = `/${bucket}/`
+  const names = [...objects.keys()].map((path) => path.slice(root.length)).filter((name) => name.startsWith(query.get('prefix') ?? ''))
+  const after = query.get('continuation-token') ?? ''
+  const rest = names.sort().filter((name) => `<${name}>` > after)
+  const page = rest.slice(0, namesOnPage)
+  const contents = page.map((key) => `<Contents><Key>${key}</Key><Size>${objects.get(root + key)?.length ?? 0}</Size></Contents>`)
+  const isCut = rest.length > page.length
+  const next = isCut ? `<NextContinuationToken>&lt;${page.at(-1) ?? ''}&gt;</NextContinuationToken>` : ''
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${isCut}</IsTruncated>${contents.join('')}${next}</ListBucketResult>`
+}
+
+/** Starts a small server of the part of S3 that is used. It verifies signatures and the hashes of bodies, as S3 does. */
 export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
   const objects = new Map<string, Buffer>()
   const answered: string[] = []
@@ -63,7 +80,8 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
-    const path = decodeURIComponent(request.url ?? '')
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://s3')
+    const path = decodeURIComponent(pathname)
     const failure = failures.shift()
     if (failure !== undefined) {
       refuse(response, failure, 'SlowDown')
@@ -83,7 +101,9 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
       refuse(response, 400, 'XAmzContentSHA256Mismatch')
       return
     }
-    if (request.method === 'PUT') {
+    if (request.method === 'GET' && searchParams.get('list-type') === '2') {
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(listed(objects, bucket, searchParams))
+    } else if (request.method === 'PUT') {
       if (request.headers['content-length'] === undefined) {
         refuse(response, 411, 'MissingContentLength')
         return

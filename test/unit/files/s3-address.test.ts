@@ -13,7 +13,7 @@ describe('BLOBS_URL', () => {
     ['s3://ledger/a/b/?region=eu-central-1', 'https://ledger.s3.eu-central-1.amazonaws.com/a/b/id'],
     ['s3://ledger', 'https://ledger.s3.us-east-1.amazonaws.com/id'],
   ])('%s puts an object at %s', (text, url) => {
-    expect(objectUrl(readS3(text, keys), 'id')).toBe(url)
+    expect(objectUrl(readS3('BLOBS_URL', text, keys), 'id')).toBe(url)
   })
 
   test.each([
@@ -31,7 +31,7 @@ describe('BLOBS_URL', () => {
     's3://ledger?region=a b',
     's3://ledger?acl=public',
   ])('%j is refused with what it has to be', (text) => {
-    expect(() => readS3(text, keys)).toThrow(/^BLOBS_URL: must be s3:\/\/bucket/)
+    expect(() => readS3('BLOBS_URL', text, keys)).toThrow(/^BLOBS_URL: must be s3:\/\/bucket/)
   })
 
   test('needs keys, and a log that nodes share', () => {

@@ -1,24 +1,26 @@
-import { resolve } from 'node:path'
 import { checkArchive } from '../../../archive/check.js'
+import { openArchive } from '../../../archive/open.js'
 import { writeArchive } from '../../../archive/write.js'
 import { findHeadSigner } from '../../../audit/head-key.js'
 import { readHeads } from '../../../audit/kept-heads.js'
 import { limits } from '../../../basics/limits.js'
 import { openLogReader } from '../../../log/sqlite/log-reader.js'
-import { ConfigError, type Config } from '../../../setup/config.js'
+import { ConfigError, type Config, type S3Keys } from '../../../setup/config.js'
 import { dataPaths } from '../../../setup/data-directory.js'
 import { headFault, readVkey } from '../../access/verifier-key.js'
 import type { Output } from '../../terminal/output.js'
 
-/** `mindledger export --parquet <directory> [--until n]`: Parquet files by position range, with or without a running server. */
+/** `mindledger export --parquet <place> [--until n]`: Parquet files by position range, with or without a running server. */
 export const exportParquet = async (
   config: Config,
-  options: { directory: string; until: number | undefined },
+  options: { place: string; until: number | undefined },
   out: Output,
 ): Promise<number> => {
-  const { directory, until } = options
-  if (config.exports && resolve(directory) === config.exports.directory)
-    throw new ConfigError(`${directory} is EXPORT_DIR, which the server writes: name another directory`)
+  const { until } = options
+  const store = openArchive('--parquet', options.place, config.blobKeys)
+  const { place } = store
+  const served = config.exports && openArchive('EXPORT_URL', config.exports.place, config.blobKeys).place
+  if (place === served) throw new ConfigError(`${place} is where the server writes (EXPORT_DIR or EXPORT_URL): name another place`)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const head = reader.head()
@@ -26,17 +28,17 @@ export const exportParquet = async (
     if (size > head) throw new ConfigError(`--until ${size} is not there yet: the log ends at position ${head}`)
     const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, reader)
     const onProgress = (position: number): void => out.progress(`${position} events`)
-    const { written } = await writeArchive({ directory, reader, signer, size, onProgress })
-    out.line(`${directory} holds the log up to position ${size}; ranges written: ${written}`)
+    const { written } = await writeArchive({ store, reader, signer, size, onProgress })
+    out.line(`${place} holds the log up to position ${size}; ranges written: ${written}`)
     return 0
   } finally {
     reader.close()
   }
 }
 
-/** `mindledger verify --parquet <directory> [--head file]… [--vkey key]`: checks an export without a data directory. */
+/** `mindledger verify --parquet <place> [--head file]… [--vkey key]`: checks an export without a data directory. */
 export const verifyParquet = async (
-  { directory, heads: files, vkey }: { directory: string; heads: readonly string[]; vkey: string | undefined },
+  { place, keys, heads: files, vkey }: { place: string; keys: S3Keys | undefined; heads: readonly string[]; vkey: string | undefined },
   out: Output,
 ): Promise<number> => {
   const key = vkey === undefined ? undefined : readVkey(vkey)
@@ -47,7 +49,10 @@ export const verifyParquet = async (
   })
   const heads = read.filter((one) => !unproven.some((other) => other.one === one)).map(({ head }) => head)
   const onProgress = (at: number): void => out.progress(`${at} events`)
-  const { size, root, faults, provenTo } = await checkArchive({ directory, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs })
+  const store = openArchive('--parquet', place, keys)
+  const { size, root, faults, provenTo } = await checkArchive({ store, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs }).finally(
+    () => store.close(),
+  )
   for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
   for (const fault of faults) out.line(fault)
   const ok = faults.length === 0 && unproven.length === 0

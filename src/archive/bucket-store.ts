@@ -1,0 +1,86 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { hashFile, inOwnDirectory } from '../basics/disk.js'
+import type { S3Address } from '../files/shared/s3-address.js'
+import { S3Client } from '../files/shared/s3-client.js'
+import type { ArchiveStore } from './store.js'
+
+/**
+ * An export in a bucket, one object for each file. Files are made on this machine, below a folder of its own, and sent when they are whole.
+ *
+ * @example const store = new BucketStore(readS3('EXPORT_URL', 's3://history/ledger', keys))
+ */
+export class BucketStore implements ArchiveStore {
+  readonly #client: S3Client
+  #work: string | undefined
+
+  constructor(address: S3Address) {
+    this.#client = new S3Client(address)
+  }
+
+  get place(): string {
+    return this.#client.place.replace(/\/$/, '')
+  }
+
+  async list(folder: string): Promise<ReadonlyMap<string, number>> {
+    const beginning = folder === '' ? '' : `${folder}/`
+    const found = new Map<string, number>()
+    for await (const { name, bytes } of this.#client.list(beginning)) {
+      const [first = '', ...rest] = name.slice(beginning.length).split('/')
+      found.set(first, rest.length === 0 ? bytes : -1)
+    }
+    return found
+  }
+
+  async readText(name: string, maxBytes: number): Promise<string | undefined> {
+    const found = await this.#client.get(name)
+    if (!found) return undefined
+    const parts: Buffer[] = []
+    let bytes = 0
+    for await (const part of found) {
+      bytes += part.length
+      if (bytes > maxBytes) throw new Error(`${this.place}/${name} has more than ${maxBytes} bytes`)
+      parts.push(part)
+    }
+    return Buffer.concat(parts).toString('utf8')
+  }
+
+  disk(): string {
+    return tmpdir()
+  }
+
+  async work(): Promise<string> {
+    return (this.#work ??= await mkdtemp(join(tmpdir(), 'mindledger-export-')))
+  }
+
+  async put(file: string, name: string): Promise<void> {
+    const { size: bytes } = await stat(file)
+    await this.#client.put(name, { bytes, sha: await hashFile(file), body: () => createReadStream(file) })
+    await rm(file)
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#client.remove(name)
+  }
+
+  withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
+    return inOwnDirectory(tmpdir(), 'mindledger-export-', async (directory) => {
+      const paths: (string | undefined)[] = []
+      for (const [i, name] of names.entries()) {
+        const found = await this.#client.get(name)
+        const path = join(directory, `${i}.parquet`)
+        if (found) await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+        paths.push(found && path)
+      }
+      return use(paths)
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#work !== undefined) await rm(this.#work, { recursive: true, force: true })
+    await this.#client.close()
+  }
+}

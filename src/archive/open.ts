@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+import { readS3 } from '../files/shared/s3-address.js'
+import type { S3Keys } from '../setup/config.js'
+import { BucketStore } from './bucket-store.js'
+import { FolderStore } from './folder-store.js'
+import type { ArchiveStore } from './store.js'
+
+/** Whether an export is to lie in a bucket. */
+const isBucket = (place: string): boolean => place.startsWith('s3://')
+
+/**
+ * Checks the address of a bucket, and that there are keys for it; a folder is checked when it is written.
+ *
+ * @throws ConfigError that names what named the place
+ */
+export const checkPlace = (name: string, place: string, keys: S3Keys | undefined): void => {
+  if (isBucket(place)) readS3(name, place, keys)
+}
+
+/** How an export is named in messages: without the parameters of its address. `s3://history/ledger?region=x` → `s3://history/ledger` */
+export const labelOf = (place: string): string => (isBucket(place) ? place.replace(/\?.*$/s, '') : place)
+
+/**
+ * The export in a folder, or in a bucket: `s3://bucket/prefix?endpoint=https://host:port&region=name`.
+ *
+ * @param name what named the place, for errors: `EXPORT_URL`, `--parquet`
+ * @throws ConfigError when the address is none, or its keys are not there
+ * @example openArchive('--parquet', '/mnt/history', undefined)
+ */
+export const openArchive = (name: string, place: string, keys: S3Keys | undefined): ArchiveStore =>
+  isBucket(place) ? new BucketStore(readS3(name, place, keys)) : new FolderStore(resolve(place))

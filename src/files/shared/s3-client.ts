@@ -1,0 +1,136 @@
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AwsV4Signer } from 'aws4fetch'
+import { Agent, request, type Dispatcher } from 'undici'
+import { limits } from '../../basics/limits.js'
+import { bucketUrl, objectUrl, type S3Address } from './s3-address.js'
+
+/** The SHA-256 of no bytes, in hexadecimal. */
+export const emptySha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+/** What is put: its length, its SHA-256 in hexadecimal, and its bytes, which are made anew for each try. */
+export type Content = { bytes: number; sha: string; body?: () => Readable }
+
+/** A request that can be sent again. */
+type Ask = { method: 'PUT' | 'GET' | 'DELETE'; url: string; content?: Content }
+
+/** What S3 says of itself that it cannot do now. */
+const isPassing = (status: number): boolean => status >= 500 || status === 429
+
+/** What the server says is wrong: `AccessDenied`. */
+const refusalOf = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<Error> => {
+  const text = (await body.text().catch(() => '')).slice(0, 4_000)
+  const [, code] = /<Code>([^<]{1,100})<\/Code>/.exec(text) ?? []
+  return new Error(`S3 answers ${statusCode}${code === undefined ? '' : ` ${code}`}`)
+}
+
+const isAnswer = (value: unknown): value is Dispatcher.ResponseData => typeof value === 'object' && value !== null && 'statusCode' in value
+
+const unescaped = (text: string): string =>
+  text.replace(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" })[entity] ?? '&')
+
+/** The text of an element of an answer. */
+const elementIn = (text: string, name: string): string | undefined => {
+  const [, found] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(text) ?? []
+  return found === undefined ? undefined : unescaped(found)
+}
+
+/**
+ * Objects in a bucket below a prefix. The server checks their bytes against the hash that is part of each signature, and shows an object
+ * only when it is whole. What cannot be done now is tried again for `blobPatienceMs`.
+ *
+ * @example await new S3Client(address).put('manifest.json', { bytes, sha, body: () => Readable.from(text) })
+ */
+export class S3Client {
+  /** `s3://bucket/prefix` */
+  readonly place: string
+  readonly #agent = new Agent({
+    connect: { timeout: limits.blobPatienceMs },
+    headersTimeout: limits.blobAnswerTimeoutMs,
+    bodyTimeout: limits.blobAnswerTimeoutMs,
+  })
+
+  constructor(private readonly address: S3Address) {
+    this.place = `s3://${address.bucket}/${address.prefix}`
+  }
+
+  /** @throws Error that says how the server cannot be reached, or what it refuses */
+  async put(name: string, content: Content): Promise<void> {
+    const { body } = await this.#ask({ method: 'PUT', url: objectUrl(this.address, name), content })
+    await body.dump()
+  }
+
+  /** The bytes of an object as they come; undefined when there is none. @throws Error as `put` */
+  async get(name: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const { statusCode, body } = await this.#ask({ method: 'GET', url: objectUrl(this.address, name) })
+    if (statusCode !== 404) return body as AsyncIterable<Buffer>
+    await body.dump()
+    return undefined
+  }
+
+  /** Removes an object, if there is one. @throws Error as `put` */
+  async remove(name: string): Promise<void> {
+    const { body } = await this.#ask({ method: 'DELETE', url: objectUrl(this.address, name) })
+    await body.dump()
+  }
+
+  /** The names of objects that begin with a text, and their bytes. @throws Error as `put` */
+  async *list(beginning: string): AsyncGenerator<{ name: string; bytes: number }, void, void> {
+    const prefix = this.address.prefix + beginning
+    for (let token: string | undefined; ;) {
+      const url = new URL(bucketUrl(this.address))
+      url.search = new URLSearchParams({ 'list-type': '2', prefix, ...(token !== undefined && { 'continuation-token': token }) }).toString()
+      const { statusCode, body } = await this.#ask({ method: 'GET', url: url.href })
+      const text = await body.text()
+      if (statusCode === 404) throw new Error(`S3 has no bucket ${this.address.bucket}`)
+      for (const [, entry = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = elementIn(entry, 'Key') ?? ''
+        if (key.startsWith(prefix)) yield { name: key.slice(this.address.prefix.length), bytes: Number(elementIn(entry, 'Size')) }
+      }
+      token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : undefined
+      if (token === undefined) return
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close()
+  }
+
+  async #ask(ask: Ask): Promise<Dispatcher.ResponseData> {
+    const until = performance.now() + limits.blobPatienceMs
+    for (;;) {
+      const tried = await this.#try(ask).catch((error: unknown) => error)
+      if (!(tried instanceof Error) && isAnswer(tried)) {
+        // What is not there is told to who reads, and who removes it is done.
+        if (tried.statusCode < 300 || (tried.statusCode === 404 && ask.method !== 'PUT')) return tried
+        const refusal = await refusalOf(tried)
+        if (!isPassing(tried.statusCode) || performance.now() > until) throw refusal
+      } else if (performance.now() > until) throw tried
+      await sleep(50 + Math.random() * 150)
+    }
+  }
+
+  async #try({ method, url, content }: Ask): Promise<Dispatcher.ResponseData> {
+    const { keys, region } = this.address
+    const signed = await new AwsV4Signer({
+      method,
+      url,
+      headers: { 'x-amz-content-sha256': content?.sha ?? emptySha },
+      service: 's3',
+      region,
+      accessKeyId: keys.accessKeyId,
+      secretAccessKey: keys.secretAccessKey,
+      ...(keys.sessionToken !== undefined && { sessionToken: keys.sessionToken }),
+    }).sign()
+    const headers = { ...Object.fromEntries(signed.headers), ...(content && { 'content-length': String(content.bytes) }) }
+    const withinMs = limits.blobAnswerTimeoutMs + Math.ceil(((content?.bytes ?? 0) / limits.blobLeastBytesPerSecond) * 1_000)
+    return request(signed.url, {
+      method,
+      headers,
+      dispatcher: this.#agent,
+      // A download may take longer: its parts have a limit each.
+      ...(method !== 'GET' && { signal: AbortSignal.timeout(withinMs) }),
+      ...(content?.body && { body: content.body() }),
+    })
+  }
+}
