@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { hashFile, inOwnDirectory } from '../basics/disk.js'
 import type { S3Address } from '../files/shared/s3-address.js'
 import { S3Client } from '../files/shared/s3-client.js'
+import { ConfigError } from '../setup/config.js'
 import type { ArchiveStore } from './store.js'
 
 /**
@@ -25,27 +26,29 @@ export class BucketStore implements ArchiveStore {
     return this.#client.place.replace(/\/$/, '')
   }
 
-  async list(folder: string): Promise<ReadonlyMap<string, number>> {
+  list(folder: string): Promise<ReadonlyMap<string, number>> {
     const beginning = folder === '' ? '' : `${folder}/`
-    const found = new Map<string, number>()
-    for await (const { name, bytes } of this.#client.list(beginning)) {
-      const [first = '', ...rest] = name.slice(beginning.length).split('/')
-      found.set(first, rest.length === 0 ? bytes : -1)
-    }
-    return found
+    return this.#reached(async () => {
+      const found = new Map<string, number>()
+      for await (const { name, bytes } of this.#client.list(beginning)) found.set(name.slice(beginning.length), bytes ?? -1)
+      return found
+    })
   }
 
   async readText(name: string, maxBytes: number): Promise<string | undefined> {
-    const found = await this.#client.get(name)
-    if (!found) return undefined
     const parts: Buffer[] = []
     let bytes = 0
-    for await (const part of found) {
-      bytes += part.length
-      if (bytes > maxBytes) throw new Error(`${this.place}/${name} has more than ${maxBytes} bytes`)
-      parts.push(part)
-    }
-    return Buffer.concat(parts).toString('utf8')
+    const isThere = await this.#reached(async () => {
+      const found = await this.#client.get(name)
+      for await (const part of found ?? []) {
+        bytes += part.length
+        if (bytes > maxBytes) break
+        parts.push(part)
+      }
+      return found !== undefined
+    })
+    if (bytes > maxBytes) throw new Error(`${this.place}/${name} has more than ${maxBytes} bytes`)
+    return isThere ? Buffer.concat(parts).toString('utf8') : undefined
   }
 
   disk(): string {
@@ -58,22 +61,26 @@ export class BucketStore implements ArchiveStore {
 
   async put(file: string, name: string): Promise<void> {
     const { size: bytes } = await stat(file)
-    await this.#client.put(name, { bytes, sha: await hashFile(file), body: () => createReadStream(file) })
+    const sha = await hashFile(file)
+    await this.#reached(() => this.#client.put(name, { bytes, sha, body: () => createReadStream(file) }))
     await rm(file)
   }
 
   remove(name: string): Promise<void> {
-    return this.#client.remove(name)
+    return this.#reached(() => this.#client.remove(name))
   }
 
   withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
     return inOwnDirectory(tmpdir(), 'mindledger-export-', async (directory) => {
       const paths: (string | undefined)[] = []
       for (const [i, name] of names.entries()) {
-        const found = await this.#client.get(name)
         const path = join(directory, `${i}.parquet`)
-        if (found) await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-        paths.push(found && path)
+        const isThere = await this.#reached(async () => {
+          const found = await this.#client.get(name)
+          if (found) await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+          return found !== undefined
+        })
+        paths.push(isThere ? path : undefined)
       }
       return use(paths)
     })
@@ -82,5 +89,14 @@ export class BucketStore implements ArchiveStore {
   async close(): Promise<void> {
     if (this.#work !== undefined) await rm(this.#work, { recursive: true, force: true })
     await this.#client.close()
+  }
+
+  /** A bucket that cannot be reached says nothing about what is in it. @throws ConfigError */
+  async #reached<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw new ConfigError(`${this.place} cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
 }

@@ -226,6 +226,8 @@ export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }
     const root = readCheckpoint(readNote(manifest.checkpoint)?.text ?? '')?.root
     if (!root?.equals(walk.root)) fault('the events are not those of the head in the manifest')
   } catch (error) {
+    // The place could not be read: that is no fault of what is in it.
+    if (error instanceof ConfigError) throw error
     fault(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
   }
   return { size: manifest.size, root: walk.root.toString('base64'), faults, provenTo: walk.provenTo }

@@ -1,8 +1,11 @@
-/** Where an export lies: files by their names, such as `events/000000000001-000000010000.parquet`. */
+/**
+ * Where an export lies: files by their names, such as `events/000000000001-000000010000.parquet`. What a place throws because it cannot be
+ * reached is a ConfigError, which tells nothing of the export.
+ */
 export interface ArchiveStore {
   /** How messages name it: a folder, or `s3://bucket/prefix`. */
   readonly place: string
-  /** The names in one of its folders, or beside them (''), and their bytes. */
+  /** The names in one of its folders, or beside them (''), and their bytes; -1 for what is no file. */
   list(folder: string): Promise<ReadonlyMap<string, number>>
   /** The text of a file; undefined when there is none. @throws Error when it is no file, or has more bytes than that */
   readText(name: string, maxBytes: number): Promise<string | undefined>

@@ -74,18 +74,27 @@ export class S3Client {
     await body.dump()
   }
 
-  /** The names of objects that begin with a text, and their bytes. @throws Error as `put` */
-  async *list(beginning: string): AsyncGenerator<{ name: string; bytes: number }, void, void> {
+  /**
+   * The names of objects that begin with a text, and their bytes; of names that go on behind a slash only the part before it, without bytes.
+   *
+   * @throws Error as `put`
+   */
+  async *list(beginning: string): AsyncGenerator<{ name: string; bytes: number | undefined }, void, void> {
     const prefix = this.address.prefix + beginning
     for (let token: string | undefined; ;) {
       const url = new URL(bucketUrl(this.address))
-      url.search = new URLSearchParams({ 'list-type': '2', prefix, ...(token !== undefined && { 'continuation-token': token }) }).toString()
+      const page = { 'list-type': '2', prefix, delimiter: '/', ...(token !== undefined && { 'continuation-token': token }) }
+      url.search = new URLSearchParams(page).toString()
       const { statusCode, body } = await this.#ask({ method: 'GET', url: url.href })
       const text = await body.text()
       if (statusCode === 404) throw new Error(`S3 has no bucket ${this.address.bucket}`)
       for (const [, entry = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         const key = elementIn(entry, 'Key') ?? ''
         if (key.startsWith(prefix)) yield { name: key.slice(this.address.prefix.length), bytes: Number(elementIn(entry, 'Size')) }
+      }
+      for (const [, entry = ''] of text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
+        const group = elementIn(entry, 'Prefix') ?? ''
+        if (group.startsWith(prefix)) yield { name: group.slice(this.address.prefix.length, -1), bytes: undefined }
       }
       token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : undefined
       if (token === undefined) return

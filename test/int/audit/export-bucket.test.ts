@@ -100,6 +100,12 @@ test('the command writes and continues an export in a bucket, whose changes are 
     err: expect.stringContaining('is not empty and not an export (it has somebody)'),
   })
   expect(await check('nothing')).toMatchObject({ code: 2, err: expect.stringContaining('is not an export') })
+  // That it cannot be reached is no fault of the export.
+  s3.objects.set(path, whole)
+  s3.failures.push(...Array.from({ length: 1_000 }, () => 503))
+  expect(await check('copy')).toMatchObject({ code: 2, err: expect.stringContaining('s3://ledger/copy cannot be reached: S3 answers 503') })
+  s3.failures.length = 0
+  expect(await check('copy')).toMatchObject({ code: 0 })
 })
 
 test.each<[string, Record<string, string>, string]>([

@@ -62,11 +62,22 @@ const namesOnPage = 3
 /** A page of the names that begin with a text, as version 2 of the list has them. */
 const listed = (objects: ReadonlyMap<string, Buffer>, bucket: string, query: URLSearchParams): string => {
   const root = `/${bucket}/`
-  const names = [...objects.keys()].map((path) => path.slice(root.length)).filter((name) => name.startsWith(query.get('prefix') ?? ''))
+  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '/']
+  const all = [...objects.keys()].map((path) => path.slice(root.length)).filter((name) => name.startsWith(prefix))
+  // Names that go on behind the delimiter stand as one.
+  const grouped = (name: string): string => {
+    const [first = '', ...rest] = name.slice(prefix.length).split(delimiter)
+    return rest.length === 0 ? name : `${prefix}${first}${delimiter}`
+  }
+  const names = [...new Set(all.map(grouped))]
   const after = query.get('continuation-token') ?? ''
   const rest = names.sort().filter((name) => `<${name}>` > after)
   const page = rest.slice(0, namesOnPage)
-  const contents = page.map((key) => `<Contents><Key>${key}</Key><Size>${objects.get(root + key)?.length ?? 0}</Size></Contents>`)
+  const contents = page.map((name) =>
+    name.endsWith(delimiter)
+      ? `<CommonPrefixes><Prefix>${name}</Prefix></CommonPrefixes>`
+      : `<Contents><Key>${name}</Key><Size>${objects.get(root + name)?.length ?? 0}</Size></Contents>`,
+  )
   const isCut = rest.length > page.length
   const next = isCut ? `<NextContinuationToken>&lt;${page.at(-1) ?? ''}&gt;</NextContinuationToken>` : ''
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${isCut}</IsTruncated>${contents.join('')}${next}</ListBucketResult>`
