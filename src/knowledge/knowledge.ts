@@ -25,7 +25,7 @@ import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
 import type { Done } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
 import { onRecord } from './record-search.js'
-import { rerank } from './rerank.js'
+import { byRelevance, score } from './rerank.js'
 import { DocumentWriter, placesOf, type WriterParts, type Writing } from './write-documents.js'
 
 type Parts = WriterParts & {
@@ -131,12 +131,15 @@ export class Knowledge implements KnowledgeStore {
     const { content, limit, minRelevance = 0, filters = [] } = query
     const reranker = limit === 0 ? undefined : await this.#rerankerOf(base, query)
     // Its score is the relevance then, and it is asked about more than are wanted: what it puts first may have been found late.
-    const wanted = reranker ? { limit: Math.max(limit, limits.knowledgeRerankMaxChunks), minRelevance: 0 } : { limit, minRelevance }
+    const keepsOrder = query.reranking === 'scores'
+    const asked = keepsOrder ? limit : Math.max(limit, limits.knowledgeRerankMaxChunks)
+    const wanted = reranker ? { limit: asked, minRelevance: 0 } : { limit, minRelevance }
     const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: query.asOf ?? null } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
-    const { chunks, reranked } = await asking('reranking', reranker, (onUsed) => rerank(reranker, content, done.chunks, { signal, onUsed }))
-    return { chunks: chunks.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
+    const { chunks, reranked } = await asking('reranking', reranker, (onUsed) => score(reranker, content, done.chunks, { signal, onUsed }))
+    const ordered = keepsOrder ? chunks : byRelevance(chunks)
+    return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
   }
 
   async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: AskingModel): Promise<Float32Array | null> {
@@ -148,7 +151,7 @@ export class Knowledge implements KnowledgeStore {
 
   async #rerankerOf({ state }: Found<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {
     const settings = state.reranking_model ?? {}
-    const isWanted = reranking ?? Object.keys(settings).length > 0
+    const isWanted = reranking === undefined ? Object.keys(settings).length > 0 : reranking !== false
     return isWanted ? this.parts.reranker(settings) : undefined
   }
 

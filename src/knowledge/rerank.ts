@@ -51,14 +51,18 @@ const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signa
 
 const sum = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0))
 
+/** Chunks by their relevance, the best first; equal ones keep their order. */
+export const byRelevance = (chunks: readonly KnowledgeChunk[]): KnowledgeChunk[] =>
+  chunks.toSorted((one, other) => other.relevance - one.relevance)
+
 /**
- * Orders chunks by how well a language model finds that they answer a question: `relevance` is its score then, from 0 to 1. Equal ones keep
- * their order. It is asked about some of them at a time, and `onUsed` is told the tokens of each time.
+ * Scores chunks by how well a language model finds that they answer a question: `relevance` is its score then, from 0 to 1. It is asked about
+ * some of them at a time, and `onUsed` is told the tokens of each time.
  *
  * @throws Problem llm_failed, also for an answer without a score for each chunk; egress_refused; busy
- * @example (await rerank(model, 'how long does the battery last?', chunks, { signal })).chunks[0]?.relevance // 0.9
+ * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal })).chunks)[0]?.relevance // 0.9
  */
-export const rerank = async (
+export const score = async (
   model: LanguageModel,
   question: string,
   chunks: readonly KnowledgeChunk[],
@@ -76,7 +80,7 @@ export const rerank = async (
     judged.push(...some.map((chunk, i) => ({ ...chunk, relevance: (scores[i] ?? 0) / best })))
   }
   return {
-    chunks: judged.sort((one, other) => other.relevance - one.relevance),
+    chunks: judged,
     reranked: { model: model.model, host: model.host, input_tokens: usage.input, output_tokens: usage.output },
   }
 }

@@ -22,8 +22,11 @@ export type KnowledgeQuery = {
   filters?: readonly MetadataFilter[]
   /** The log position of a past to search; now unless it is said. */
   asOf?: number
-  /** Whether the reranking model orders what is found; it does where there is one, unless this is false. */
-  reranking?: boolean
+  /**
+   * Whether the reranking model orders what is found; it does where there is one, unless this is false. With `scores` it tells the relevance
+   * of what is found, which stays in its order.
+   */
+  reranking?: boolean | 'scores'
 }
 
 /** A chunk that was found. `relevance` is from 0 to 1, the best first. */

@@ -7,6 +7,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { Found } from '../../log/contract/log.js'
 import { recordTimeOf } from './record-time.js'
+import { relevancyOf } from './relevancy.js'
 
 type Parts = {
   knowledge: Pick<KnowledgeStore, 'search'>
@@ -16,7 +17,8 @@ type Parts = {
   asOf?: number
 }
 
-type Question = { question: string; document: string }
+/** A question, and the document that it is about, where the table names one. */
+type Question = { question: string; document: string | undefined }
 
 const known = ['test_table', 'version', 'generate_data', 'evaluate', 'llm', 'save_to', 'hybrid_search_alpha']
 const topmost = 10
@@ -30,16 +32,30 @@ const checkOptions = (using: JsonObject): void => {
     throw notBuilt('questions are not made up here', 'Bring a table of questions: its columns are question and doc_id.')
   if (using['save_to'] !== undefined)
     throw notBuilt('EVALUATE saves nothing', 'Its answer is the result; CREATE TABLE files.name (SELECT …) keeps one.')
-  const version = using['version'] ?? 'doc_id'
-  if (version === 'llm_relevancy')
-    throw notBuilt('llm_relevancy needs a language model that judges', "Use version = 'doc_id', which needs none.")
-  if (version !== 'doc_id') throw wrong(`version: ${JSON.stringify(version)} is not known`, "There is 'doc_id'.")
+  if (using['llm'] !== undefined && using['version'] === 'llm_relevancy')
+    throw notBuilt(
+      'EVALUATE takes no language model of its own',
+      'The one that judges is the reranking_model of the knowledge base, or the default.',
+    )
+}
+
+const versions = ['doc_id', 'llm_relevancy'] as const
+type Version = (typeof versions)[number]
+
+const versionOf = (using: JsonObject): Version => {
+  const said = using['version'] ?? 'doc_id'
+  const version = versions.find((one) => one === said)
+  if (version === undefined) throw wrong(`version: ${JSON.stringify(said)} is not known`, "There are 'doc_id' and 'llm_relevancy'.")
+  return version
 }
 
 const tableName = (using: JsonObject): string => {
   const name = textSetting(using, 'test_table')
   if (name === undefined)
-    throw wrong('test_table is missing', 'It names a table with the columns question and doc_id: test_table = files.questions.')
+    throw wrong(
+      'test_table is missing',
+      'It names a table with the columns question and doc_id (llm_relevancy needs question alone): test_table = files.questions.',
+    )
   return name
     .split('.')
     .map((part) => quoteName(part))
@@ -54,7 +70,7 @@ const textIn = (row: JsonObject, names: readonly string[], number: number): stri
   return String(value)
 }
 
-const questionsIn = async (rows: AsyncIterable<JsonObject>): Promise<Question[]> => {
+const questionsIn = async (rows: AsyncIterable<JsonObject>, version: Version): Promise<Question[]> => {
   const questions: Question[] = []
   for await (const row of rows) {
     const number = questions.length + 1
@@ -62,7 +78,8 @@ const questionsIn = async (rows: AsyncIterable<JsonObject>): Promise<Question[]>
       throw new Problem('query_limit', 'Too many questions', `test_table has more than ${limits.knowledgeEvaluateMaxQuestions} questions`, {
         hint: 'Take some of them: CREATE TABLE files.some (SELECT … LIMIT 1000).',
       })
-    questions.push({ question: textIn(row, ['question', 'content'], number), document: textIn(row, ['doc_id', 'id'], number) })
+    const document = version === 'doc_id' ? textIn(row, ['doc_id', 'id'], number) : undefined
+    questions.push({ question: textIn(row, ['question', 'content'], number), document })
   }
   if (questions.length === 0) throw wrong('test_table has no rows')
   return questions
@@ -74,9 +91,20 @@ const recallOf = (places: readonly number[], total: number): JsonObject =>
     Array.from({ length: topmost }, (_, i) => [String(i), places.filter((place) => place >= 0 && place <= i).length / total] as const),
   )
 
+/** At which places the documents of questions were found; -1 for one that was not. */
+const placesOf = (places: readonly number[]): JsonObject => {
+  const inTop = places.map((place) => (place < topmost ? place : -1))
+  return {
+    total: places.length,
+    total_found: places.filter((place) => place >= 0).length,
+    retrieved_in_top_10: inTop.filter((place) => place >= 0).length,
+    cumulative_recall: JSON.stringify(recallOf(inTop, places.length)),
+  }
+}
+
 /**
- * Asks the questions of a table, and tells at which place the document that each is about was found: one row, with the columns of the
- * public service.
+ * Asks the questions of a table, and tells how well the knowledge base answers them: at which place the document that each is about was
+ * found, or how a language model scores what was found first. One row, with the columns of the public service.
  *
  * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */
@@ -86,32 +114,29 @@ export const evaluateKnowledge = async (
   { knowledge, read, searchFor, asOf }: Parts,
 ): Promise<JsonObject[]> => {
   checkOptions(using)
+  const version = versionOf(using)
   const alpha = using['hybrid_search_alpha']
   if (alpha !== undefined && typeof alpha !== 'number') throw wrong('hybrid_search_alpha must be a number')
-  const questions = await questionsIn(read(`SELECT * FROM ${tableName(using)}`))
+  const questions = await questionsIn(read(`SELECT * FROM ${tableName(using)}`), version)
   const places: number[] = []
-  let [found, ms] = [0, 0]
+  const scores: number[][] = []
+  let ms = 0
   for (const { question, document } of questions) {
     const began = performance.now()
     const query = {
       content: question,
-      limit: limits.knowledgeSearchMaxChunks,
+      ...(document === undefined ? { limit: topmost, reranking: 'scores' as const } : { limit: limits.knowledgeSearchMaxChunks }),
       ...(alpha !== undefined && { alpha }),
       ...(asOf !== undefined && { asOf }),
     }
     const { chunks } = await knowledge.search(base, query, searchFor)
     ms += performance.now() - began
-    const documents = [...new Set(chunks.map(({ id }) => id))]
-    const place = documents.indexOf(document)
-    if (place >= 0) found += 1
-    places.push(place < topmost ? place : -1)
+    if (document === undefined) scores.push(chunks.map(({ relevance }) => relevance))
+    else places.push([...new Set(chunks.map(({ id }) => id))].indexOf(document))
   }
   return [
     {
-      total: questions.length,
-      total_found: found,
-      retrieved_in_top_10: places.filter((place) => place >= 0).length,
-      cumulative_recall: JSON.stringify(recallOf(places, questions.length)),
+      ...(version === 'doc_id' ? placesOf(places) : relevancyOf(scores, topmost)),
       avg_query_time: ms / questions.length / 1_000,
       id: base.id,
       name: base.state.name,

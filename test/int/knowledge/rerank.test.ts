@@ -252,3 +252,42 @@ describe('what a search asked of providers is on record', () => {
     expect((await sql(at.url, of(`AT (VERSION => ${position})`))).data).toEqual(before)
   })
 })
+
+describe('EVALUATE by relevancy', () => {
+  const evaluate = (more = '') =>
+    sql(at.url, `EVALUATE KNOWLEDGE_BASE docs USING test_table = files.wonders, version = 'llm_relevancy'${more}`)
+  beforeAll(async () => {
+    await sql(at.url, "CREATE TABLE files.wonders (SELECT 'battery of the lamp' AS question UNION ALL SELECT 'nothing of it')")
+  })
+
+  test('has the scores of the model for what was found, in the order in which it was found', async () => {
+    // The second passage of the first question is relevant, and none of the second one.
+    model.script = (asked) => {
+      const { question } = JSON.parse(questionOf(asked)) as { question: string }
+      return JSON.stringify(passagesIn(asked).map((_, place) => (question.startsWith('battery') && place === 1 ? 8 : 0)))
+    }
+    const { column_names: names, data } = await evaluate()
+    const row = Object.fromEntries(names.map((name, i) => [name, data[0]?.[i]]))
+    expect(names).toEqual([
+      ...['avg_relevancy', 'avg_relevance_score_by_k', 'avg_first_relevant_position', 'mean_mrr', 'hit_at_k', 'bin_precision_at_k'],
+      ...['avg_entropy', 'avg_ndcg', 'avg_query_time', 'id', 'name', 'created_at'],
+    ])
+    expect(row).toMatchObject({ avg_first_relevant_position: 1, mean_mrr: 0.25, avg_entropy: 0, name: 'docs' })
+    expect(JSON.parse(String(row['hit_at_k']))).toMatchObject({ 0: 0, 1: 0.5, 9: 0.5 })
+    expect(JSON.parse(String(row['avg_relevance_score_by_k']))).toMatchObject({ 0: 0, 1: 0.4 })
+    expect(JSON.parse(String(row['bin_precision_at_k']))).toMatchObject({ 0: 0, 1: 0.25 })
+    const used = await sql(
+      at.url,
+      "SELECT count(*) FROM log.knowledge_searches WHERE purpose = 'evaluation' AND reranking_model = 'scripted'",
+    )
+    expect(used).toMatchObject({ data: [[2]] })
+  })
+
+  test('says what is missing, and fails with the model', async () => {
+    expect(await evaluate(", llm = {'provider': 'openai'}")).toMatchObject({ error_message: expect.stringContaining('reranking_model') })
+    model.script = () => 'I cannot tell.'
+    expect(await evaluate()).toMatchObject({ type: 'error', error_message: expect.stringContaining('did not give a number') })
+    const other = await sql(at.url, "EVALUATE KNOWLEDGE_BASE docs USING test_table = files.wonders, version = 'doc_id'")
+    expect(other).toMatchObject({ error_message: expect.stringContaining('doc_id is missing') })
+  })
+})

@@ -154,7 +154,7 @@ describe('statements on knowledge bases', () => {
     ["INSERT INTO docs (id, content) SELECT 'a'", /names 2 columns, and its rows have 1/],
     ["INSERT INTO docs (id, content) VALUES (NULL, 'x')", /row 1: id is NULL/],
     ["EVALUATE KNOWLEDGE_BASE docs USING version = 'doc_id'", /test_table is missing/],
-    ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'llm_relevancy'", /language model/],
+    ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'best'", /There are 'doc_id' and 'llm_relevancy'/],
     ['CREATE INDEX ON KNOWLEDGE_BASE docs', /indexed when they are inserted/],
   ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
 
