@@ -87,7 +87,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
       event: 'a file with the text of the event that --proof proves',
       shared: 'verify the log that PostgreSQL has (LOG_URL), instead of what a node has in its data directory',
-      parquet: 'check this export of Parquet files, in a directory or a bucket (s3://…), instead; it needs no data directory',
+      parquet: 'check this export of Parquet files, in a directory or bucket, instead; it needs no data directory',
       quiet,
     },
     example: 'mindledger verify --head heads.txt --vkey key.txt',
@@ -113,8 +113,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       project: 'the events of this project alone',
       until: 'end at this position',
       head: 'split what is left out at the sizes of the heads in this file; may be given several times',
-      parquet:
-        'write Parquet files of everything into this directory or bucket (s3://…) instead; what is there already is not written again',
+      parquet: 'write Parquet files of everything into this directory or bucket (s3://…) instead; what is there is kept',
       quiet,
     },
     example: 'mindledger export --project shop > export.jsonl',

@@ -121,9 +121,7 @@ const settings = z.object({
     .string()
     .startsWith('s3://', 'must be s3://bucket/prefix?endpoint=https://host:port&region=name')
     .optional()
-    .describe(
-      'bucket for these files instead of a folder, as BLOBS_URL names one: s3://bucket/prefix?endpoint=https://host:port&region=name',
-    ),
+    .describe('bucket for these files instead of a folder, with an address as in BLOBS_URL: s3://bucket/prefix'),
   EXPORT_INTERVAL: z
     .string()
     .refine(
