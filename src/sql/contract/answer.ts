@@ -98,6 +98,11 @@ export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefi
   return { ...answer, rows: rowsFrom(next, source) }
 }
 
+/** Leaves an answer whose rows nobody reads, or reads on: a query that does not hear of the end keeps its place. */
+export const leave = async ({ rows }: { rows: AsyncIterable<Buffer> }): Promise<void> => {
+  await rows[Symbol.asyncIterator]().return?.()
+}
+
 /** Whether an answer has a row; no more of it is read. */
 export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
   if (answer.type !== 'table') return true

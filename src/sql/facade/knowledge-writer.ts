@@ -6,7 +6,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Found } from '../../log/contract/log.js'
 import { tokensIn } from '../../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
-import type { SqlAnswer } from '../contract/answer.js'
+import { leave, type SqlAnswer } from '../contract/answer.js'
 import { rowsOf } from '../contract/query-rows.js'
 import type { RunningStatement } from '../contract/request.js'
 import { readConditions } from '../statements/conditions.js'
@@ -43,14 +43,19 @@ export class KnowledgeWriter {
     const isValues = /^[\s(]*VALUES\b/i.test(text)
     const answer = await this.reader.select({ sql: query, within: statement.rows }, running)
     if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
-    const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
-    const inserted = await this.options.knowledge.insert({
-      ...{ knowledgeBase: base, rows, isAtomic: isValues, origin },
-      source: isValues ? 'rows' : await this.#sourceOf(text, context.db),
-      ...(execution && { execution }),
-      ...(signal && { signal }),
-    })
-    return { type: 'ok', affected_rows: inserted.documents, context, positions: [...answer.positions, ...inserted.positions] }
+    try {
+      const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
+      const inserted = await this.options.knowledge.insert({
+        ...{ knowledgeBase: base, rows, isAtomic: isValues, origin },
+        source: isValues ? 'rows' : await this.#sourceOf(text, context.db),
+        ...(execution && { execution }),
+        ...(signal && { signal }),
+      })
+      return { type: 'ok', affected_rows: inserted.documents, context, positions: [...answer.positions, ...inserted.positions] }
+    } finally {
+      // What is refused before its rows are read does not hear of their end by itself.
+      await leave(answer)
+    }
   }
 
   /** `DELETE FROM` and `UPDATE`; undefined where the table is no knowledge base. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { send, sql, startTestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 let inserted: number
@@ -157,6 +158,14 @@ describe('statements on knowledge bases', () => {
     ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'best'", /There are 'doc_id' and 'llm_relevancy'/],
     ['CREATE INDEX ON KNOWLEDGE_BASE docs', /indexed when they are inserted/],
   ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
+
+  test('what is refused leaves no query behind that keeps a place', async () => {
+    const left = ['VALUES (1, 2, 3)', "SELECT 'a'", 'SELECT range FROM range(1000000)']
+    for (const rows of left) await expect(ask(`INSERT INTO docs (id, content) ${rows}`)).rejects.toThrow()
+    await ask("CREATE KNOWLEDGE_BASE broken USING embedding_model = {'provider': 'onnx', 'file': 'nothing'}")
+    await expect(ask("INSERT INTO broken (id, content) SELECT 'a', 'b'")).rejects.toThrow()
+    await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(at.url, 'GET', '/api/metrics')).body)))
+  })
 
   test('EVALUATE tells how many questions found their document', async () => {
     await ask("CREATE TABLE files.questions (SELECT 'wolves' AS question, 'a' AS doc_id UNION ALL SELECT 'zebras', 'b')")
