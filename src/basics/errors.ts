@@ -24,7 +24,10 @@ export const problemCatalogue = {
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
   answer_limit: { status: 400, about: 'The answer of an agent needed more steps, tokens or characters than its limit.' },
   answer_timeout: { status: 504, about: 'The answer of an agent took longer than its limit.' },
-  tokens_spent: { status: 429, about: 'The agent, or its project, has used up its tokens of the day; they are new after Retry-After seconds.' },
+  tokens_spent: {
+    status: 429,
+    about: 'The agent, or its project, has used up its tokens of the day; they are new after Retry-After seconds.',
+  },
   connection_failed: {
     status: 502,
     about: 'A connected database or another service cannot be reached, refuses the connection, or broke it off; the detail says why.',
