@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -18,7 +18,11 @@ export class BucketStore implements ArchiveStore {
   readonly #client: S3Client
   #work: string | undefined
 
-  constructor(address: S3Address) {
+  /** @param folder where files are made; what a killed export left there is removed. Without it they get a temporary folder. */
+  constructor(
+    address: S3Address,
+    private readonly folder?: string,
+  ) {
     this.#client = new S3Client(address)
   }
 
@@ -52,11 +56,16 @@ export class BucketStore implements ArchiveStore {
   }
 
   disk(): string {
-    return tmpdir()
+    if (this.folder === undefined) return tmpdir()
+    mkdirSync(this.folder, { recursive: true })
+    return this.folder
   }
 
   async work(): Promise<string> {
-    return (this.#work ??= await mkdtemp(join(tmpdir(), 'mindledger-export-')))
+    if (this.folder === undefined) return (this.#work ??= await mkdtemp(join(tmpdir(), 'mindledger-export-')))
+    await rm(this.folder, { recursive: true, force: true })
+    await mkdir(this.folder, { recursive: true, mode: 0o700 })
+    return (this.#work = this.folder)
   }
 
   async put(file: string, name: string): Promise<void> {

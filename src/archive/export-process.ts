@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { findHeadSigner } from '../audit/head-key.js'
 import { isDiskFull } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
@@ -27,13 +28,14 @@ export type ExportMessage = { at: number } | { done: Archived } | { failed: stri
 
 /** Writes what is finished. On the disk of the data directory it leaves room for the log. */
 const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): Promise<Archived> => {
-  const store = openArchive('EXPORT_URL', place, keys)
+  const paths = dataPaths(dataDirectory)
+  const store = openArchive('EXPORT_URL', place, keys, join(paths.temporary, 'export'))
   const sameDisk = statSync(store.disk()).dev === statSync(dataDirectory).dev
   const keepFree = sameDisk ? { keepFree: limits.exportFreeMinBytes } : {}
   const reader = openLogReader(dataDirectory)
   try {
     const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
-    const signer = findHeadSigner(dataPaths(dataDirectory), seed, reader)
+    const signer = findHeadSigner(paths, seed, reader)
     const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
     return await writeArchive({ ...job, ...keepFree, store, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
   } finally {

@@ -24,8 +24,9 @@ export const labelOf = (place: string): string => (isBucket(place) ? place.repla
  * The export in a folder, or in a bucket: `s3://bucket/prefix?endpoint=https://host:port&region=name`.
  *
  * @param name what named the place, for errors: `EXPORT_URL`, `--parquet`
+ * @param folder where files for a bucket are made; a temporary one unless it is given
  * @throws ConfigError when the address is none, or its keys are not there
  * @example openArchive('--parquet', '/mnt/history', undefined)
  */
-export const openArchive = (name: string, place: string, keys: S3Keys | undefined): ArchiveStore =>
-  isBucket(place) ? new BucketStore(readS3(name, place, keys)) : new FolderStore(resolve(place))
+export const openArchive = (name: string, place: string, keys: S3Keys | undefined, folder?: string): ArchiveStore =>
+  isBucket(place) ? new BucketStore(readS3(name, place, keys), folder) : new FolderStore(resolve(place))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
 import { mindledger } from '../../support/cli.js'
@@ -73,6 +74,7 @@ test('a service writes its history into a bucket as it grows, and an auditor che
   const again = await start('data', settings())
   await exportedTo(again.url, 60)
   expect(await check('history')).toMatchObject({ code: 0 })
+  expect(existsSync(join(place.path, 'data/tmp/export'))).toBe(false)
   await again.kill('SIGTERM')
 })
 
