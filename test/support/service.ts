@@ -100,3 +100,14 @@ export const spawnService = async (
   })
   return { child, url, lines, ended }
 }
+
+/** The same, with what kills it; it is killed in any case when what is in `undo` is undone. */
+export const spawnUntil = async (undo: (() => unknown)[], directory: string, environment: Record<string, string>) => {
+  const server = await spawnService(directory, environment)
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
+    server.child.kill(signal)
+    await server.ended
+  }
+  undo.push(() => kill())
+  return { ...server, kill }
+}

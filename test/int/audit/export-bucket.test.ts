@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
 import { mindledger } from '../../support/cli.js'
 import { startS3, type S3Server } from '../../support/files/s3-server.js'
-import { send, spawnService, temporaryDirectory } from '../../support/service.js'
+import { send, spawnUntil, temporaryDirectory } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 type Exported = { directory: string; position: number | null; error: string | null }
@@ -25,15 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => undoAll(undo))
 
-const start = async (name: string, environment: Record<string, string>) => {
-  const server = await spawnService(join(place.path, name), environment)
-  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
-    server.child.kill(signal)
-    await server.ended
-  }
-  undo.push(() => kill())
-  return { ...server, kill }
-}
+const start = (name: string, settings: Record<string, string>) => spawnUntil(undo, join(place.path, name), settings)
 const write = async (url: string, prefix: string, count: number): Promise<void> => {
   for (let n = 0; n < count; n++) {
     const skill = { name: `${prefix}${n}`, type: 'sql', params: {} }

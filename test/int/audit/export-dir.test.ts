@@ -14,7 +14,7 @@ import { runSql } from '../../support/log/nodes.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { childrenRunning, isRunning } from '../../support/processes.js'
 import { seeded } from '../../support/random.js'
-import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+import { send, spawnUntil, sql, temporaryDirectory } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 type Exported = { directory: string; here: boolean; position: number | null; error: string | null }
@@ -26,15 +26,7 @@ afterAll(() => undoAll(undo))
 
 const settingsFor = (name: string, range = 20) => ({ EXPORT_DIR: at(name), EXPORT_INTERVAL: '1s', EXPORT_RANGE: String(range) })
 
-const start = async (name: string, settings: Record<string, string>) => {
-  const server = await spawnService(at(name), settings)
-  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
-    server.child.kill(signal)
-    await server.ended
-  }
-  undo.push(() => kill())
-  return { ...server, kill }
-}
+const start = (name: string, settings: Record<string, string>) => spawnUntil(undo, at(name), settings)
 const write = async (url: string, prefix: string, count: number): Promise<void> => {
   await Promise.all(
     Array.from({ length: count }, async (_, n) => {
