@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
 import { Exporter } from './archive/exporter.js'
-import { checkPlace } from './archive/open.js'
 import { opened } from './basics/undo.js'
 import { Erasures, type Ageing } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
@@ -38,7 +37,6 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     // Runs of jobs and erasures end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([jobs.stop(), erasures.stop()]))
     const { dataDirectory, headKey, exports } = config
-    if (exports) checkPlace('EXPORT_URL', exports.place, exports.keys)
     const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
     // Where others erased data meanwhile, this node serves when its files have nothing of it.
     await erasures.follow((err) => logger.error({ err }, 'what was erased could not be taken out of the files; trying again'))

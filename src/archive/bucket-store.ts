@@ -1,13 +1,13 @@
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { hashFile, inOwnDirectory } from '../basics/disk.js'
+import { inOwnDirectory } from '../basics/disk.js'
 import type { S3Address } from '../files/shared/s3-address.js'
 import { S3Client } from '../files/shared/s3-client.js'
 import { ConfigError } from '../setup/config.js'
-import type { ArchiveStore } from './store.js'
+import type { ArchiveStore, MadeFile } from './store.js'
 
 /**
  * An export in a bucket, one object for each file. Files are made on this machine, below a folder of its own, and sent when they are whole.
@@ -68,11 +68,9 @@ export class BucketStore implements ArchiveStore {
     return (this.#work = this.folder)
   }
 
-  async put(file: string, name: string): Promise<void> {
-    const { size: bytes } = await stat(file)
-    const sha = await hashFile(file)
-    await this.#reached(() => this.#client.put(name, { bytes, sha, body: () => createReadStream(file) }))
-    await rm(file)
+  async put({ path, bytes, sha256 }: MadeFile, name: string): Promise<void> {
+    await this.#reached(() => this.#client.put(name, { bytes, sha: sha256, body: () => createReadStream(path) }))
+    await rm(path)
   }
 
   remove(name: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Log } from '../log/contract/log.js'
 import { programFile } from '../setup/package.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
 import type { S3Keys } from '../setup/config.js'
-import { labelOf } from './open.js'
+import { openArchive } from './open.js'
 import type { Archived } from './write.js'
 
 /**
@@ -32,6 +32,7 @@ type Outcome = { done: Archived } | { failed: string; isFull: boolean }
  * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
  * else; the next interval tries again.
  *
+ * @throws ConfigError when the address of a bucket is none, or its keys are not there
  * @example const exporter = new Exporter({ place: '/mnt/history', keys: undefined, intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
  */
 export class Exporter {
@@ -44,7 +45,13 @@ export class Exporter {
   #isFull = false
 
   constructor(private readonly options: Options) {
-    this.#status = { directory: labelOf(options.place), here: false, position: null, written_at: null, error: null }
+    this.#status = {
+      directory: openArchive('EXPORT_URL', options.place, options.keys).place,
+      here: false,
+      position: null,
+      written_at: null,
+      error: null,
+    }
   }
 
   status(): ExportStatus {

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode, sync } from '../basics/disk.js'
-import type { ArchiveStore } from './store.js'
+import { hasCode, moveFile, sync } from '../basics/disk.js'
+import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveFolders } from './tables.js'
 
 /** Where files are written before they get their names. Whatever is in it was left by an export that was killed. */
@@ -54,10 +54,9 @@ export class FolderStore implements ArchiveStore {
     return mkdtemp(join(this.place, workFolder, 'range-'))
   }
 
-  async put(file: string, name: string): Promise<void> {
+  async put(file: MadeFile, name: string): Promise<void> {
     const path = join(this.place, name)
-    await sync(file)
-    await rename(file, path)
+    await moveFile(file.path, path)
     await sync(dirname(path))
   }
 

@@ -75,8 +75,10 @@ const writeSigned = async (
 ): Promise<void> => {
   const written = join(work, manifestName)
   await rm(written, { force: true })
-  await writeDurably(written, `${JSON.stringify({ ...body, signature: signer.sign(signedText(what, body)) }, null, 1)}\n`)
-  await store.put(written, name)
+  const text = `${JSON.stringify({ ...body, signature: signer.sign(signedText(what, body)) }, null, 1)}\n`
+  await writeDurably(written, text)
+  const bytes = Buffer.from(text)
+  await store.put({ path: written, bytes: bytes.length, sha256: sha256Hex(bytes) }, name)
 }
 
 const wasSigned = (what: What, { signature, ...body }: ArchiveManifest | RangeManifest, keys: readonly NoteVerifier[]): boolean => {
@@ -93,11 +95,12 @@ export const writeArchiveManifest = (at: Writing, body: ArchiveBody, signer: Not
  * @throws ConfigError when it is damaged, too large or from a newer release
  */
 export const readArchiveManifest = async (store: ArchiveStore): Promise<ArchiveManifest | undefined> => {
-  const text = await store.readText(manifestName, limits.archiveManifestMaxBytes)
-  if (text === undefined) return undefined
   try {
-    return manifestSchema.parse(JSON.parse(text))
-  } catch {
+    const text = await store.readText(manifestName, limits.archiveManifestMaxBytes)
+    return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text))
+  } catch (error) {
+    // The place cannot be reached.
+    if (error instanceof ConfigError) throw error
     throw new ConfigError(`${manifestName} of ${store.place} is damaged, is not the manifest of an export, or a newer release wrote it`)
   }
 }

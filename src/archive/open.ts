@@ -9,18 +9,6 @@ import type { ArchiveStore } from './store.js'
 const isBucket = (place: string): boolean => place.startsWith('s3://')
 
 /**
- * Checks the address of a bucket, and that there are keys for it; a folder is checked when it is written.
- *
- * @throws ConfigError that names what named the place
- */
-export const checkPlace = (name: string, place: string, keys: S3Keys | undefined): void => {
-  if (isBucket(place)) readS3(name, place, keys)
-}
-
-/** How an export is named in messages: without the parameters of its address. `s3://history/ledger?region=x` → `s3://history/ledger` */
-export const labelOf = (place: string): string => (isBucket(place) ? place.replace(/\?.*$/s, '') : place)
-
-/**
  * The export in a folder, or in a bucket: `s3://bucket/prefix?endpoint=https://host:port&region=name`.
  *
  * @param name what named the place, for errors: `EXPORT_URL`, `--parquet`

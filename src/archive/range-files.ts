@@ -5,7 +5,7 @@ import { limits } from '../basics/limits.js'
 import { openSandbox, writeParquet } from '../files/tables/parquet-writer.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
 import type { ArchiveRange } from './manifest.js'
-import type { ArchiveStore } from './store.js'
+import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveTables, fieldColumns, fieldsOf, fileName, rangeName, selectOf } from './tables.js'
 
 /** Where the events of a range are read, and where its files are written: below `work` until all are complete. */
@@ -57,16 +57,16 @@ export const writeRangeFiles = async (
   )
   try {
     const chain = await load(connection, reader, from, to, before)
-    const files: ArchiveRange['files'] = []
+    const made: (ArchiveRange['files'][number] & MadeFile)[] = []
     const rowBytes = Number((await connection.runAndReadAll('SELECT avg(length(text)) * 2 FROM read')).getRows()[0]?.[0] ?? 0)
     for (const { table, name, path } of targets) {
       const select = `${selectOf(table, readAsTyped)} ORDER BY position`
       const { rowCount: rows, bytes, sha256 } = await writeParquet(connection, select, { columnCount: 14, rowBytes }, path)
-      files.push({ table, name, rows, bytes, sha256 })
+      made.push({ table, name, rows, bytes, sha256, path })
     }
     await store.remove(rangeName(from, to))
-    for (const { name, path } of targets) await store.put(path, name)
-    return { from, to, chain: chain.toString('hex'), files }
+    for (const file of made) await store.put(file, file.name)
+    return { from, to, chain: chain.toString('hex'), files: made.map(({ path: _, ...file }) => file) }
   } finally {
     connection.closeSync()
   }

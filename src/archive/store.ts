@@ -1,3 +1,6 @@
+/** A file that was made, what it has, and its SHA-256 in hexadecimal. */
+export type MadeFile = { path: string; bytes: number; sha256: string }
+
 /**
  * Where an export lies: files by their names, such as `events/000000000001-000000010000.parquet`. What a place throws because it cannot be
  * reached is a ConfigError, which tells nothing of the export.
@@ -14,7 +17,7 @@ export interface ArchiveStore {
   /** An empty folder of this machine for files on their way. */
   work(): Promise<string>
   /** Gives a file of the work folder its name, in place of what had it. Resolves when a crash loses neither of them. */
-  put(file: string, name: string): Promise<void>
+  put(file: MadeFile, name: string): Promise<void>
   remove(name: string): Promise<void>
   /** Where files of the export can be read on this machine while something is done with them; undefined for one that is not there. */
   withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T>

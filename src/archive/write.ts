@@ -48,7 +48,9 @@ const keptRange = async (
   try {
     const range = await readRangeManifest(store, { ...place, log: reader.id, keys: [signer] })
     return range.files.every(({ name, bytes }) => bytesOf(name) === bytes) ? range : undefined
-  } catch {
+  } catch (error) {
+    // A place that cannot be reached may have it.
+    if (error instanceof ConfigError) throw error
     return undefined
   }
 }

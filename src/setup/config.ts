@@ -221,7 +221,7 @@ export type Config = {
   headKey: Buffer | undefined
   /** The file that heads are appended to, and how often. */
   headFile: { path: string; intervalMs: number } | undefined
-  /** The folder that Parquet files are written to, how often, and how many positions each of them has. */
+  /** The folder or bucket that Parquet files are written to, the keys of the bucket, how often, and how many positions each of them has. */
   exports: { place: string; keys: S3Keys | undefined; intervalMs: number; rangePositions: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]

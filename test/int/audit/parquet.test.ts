@@ -18,6 +18,7 @@ import { FolderStore } from '../../../src/archive/folder-store.js'
 import { writeArchive } from '../../../src/archive/write.js'
 import { findHeadSigner } from '../../../src/audit/head-key.js'
 import type { NoteSigner } from '../../../src/audit/note-key.js'
+import { limits } from '../../../src/basics/limits.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { freePort, mindledger } from '../../support/cli.js'
@@ -219,6 +220,19 @@ describe('what was changed afterwards is named', () => {
     manifest.ranges.splice(1, 1)
     writeFileSync(at('older/manifest.json'), JSON.stringify(manifest))
     await holdsNot('older', 'positions 21 to 40 are missing', 'the manifest is not signed by this key, or was changed')
+  })
+
+  test('what stands in the place of the manifest is none: a folder, a file that is too large, a text', async () => {
+    for (const [name, put] of [
+      ['folder', (path: string) => mkdirSync(path)],
+      ['large', (path: string) => writeFileSync(path, Buffer.alloc(limits.archiveManifestMaxBytes + 1, 32))],
+      ['text', (path: string) => writeFileSync(path, 'no manifest')],
+    ] as const) {
+      const path = at(`${copy(`manifest-${name}`)}/manifest.json`)
+      rmSync(path)
+      put(path)
+      expect(await check(`manifest-${name}`)).toMatchObject({ code: 2, err: expect.stringContaining('manifest') as unknown })
+    }
   })
 
   test('a directory without a manifest is no export', async () => {
