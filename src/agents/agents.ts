@@ -6,6 +6,7 @@ import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import { daysOfAgents } from '../llm/tokens/agent-days.js'
+import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
 import type { Found } from '../log/contract/log.js'
 import {
   hasAnswer,
@@ -23,7 +24,6 @@ import { AnswerRun, GivenUp } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
 import { record } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
-import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
 import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -159,8 +159,7 @@ export class Agents {
   }
 
   /** Spends of the day of an agent and of its project. */
-  spending({ stream, state }: Found<'agent'>): Spending {
-    const { tokensPerDay } = settingsOf(state)
+  spending({ stream, state }: Found<'agent'>, { tokensPerDay } = settingsOf(state)): Spending {
     const most = Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
     return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
@@ -196,7 +195,7 @@ export class Agents {
     try {
       const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
       const { scope, settings } = prepared
-      const giveBack = await this.spending(scope.agent).reserve(settings.maxOutputTokens)
+      const giveBack = await this.spending(scope.agent, settings).reserve(settings.maxOutputTokens)
       giveBack(0)
       signal.throwIfAborted()
       return prepared
@@ -211,7 +210,7 @@ export class Agents {
     const answer = uuidv7()
     frames.put({ type: 'start', answer })
     const book = new ToolBook(tools, fence)
-    const { reserve, recorded: onRecord } = this.spending(scope.agent)
+    const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
     const request = {
       maxOutputTokens: settings.maxOutputTokens,
       ...(settings.temperature !== undefined && { temperature: settings.temperature }),

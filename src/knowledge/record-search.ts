@@ -2,51 +2,43 @@ import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
 import { isProblem } from '../basics/errors.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { TokenUsage } from '../llm/contract/language-model.js'
 import type { ReserveTokens, Spending } from '../llm/tokens/token-days.js'
-import type { AskingModel, KnowledgeResult, ModelRole, SearchFor, SearchTokens } from './contract/search.js'
+import { addUsage, noUsage, tokensUsed } from '../llm/tokens/usage.js'
+import type { AskingModel, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
 
 /** A search cannot tell before what its models will use: it is refused where nothing is left. */
 const leastTokens = 1
 
-const sum = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0))
-
 /** The models of providers that one search asks, and what they used. An uploaded one runs here, and is of no provider. */
 class AskedModels {
   readonly #asked = new Map<ModelRole, SearchModel>()
+  /** What all of them used together. */
+  usage = noUsage
 
   constructor(private readonly reserve: ReserveTokens) {}
 
   readonly asking: AskingModel = async (role, { provider, model, host }, use) => {
-    let tokens: SearchTokens = { input: null, output: null }
-    const asked = () => use(({ input, output }) => (tokens = { input: sum(tokens.input, input), output: sum(tokens.output, output) }))
+    let usage = noUsage
+    const asked = () => use((more) => (usage = addUsage(usage, more)))
     if (provider === 'onnx') return asked()
     const settle = await this.reserve(leastTokens)
     const began = performance.now()
     try {
       return await asked()
     } finally {
-      settle((tokens.input ?? 0) + (tokens.output ?? 0))
+      this.usage = addUsage(this.usage, usage)
+      settle(tokensUsed(usage))
       this.#asked.set(role, {
         ...{ provider, model, host },
-        ...{ input_tokens: tokens.input, output_tokens: tokens.output, duration_ms: since(began) },
+        ...{ input_tokens: usage.input, output_tokens: usage.output, duration_ms: since(began) },
       })
     }
   }
 
   get isEmpty(): boolean {
     return this.#asked.size === 0
-  }
-
-  /** What all of them used together. */
-  get usage(): TokenUsage {
-    const all = [...this.#asked.values()]
-    return {
-      input: all.reduce<number | null>((total, { input_tokens }) => sum(total, input_tokens), null),
-      output: all.reduce<number | null>((total, { output_tokens }) => sum(total, output_tokens), null),
-    }
   }
 
   of(role: ModelRole): SearchModel | null {

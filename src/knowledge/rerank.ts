@@ -1,6 +1,7 @@
 import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
 import type { ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
+import { addUsage, noUsage } from '../llm/tokens/usage.js'
 import type { KnowledgeChunk, Reranked } from './contract/search.js'
 
 const best = 10
@@ -49,8 +50,6 @@ const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signa
   }
 }
 
-const sum = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0))
-
 /** Chunks by their relevance, the best first; equal ones keep their order. */
 export const byRelevance = (chunks: readonly KnowledgeChunk[]): KnowledgeChunk[] =>
   chunks.toSorted((one, other) => other.relevance - one.relevance)
@@ -69,12 +68,12 @@ export const score = async (
   { signal, onUsed }: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void },
 ): Promise<{ chunks: KnowledgeChunk[]; reranked: Reranked }> => {
   const judged: KnowledgeChunk[] = []
-  let usage: TokenUsage = { input: null, output: null }
+  let usage = noUsage
   for (let from = 0; from < chunks.length; from += limits.knowledgeRerankMaxChunks) {
     const some = chunks.slice(from, from + limits.knowledgeRerankMaxChunks)
     const answer = await ask(model, messagesFor(question, some), signal)
     onUsed?.(answer.usage)
-    usage = { input: sum(usage.input, answer.usage.input), output: sum(usage.output, answer.usage.output) }
+    usage = addUsage(usage, answer.usage)
     const scores = scoresIn(answer.text, some.length)
     if (!scores) throw unusable(model)
     judged.push(...some.map((chunk, i) => ({ ...chunk, relevance: (scores[i] ?? 0) / best })))

@@ -21,6 +21,7 @@ import { bytesOf } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
 import type { Spending, SpendingOfProject } from '../llm/tokens/token-days.js'
+import { addUsage, noUsage } from '../llm/tokens/usage.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
 
@@ -224,21 +225,19 @@ export class DocumentWriter {
 
   /** The vectors of texts, and the tokens that the provider told. What a failed call used counts in the day as well. */
   async #embed(model: EmbeddingModel, texts: readonly string[], spending: Spending, signal: AbortSignal) {
-    const told: number[] = []
-    const onUsed = ({ input }: TokenUsage) => {
-      if (input !== null) told.push(input)
+    let usage = noUsage
+    const onUsed = (more: TokenUsage) => {
+      usage = addUsage(usage, more)
     }
-    const used = () => (told.length === 0 ? null : told.reduce((sum, one) => sum + one))
     // An uploaded model runs here, and costs nothing.
     const estimate = model.provider === 'onnx' ? 0 : texts.reduce((sum, text) => sum + estimateTokens(text), 0)
     const settle = estimate === 0 ? () => undefined : await spending.reserve(estimate)
     try {
       const vectors = await this.parts.embedders.embed(model, texts, { signal, onUsed })
-      const tokens = used()
-      settle(tokens ?? estimate)
-      return { vectors, tokens }
+      settle(usage.input ?? estimate)
+      return { vectors, tokens: usage.input }
     } catch (error) {
-      settle(used() ?? 0)
+      settle(usage.input ?? 0)
       throw error
     }
   }

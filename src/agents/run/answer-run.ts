@@ -9,7 +9,8 @@ import { charsOf, estimateTokens, tokensOf } from '../../llm/tokens/estimates.js
 import { exchange, type Exchanged } from './exchange.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import type { ToolBook } from './tool-book.js'
-import { addUsage, noUsage, usageOf } from './usage.js'
+import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/usage.js'
+import { usageOf } from './usage.js'
 
 /** What an answer came to, with everything that was said and done on the way. */
 export type Finished = {
@@ -160,7 +161,7 @@ export class AnswerRun {
 
   /** Counts tokens that a tool has used already. A day that is over with them ends the answer when the language model is asked next. */
   async #charge(usage: TokenUsage): Promise<void> {
-    const used = (usage.input ?? 0) + (usage.output ?? 0)
+    const used = tokensUsed(usage)
     this.#usage = addUsage(this.#usage, usage)
     this.#counted += used
     const settle = await this.parts.reserve(0).catch((error: unknown) => {

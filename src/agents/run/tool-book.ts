@@ -8,7 +8,7 @@ import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { ToldFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
-import { addUsage, noUsage } from './usage.js'
+import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 
 /** One use of a tool: for the record, the steps, and who watches. */
 export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { setImmediate } from 'node:timers/promises'
 import { streamId, type StreamId } from '../../../events/common.js'
-import { parseEnvelope, readKind, type Envelope } from '../../../events/stored/envelope.js'
+import { parseEnvelope, readHeader, readKind, type Envelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
@@ -15,7 +15,8 @@ const ownersRemembered = 10_000
 /** When the event at a position was recorded. */
 const timeAt = async (log: Stored, position: number): Promise<number> => {
   const [event] = await log.readAll(position - 1, 1)
-  return event ? Date.parse(parseEnvelope(event.text).recorded_at) : Infinity
+  const header = event && readHeader(event.text)
+  return header ? Date.parse(header.recorded_at) : Infinity
 }
 
 /** The position of the last event before a time; times never fall. */

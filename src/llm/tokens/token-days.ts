@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { StreamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { TokenUsage } from '../contract/language-model.js'
+import { tokensUsed } from './usage.js'
 
 const dayMs = 86_400_000
 const remembered = 10_000
@@ -64,8 +65,8 @@ export class TokenDays {
           used.push({ day, tokens: settled })
         }
       },
-      recorded: ({ input, output }) => {
-        let said = (input ?? 0) + (output ?? 0)
+      recorded: (usage) => {
+        let said = tokensUsed(usage)
         for (const { day, tokens } of used.splice(0)) {
           day.held -= tokens
           day.untold += Math.max(0, tokens - said)

@@ -1,0 +1,15 @@
+import type { TokenUsage } from '../contract/language-model.js'
+
+/** No count is known. */
+export const noUsage: TokenUsage = { input: null, output: null }
+
+const added = (sum: number | null, more: number | null): number | null => (sum === null && more === null ? null : (sum ?? 0) + (more ?? 0))
+
+/** Both together; a count is null where neither is known. @example usages.reduce(addUsage, noUsage) */
+export const addUsage = (sum: TokenUsage, more: TokenUsage): TokenUsage => ({
+  input: added(sum.input, more.input),
+  output: added(sum.output, more.output),
+})
+
+/** The tokens of a usage; what is not known counts as none. */
+export const tokensUsed = ({ input, output }: TokenUsage): number => (input ?? 0) + (output ?? 0)
