@@ -25,7 +25,7 @@ const measure = async (target: Target, until: Promise<unknown>): Promise<number[
   const took: number[] = []
   let over = false
   void until.finally(() => (over = true))
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `over` is set when `until` ends
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- `over` is set when `until` ends
   while (!over) {
     took.push(await get(target.url, agent))
     await sleep(10)

@@ -35,7 +35,7 @@ export const beside = async (target: Target, busy: Promise<unknown>): Promise<nu
   const took: number[] = []
   let over = false
   const ended = busy.finally(() => (over = true))
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `over` is set when `busy` ends
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- `over` is set when `busy` ends
   while (!over) {
     took.push(await timed(() => ask(target, `SELECT count(*), ${took.length} FROM mindsdb.models`)))
     await sleep(5)

@@ -61,7 +61,9 @@ const readAll = async (url: string, query: string): Promise<Read> => {
 }
 
 /** A process of a bare baseline; it answers each message with the result of a run. */
-const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Promise<T>; child: ChildProcess } => {
+type Bare<T> = { run: () => Promise<T>; child: ChildProcess }
+
+const bareRunner = <T>(file: string, args: readonly string[]): Bare<T> => {
   const child = start(compiled(file), args, { stdio: ['ipc', 'inherit', 'inherit'] })
   const run = async () => {
     child.send('run')
@@ -71,16 +73,20 @@ const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Prom
   return { run, child }
 }
 
-/** Runs both sides once as a warm-up, then in turn. */
-const alternate = async <A, B>(rounds: number, ours: () => Promise<A>, bare: () => Promise<B>): Promise<[A[], B[]]> => {
+/** Runs both sides once as a warm-up, then in turn, and ends the bare one. */
+const alternate = async <A, B>(rounds: number, ours: () => Promise<A>, bare: Bare<B>): Promise<[A[], B[]]> => {
   const runs: [A[], B[]] = [[], []]
-  await ours()
-  await bare()
-  for (let round = 0; round < rounds; round++) {
-    const sides = [async () => runs[0].push(await ours()), async () => runs[1].push(await bare())]
-    for (const side of round % 2 === 0 ? sides : sides.reverse()) await side()
+  try {
+    await ours()
+    await bare.run()
+    for (let round = 0; round < rounds; round++) {
+      const sides = [async () => runs[0].push(await ours()), async () => runs[1].push(await bare.run())]
+      for (const side of round % 2 === 0 ? sides : sides.reverse()) await side()
+    }
+    return runs
+  } finally {
+    await end(bare.child)
   }
-  return runs
 }
 
 /** The blob files of a service. */
@@ -96,7 +102,7 @@ const query = 'SELECT id, amount, customer, moment, paid FROM files.big'
 const exporting = async (target: Target, rounds: number): Promise<void> => {
   const [file = ''] = blobsOf(target)
   const bare = bareRunner<Read>('bench/bare/export.js', [file])
-  const [ours, theirs] = await alternate(rounds, () => readAll(target.url, query), bare.run).finally(() => end(bare.child))
+  const [ours, theirs] = await alternate(rounds, () => readAll(target.url, query), bare)
   if (ours[0]?.hash !== theirs[0]?.hash) throw new Error('the two sides write different rows')
   const of = (runs: readonly Read[], key: 'seconds' | 'firstMs') => median(runs.map((run) => run[key]))
   console.log(`sql, ${rows} rows as JSON: ratio ${(of(theirs, 'seconds') / of(ours, 'seconds')).toFixed(2)}`)
@@ -181,7 +187,7 @@ const scoring = async (rounds: number): Promise<void> => {
       const { data } = (await send(target, 'POST', '/api/sql/query', { query: join1m })) as { data: unknown }
       return { seconds: (performance.now() - from) / 1000, answer: data }
     }
-    const [mine, theirs] = await alternate(rounds, ours, bare.run).finally(() => end(bare.child))
+    const [mine, theirs] = await alternate(rounds, ours, bare)
     if (JSON.stringify(mine[0]?.answer) !== JSON.stringify(theirs[0]?.answer)) throw new Error('the two sides score differently')
     const [a, b] = [median(mine.map(({ seconds }) => seconds)), median(theirs.map(({ seconds }) => seconds))]
     console.log(

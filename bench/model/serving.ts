@@ -45,7 +45,7 @@ const startBare = async (matrixFile: string): Promise<Training> => {
     isBoosting ||= phase === 'folds'
   })
   training.result.catch(() => undefined)
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it is set while this waits
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- it is set while this waits
   while (!isBoosting) await sleep(100)
   return training
 }

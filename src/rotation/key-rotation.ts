@@ -204,10 +204,7 @@ export class KeyRotation {
     const begun = { ...under, position: null }
     this.#last = begun
     this.#isRunning = true
-    const turned = this.#run(under, origin, lease).finally(() => {
-      this.#isRunning = false
-      return lease?.release()
-    })
+    const turned = this.#run(under, origin, lease)
     this.#turned = turned
     this.#ended = turned.then(async (done) => {
       if (!done) return
@@ -221,7 +218,16 @@ export class KeyRotation {
   }
 
   /** Returns undefined when a stop interrupted it, or another node goes on with it. */
-  async #run({ from, to }: Rotation, origin: Origin, lease: Lease | undefined): Promise<RotationStatus | undefined> {
+  async #run(under: Rotation, origin: Origin, lease: Lease | undefined): Promise<RotationStatus | undefined> {
+    try {
+      return await this.#turn(under, origin, lease)
+    } finally {
+      this.#isRunning = false
+      await lease?.release()
+    }
+  }
+
+  async #turn({ from, to }: Rotation, origin: Origin, lease: Lease | undefined): Promise<RotationStatus | undefined> {
     const { log, ledger, tellReaders } = this.options
     const isStopping = () => this.#isStopping
     await tellReaders()

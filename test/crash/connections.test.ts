@@ -91,7 +91,7 @@ const kinds: readonly (readonly [name: string, run: () => Promise<unknown>])[] =
       const settled = reading.catch(() => undefined).finally(() => (isRead = true))
       await sleep(below(200))
       // It may not have begun yet.
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set above
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- set above
       while (!isRead) {
         await postgres.run(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%generate_series(1, 3000000)%' AND pid <> pg_backend_pid()",
@@ -182,7 +182,7 @@ test(
     let isOver = false
     const steady = (async () => {
       let answered = 0
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set below
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- set below
       while (!isOver) {
         expect((await readAll(steadyDb, connections, good, 'SELECT count(*) AS n FROM generate_series(1, 1000)')).rows).toEqual([['1000']])
         answered += 1

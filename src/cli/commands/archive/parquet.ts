@@ -50,15 +50,17 @@ export const verifyParquet = async (
   const heads = read.filter((one) => !unproven.some((other) => other.one === one)).map(({ head }) => head)
   const onProgress = (at: number): void => out.progress(`${at} events`)
   const store = openArchive('--parquet', place, keys)
-  const { size, root, faults, provenTo } = await checkArchive({ store, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs }).finally(
-    () => store.close(),
-  )
-  for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
-  for (const fault of faults) out.line(fault)
-  const ok = faults.length === 0 && unproven.length === 0
-  out.line(ok ? `The export holds: ${size} events, root ${root}` : 'THE EXPORT DOES NOT HOLD')
-  if (ok && provenTo > 0) out.line(`Proven: positions 1 to ${provenTo}, by the head that was kept.`)
-  if (ok && provenTo < size)
-    out.line(`Unproven: positions ${provenTo + 1} to ${size}. Compare with a head kept elsewhere (--head <file>) and its key (--vkey).`)
-  return ok ? 0 : 1
+  try {
+    const { size, root, faults, provenTo } = await checkArchive({ store, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs })
+    for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
+    for (const fault of faults) out.line(fault)
+    const ok = faults.length === 0 && unproven.length === 0
+    out.line(ok ? `The export holds: ${size} events, root ${root}` : 'THE EXPORT DOES NOT HOLD')
+    if (ok && provenTo > 0) out.line(`Proven: positions 1 to ${provenTo}, by the head that was kept.`)
+    if (ok && provenTo < size)
+      out.line(`Unproven: positions ${provenTo + 1} to ${size}. Compare with a head kept elsewhere (--head <file>) and its key (--vkey).`)
+    return ok ? 0 : 1
+  } finally {
+    await store.close()
+  }
 }
