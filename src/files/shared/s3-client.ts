@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
-import { Agent, request, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { limits } from '../../basics/limits.js'
 import { bucketUrl, objectUrl, type S3Address } from './s3-address.js'
 
@@ -44,11 +44,7 @@ const elementIn = (text: string, name: string): string | undefined => {
 export class S3Client {
   /** `s3://bucket/prefix` */
   readonly place: string
-  readonly #agent = new Agent({
-    connect: { timeout: limits.blobPatienceMs },
-    headersTimeout: limits.blobAnswerTimeoutMs,
-    bodyTimeout: limits.blobAnswerTimeoutMs,
-  })
+  #agent: Agent | undefined
 
   constructor(private readonly address: S3Address) {
     this.place = `s3://${address.bucket}/${address.prefix}`
@@ -101,8 +97,8 @@ export class S3Client {
     }
   }
 
-  close(): Promise<void> {
-    return this.#agent.close()
+  async close(): Promise<void> {
+    await this.#agent?.close()
   }
 
   async #ask(ask: Ask): Promise<Dispatcher.ResponseData> {
@@ -133,6 +129,12 @@ export class S3Client {
     }).sign()
     const headers = { ...Object.fromEntries(signed.headers), ...(content && { 'content-length': String(content.bytes) }) }
     const withinMs = limits.blobAnswerTimeoutMs + Math.ceil(((content?.bytes ?? 0) / limits.blobLeastBytesPerSecond) * 1_000)
+    const { Agent, request } = await import('../../egress/client.js')
+    this.#agent ??= new Agent({
+      connect: { timeout: limits.blobPatienceMs },
+      headersTimeout: limits.blobAnswerTimeoutMs,
+      bodyTimeout: limits.blobAnswerTimeoutMs,
+    })
     return request(signed.url, {
       method,
       headers,
