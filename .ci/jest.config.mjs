@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { isLong } from '../dist/test/support/counts.js'
+
+const minute = 60_000
 
 export default {
   rootDir: fileURLToPath(new URL('../dist', import.meta.url)),
@@ -12,5 +15,6 @@ export default {
   // A worker keeps what its files leave behind, and a large heap is slow: a new one takes its place.
   workerIdleMemoryLimit: '600MB',
   testSequencer: fileURLToPath(new URL('jest-sequencer.mjs', import.meta.url)),
-  testTimeout: 240_000,
+  // It ends a test that hangs, and measures none: beside other work, the same test takes many times as long.
+  testTimeout: isLong ? 24 * 60 * minute : 30 * minute,
 }

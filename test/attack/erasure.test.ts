@@ -167,7 +167,7 @@ describe('planted bytes', () => {
     // What is not secret is there to be found, so that finding nothing afterwards says something.
     expect(await found(directory, rows)).not.toEqual([])
     expect(await found(directory, inFiles)).not.toEqual([])
-  }, 600_000)
+  })
 
   test('after the erasure no file has rows, secrets or keys, while the service runs and after it', async () => {
     const keys = wrappedKeys(directory)
@@ -183,7 +183,7 @@ describe('planted bytes', () => {
     const url = await begin(directory)
     await sql(url, 'SELECT count(*) FROM log.events')
     expect(await found(directory, all)).toEqual([])
-  }, 600_000)
+  })
 })
 
 test('an erasure that is killed at any moment is whole after the next start, or can be sent again', async () => {
@@ -210,4 +210,4 @@ test('an erasure that is killed at any moment is whole after the next start, or 
     expect((await sql(url, 'SELECT count(*) FROM log.predictions WHERE readable')).data).toEqual([[0]])
     expect(await found(directory, [...secrets, ...rows, ...inFiles, ...keys])).toEqual([])
   }
-}, 600_000)
+})

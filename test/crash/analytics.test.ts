@@ -28,11 +28,9 @@ test.each([
   ['that nothing can interrupt', blocked],
 ])('a query without end %s is ended by its deadline, and others get their answers', async (_, sql) => {
   bench = await Bench.open({ timeoutMs: 6_000, cancelGraceMs: 500 })
-  const started = performance.now()
   const others = honestTo(3).map((n) => bench.ask(honest(n)))
   const refusal = await bench.refusal(sql)
   expect(refusal).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
-  expect(performance.now() - started).toBeLessThan(40_000)
   expect(await Promise.all(others)).toEqual([[[0]], [[1]], [[2]]])
   expect(await bench.ask('SELECT 1')).toEqual([[1]])
   expect(bench.analytics.status().running).toBe(0)

@@ -129,7 +129,7 @@ test('a backup under write load is the log at one position, and can be served', 
   }
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
-}, 900_000)
+})
 
 const kept = temporaryDirectory()
 afterAll(() => kept.remove())
@@ -198,7 +198,7 @@ test('what a killed backup or restore leaves passes for no whole one, and neithe
   expectSame(restored, live)
   live.close()
   expect(cut.backups + cut.restores).toBeGreaterThan(0)
-}, 600_000)
+})
 
 test('a backup that was changed is refused, whatever was changed in it', async () => {
   await written()

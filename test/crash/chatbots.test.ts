@@ -10,7 +10,6 @@ import { send, spawnService, sql, temporaryDirectory } from '../support/service.
 
 const kills = countOf('CHATBOT_KILLS')
 const clients = 16
-const timeoutMs = 120_000 + kills * 20_000
 const secret = 'a secret that nobody guesses'
 
 const directory = temporaryDirectory()
@@ -118,87 +117,83 @@ const settledMessages = async (): Promise<Message[]> => {
 
 const count = <T>(items: readonly T[], holds: (item: T) => boolean): number => items.filter(holds).length
 
-test(
-  'each message is answered once or marked as failed, none is lost, and each answer sent has its event, whenever the service is killed',
-  async () => {
-    const slowMs = () => Math.random() * 200
-    const [chat, program, model] = [await startChatService(slowMs), await startChatService(slowMs), await startModel()]
-    let running = await spawnService(directory.path)
-    place.url = running.url
-    await sql(place.url, 'CREATE TABLE files.facts (SELECT range AS n FROM range(42))')
-    await send(place.url, 'POST', '/api/projects/mindsdb/agents', {
-      agent: { name: 'helper', model: model.model, data: { tables: ['files.facts'] } },
-    })
-    await chatbot('direct', 'webhook', { secret })
-    await chatbot('slack', 'slack', { token: 'xoxb-1', signing_secret: secret, api_url: chat.url })
-    await chatbot('telegram', 'telegram', { token: '1:a', secret_token: secret, api_url: chat.url })
-    await chatbot('program', 'webhook', { secret, reply_url: program.url })
+test('each message is answered once or marked as failed, none is lost, and each answer sent has its event, whenever the service is killed', async () => {
+  const slowMs = () => Math.random() * 200
+  const [chat, program, model] = [await startChatService(slowMs), await startChatService(slowMs), await startModel()]
+  let running = await spawnService(directory.path)
+  place.url = running.url
+  await sql(place.url, 'CREATE TABLE files.facts (SELECT range AS n FROM range(42))')
+  await send(place.url, 'POST', '/api/projects/mindsdb/agents', {
+    agent: { name: 'helper', model: model.model, data: { tables: ['files.facts'] } },
+  })
+  await chatbot('direct', 'webhook', { secret })
+  await chatbot('slack', 'slack', { token: 'xoxb-1', signing_secret: secret, api_url: chat.url })
+  await chatbot('telegram', 'telegram', { token: '1:a', secret_token: secret, api_url: chat.url })
+  await chatbot('program', 'webhook', { secret, reply_url: program.url })
 
-    const sent: string[] = []
-    let isOver = false
-    const talking = Array.from({ length: clients }, async (_, client) => {
-      for (let n = 1; !isOver; n++) {
-        const text = `text-${client}-${n}`
-        await ways[client % ways.length]?.(client, text)
-        sent.push(text)
-      }
-    })
-    for (let kill = 0; kill < kills; kill++) {
-      // Each start gets far enough to answer some, and is killed amid others.
-      const before = chat.calls.length + program.calls.length
-      for (let waited = 0; waited < 15_000 && chat.calls.length + program.calls.length < before + 12; waited += 50) await sleep(50)
-      await sleep(Math.random() * 1_000)
-      running.child.kill('SIGKILL')
-      await running.ended
-      running = await spawnService(directory.path)
-      place.url = running.url
+  const sent: string[] = []
+  let isOver = false
+  const talking = Array.from({ length: clients }, async (_, client) => {
+    for (let n = 1; !isOver; n++) {
+      const text = `text-${client}-${n}`
+      await ways[client % ways.length]?.(client, text)
+      sent.push(text)
     }
-    await sleep(300)
-    isOver = true
-    await Promise.all(talking)
-
-    const messages = await settledMessages()
-    expect(messages.map(({ text }) => text).sort()).toEqual([...sent].sort())
-    for (const { text, status, reason, channel, answer, notice, outcome, queries } of messages) {
-      if (isHopeless(text)) expect({ text, status, reason }).toEqual({ text, status: 'failed', reason: 'agent' })
-      else if (status === 'answered')
-        expect({ text, answer, outcome, notice, isQueried: queries > 0 }).toEqual({
-          ...{ text, answer: answerTo(text), outcome: 'answered', notice: null, isQueried: true },
-        })
-      else expect([text, channel, reason]).toEqual([text, expect.stringMatching(/slack|telegram/), 'unknown'])
-    }
-
-    // Slack and Telegram: no answer twice, none without its event, and no more notices than failures.
-    const inChats = messages.filter(({ channel }) => channel === 'slack' || channel === 'telegram')
-    const posted = chat.calls.map(({ body }) => String(body['text']))
-    const answers = posted.filter((text) => !isNotice(text))
-    expect(new Set(answers).size).toBe(answers.length)
-    const known = new Set(inChats.map(({ text }) => answerTo(text)))
-    expect(answers.filter((text) => !known.has(text))).toEqual([])
-    for (const { text, status } of inChats) if (status === 'answered') expect(answers).toContain(answerTo(text))
-    const notices = posted.length - answers.length
-    expect(notices).toBeGreaterThanOrEqual(count(inChats, ({ notice }) => notice !== null))
-    expect(notices).toBeLessThanOrEqual(count(inChats, ({ reason }) => reason === 'agent'))
-
-    // A program gets each answer and each notice at least once, every time with the same id.
-    const ofProgram = messages.filter(({ text, channel }) => channel === 'webhook' && Number(text.split('-')[1]) % ways.length === 4)
-    const bodies = new Map(program.calls.map(({ headers, raw }) => [String(headers['webhook-id']), raw]))
-    for (const { headers, raw } of program.calls) expect(bodies.get(String(headers['webhook-id']))).toBe(raw)
-    const texts = [...bodies.values()].map((raw) => (JSON.parse(raw) as { text: string }).text)
-    const expected = ofProgram.map(({ text }) => (isHopeless(text) ? 'Sorry' : answerTo(text)))
-    expect(texts.map((text) => (isNotice(text) ? 'Sorry' : text)).sort()).toEqual(expected.sort())
-
-    running.child.kill('SIGTERM')
+  })
+  for (let kill = 0; kill < kills; kill++) {
+    // Each start gets far enough to answer some, and is killed amid others.
+    const before = chat.calls.length + program.calls.length
+    for (let waited = 0; waited < 15_000 && chat.calls.length + program.calls.length < before + 12; waited += 50) await sleep(50)
+    await sleep(Math.random() * 1_000)
+    running.child.kill('SIGKILL')
     await running.ended
-    for (const part of [chat, program, model]) await part.stop()
-    expect((await verifyLog({ logFile: dataPaths(directory.path).log })).findings).toEqual([])
-    if (process.env['CHATBOT_KILLS'] !== undefined)
-      process.stderr.write(
-        `${kills} kills, ${messages.length} messages of ${clients} clients: ${count(messages, ({ status }) => status === 'answered')} answered, ` +
-          `${count(messages, ({ reason }) => reason === 'agent')} failed by the agent, ${count(messages, ({ reason }) => reason === 'unknown')} unknown, ` +
-          `${sent.length - messages.length} lost, ${answers.length - new Set(answers).size} doubled in chats; ${notices} notices; ` +
-          `${program.calls.length - bodies.size} of ${bodies.size} deliveries to a program repeated with their id\n`,
-      )
-  },
-  timeoutMs,
-)
+    running = await spawnService(directory.path)
+    place.url = running.url
+  }
+  await sleep(300)
+  isOver = true
+  await Promise.all(talking)
+
+  const messages = await settledMessages()
+  expect(messages.map(({ text }) => text).sort()).toEqual([...sent].sort())
+  for (const { text, status, reason, channel, answer, notice, outcome, queries } of messages) {
+    if (isHopeless(text)) expect({ text, status, reason }).toEqual({ text, status: 'failed', reason: 'agent' })
+    else if (status === 'answered')
+      expect({ text, answer, outcome, notice, isQueried: queries > 0 }).toEqual({
+        ...{ text, answer: answerTo(text), outcome: 'answered', notice: null, isQueried: true },
+      })
+    else expect([text, channel, reason]).toEqual([text, expect.stringMatching(/slack|telegram/), 'unknown'])
+  }
+
+  // Slack and Telegram: no answer twice, none without its event, and no more notices than failures.
+  const inChats = messages.filter(({ channel }) => channel === 'slack' || channel === 'telegram')
+  const posted = chat.calls.map(({ body }) => String(body['text']))
+  const answers = posted.filter((text) => !isNotice(text))
+  expect(new Set(answers).size).toBe(answers.length)
+  const known = new Set(inChats.map(({ text }) => answerTo(text)))
+  expect(answers.filter((text) => !known.has(text))).toEqual([])
+  for (const { text, status } of inChats) if (status === 'answered') expect(answers).toContain(answerTo(text))
+  const notices = posted.length - answers.length
+  expect(notices).toBeGreaterThanOrEqual(count(inChats, ({ notice }) => notice !== null))
+  expect(notices).toBeLessThanOrEqual(count(inChats, ({ reason }) => reason === 'agent'))
+
+  // A program gets each answer and each notice at least once, every time with the same id.
+  const ofProgram = messages.filter(({ text, channel }) => channel === 'webhook' && Number(text.split('-')[1]) % ways.length === 4)
+  const bodies = new Map(program.calls.map(({ headers, raw }) => [String(headers['webhook-id']), raw]))
+  for (const { headers, raw } of program.calls) expect(bodies.get(String(headers['webhook-id']))).toBe(raw)
+  const texts = [...bodies.values()].map((raw) => (JSON.parse(raw) as { text: string }).text)
+  const expected = ofProgram.map(({ text }) => (isHopeless(text) ? 'Sorry' : answerTo(text)))
+  expect(texts.map((text) => (isNotice(text) ? 'Sorry' : text)).sort()).toEqual(expected.sort())
+
+  running.child.kill('SIGTERM')
+  await running.ended
+  for (const part of [chat, program, model]) await part.stop()
+  expect((await verifyLog({ logFile: dataPaths(directory.path).log })).findings).toEqual([])
+  if (process.env['CHATBOT_KILLS'] !== undefined)
+    process.stderr.write(
+      `${kills} kills, ${messages.length} messages of ${clients} clients: ${count(messages, ({ status }) => status === 'answered')} answered, ` +
+        `${count(messages, ({ reason }) => reason === 'agent')} failed by the agent, ${count(messages, ({ reason }) => reason === 'unknown')} unknown, ` +
+        `${sent.length - messages.length} lost, ${answers.length - new Set(answers).size} doubled in chats; ${notices} notices; ` +
+        `${program.calls.length - bodies.size} of ${bodies.size} deliveries to a program repeated with their id\n`,
+    )
+})

@@ -13,7 +13,7 @@ import { CommandMaker, type SentCommand } from './command-maker.js'
 const count = countOf('COMMANDS')
 const seed = countOf('SEED')
 const clients = 8
-const giveUpMs = 120_000
+const giveUpMs = 600_000
 
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())
@@ -100,73 +100,69 @@ const send = async (url: string, { method, path, body, upload, key }: SentComman
  */
 const isPassing = ({ status, text }: Answer): boolean => status >= 500 || text.startsWith('{"type":"error"')
 
-test(
-  'a command that is sent up to five times with kills between has one effect and one answer',
-  async () => {
-    const server = new KilledServer()
-    await server.start((url) => trainRent(url))
-    const sent: { command: SentCommand; answers: Answer[] }[] = []
+test('a command that is sent up to five times with kills between has one effect and one answer', async () => {
+  const server = new KilledServer()
+  await server.start((url) => trainRent(url))
+  const sent: { command: SentCommand; answers: Answer[] }[] = []
 
-    /** Sends until there is an answer, whatever is killed meanwhile. */
-    const answerTo = async (command: SentCommand): Promise<Answer> => {
-      for (const until = Date.now() + giveUpMs; Date.now() < until;) {
-        const { url } = server
-        const answer = url === undefined ? undefined : await send(url, command).catch(() => undefined)
-        if (answer && !isPassing(answer)) {
-          server.answered()
-          return answer
-        }
-        await sleep(10)
+  /** Sends until there is an answer, whatever is killed meanwhile. */
+  const answerTo = async (command: SentCommand): Promise<Answer> => {
+    for (const until = Date.now() + giveUpMs; Date.now() < until;) {
+      const { url } = server
+      const answer = url === undefined ? undefined : await send(url, command).catch(() => undefined)
+      if (answer && !isPassing(answer)) {
+        server.answered()
+        return answer
       }
-      throw new Error(`no answer to ${JSON.stringify(command)}`)
+      await sleep(10)
     }
+    throw new Error(`no answer to ${JSON.stringify(command)}`)
+  }
 
-    const client = async (n: number): Promise<void> => {
-      const random = new Random(seed, n + 1)
-      const maker = new CommandMaker(`c${n}`, random)
-      for (let i = n; i < count; i += clients) {
-        const command = maker.next(`${n}-${i}`)
-        const times = 1 + random.below(5)
-        const first = await Promise.all(Array.from({ length: Math.ceil(times / 2) }, () => answerTo(command)))
-        const record = { command, answers: first }
-        sent.push(record)
-        for (let again = first.length; again < times; again++) record.answers.push(await answerTo(command))
-      }
+  const client = async (n: number): Promise<void> => {
+    const random = new Random(seed, n + 1)
+    const maker = new CommandMaker(`c${n}`, random)
+    for (let i = n; i < count; i += clients) {
+      const command = maker.next(`${n}-${i}`)
+      const times = 1 + random.below(5)
+      const first = await Promise.all(Array.from({ length: Math.ceil(times / 2) }, () => answerTo(command)))
+      const record = { command, answers: first }
+      sent.push(record)
+      for (let again = first.length; again < times; again++) record.answers.push(await answerTo(command))
     }
-    await Promise.all(Array.from({ length: clients }, (_, n) => client(n)))
-    // Long after: the world is another, and the answers are the same.
-    for (const { command, answers } of sent) if (answers.length < 5 && answers.length % 2 === 0) answers.push(await answerTo(command))
-    await server.stop()
-    expect(server.kills).toBeGreaterThan(0)
+  }
+  await Promise.all(Array.from({ length: clients }, (_, n) => client(n)))
+  // Long after: the world is another, and the answers are the same.
+  for (const { command, answers } of sent) if (answers.length < 5 && answers.length % 2 === 0) answers.push(await answerTo(command))
+  await server.stop()
+  expect(server.kills).toBeGreaterThan(0)
 
-    const reader = openLogReader(directory.path)
-    const effects = new Map<string, { type: string; request: string | null }[]>()
-    for (let after = 0, page = reader.read(after, 1_000); page.length > 0; page = reader.read(after, 1_000))
-      for (const { position, text } of page) {
-        after = position
-        const { type, request, correlation } = parseEnvelope(text)
-        if (correlation !== null) effects.set(correlation, [...(effects.get(correlation) ?? []), { type, request }])
-      }
-    reader.close()
-    for (const { command, answers } of sent) {
-      const events = effects.get(command.key) ?? []
-      expect({ command, answers: [...new Set(answers.map((answer) => JSON.stringify(answer)))] }).toEqual({
-        command,
-        answers: [JSON.stringify(answers[0])],
-      })
-      expect({ command, ok: (answers[0]?.status ?? 500) < 300, text: answers[0]?.text, types: events.map(({ type }) => type) }).toEqual({
-        command,
-        ok: true,
-        text: expect.not.stringContaining('"type":"error"'),
-        types: command.events,
-      })
-      expect(new Set(events.map(({ request }) => request)).size).toBeLessThanOrEqual(1)
+  const reader = openLogReader(directory.path)
+  const effects = new Map<string, { type: string; request: string | null }[]>()
+  for (let after = 0, page = reader.read(after, 1_000); page.length > 0; page = reader.read(after, 1_000))
+    for (const { position, text } of page) {
+      after = position
+      const { type, request, correlation } = parseEnvelope(text)
+      if (correlation !== null) effects.set(correlation, [...(effects.get(correlation) ?? []), { type, request }])
     }
-    expect(sent).toHaveLength(count)
-    expect((await verifyLog({ logFile: dataPaths(directory.path).log })).findings).toEqual([])
-    process.stderr.write(
-      `${count} commands, ${sent.reduce((sum, { answers }) => sum + answers.length, 0)} answers, ${server.kills} kills, ${effects.size} effects\n`,
-    )
-  },
-  120_000 + count * 600,
-)
+  reader.close()
+  for (const { command, answers } of sent) {
+    const events = effects.get(command.key) ?? []
+    expect({ command, answers: [...new Set(answers.map((answer) => JSON.stringify(answer)))] }).toEqual({
+      command,
+      answers: [JSON.stringify(answers[0])],
+    })
+    expect({ command, ok: (answers[0]?.status ?? 500) < 300, text: answers[0]?.text, types: events.map(({ type }) => type) }).toEqual({
+      command,
+      ok: true,
+      text: expect.not.stringContaining('"type":"error"'),
+      types: command.events,
+    })
+    expect(new Set(events.map(({ request }) => request)).size).toBeLessThanOrEqual(1)
+  }
+  expect(sent).toHaveLength(count)
+  expect((await verifyLog({ logFile: dataPaths(directory.path).log })).findings).toEqual([])
+  process.stderr.write(
+    `${count} commands, ${sent.reduce((sum, { answers }) => sum + answers.length, 0)} answers, ${server.kills} kills, ${effects.size} effects\n`,
+  )
+})

@@ -3,20 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())
 
 const runs = async (url: string) => (await sql(url, 'SELECT job, outcome, error FROM log.job_runs ORDER BY position')).data
 const slow = 'SELECT count(*) FROM range(2000000000000) AS r(i) WHERE i % 7 = 3'
-
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  for (let waited = 0; waited < 30_000; waited += 50) {
-    if (await holds()) return
-    await sleep(50)
-  }
-  throw new Error('it did not happen')
-}
 
 test('a run that SIGKILL cut off is recorded as interrupted, and one that was due meanwhile happens exactly once', async () => {
   const first = await spawnService(directory.path)

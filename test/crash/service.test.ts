@@ -77,4 +77,4 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
   reader.close()
   expect(await differences(replayed, paths.analytics)).toEqual({})
   replayed.closeSync()
-}, 600_000)
+})

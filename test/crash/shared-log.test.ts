@@ -123,84 +123,80 @@ const contents = (file: string): Record<string, Row[]> => {
   return read
 }
 
-test(
-  'whatever is killed, stopped or cut off, nothing acknowledged by any node is lost or doubled, and all have the same',
-  async () => {
-    const url = await server().newUrl()
-    for (let n = 0; n < 3; n++) nodes.push(new NodeProcess(url, join(directory, `node-${n}.sqlite`)))
-    await Promise.all(nodes.map((node) => node.start()))
-    const random = seeded(countOf('SEED'))
-    const acknowledged = new Map<string, number>()
+test('whatever is killed, stopped or cut off, nothing acknowledged by any node is lost or doubled, and all have the same', async () => {
+  const url = await server().newUrl()
+  for (let n = 0; n < 3; n++) nodes.push(new NodeProcess(url, join(directory, `node-${n}.sqlite`)))
+  await Promise.all(nodes.map((node) => node.start()))
+  const random = seeded(countOf('SEED'))
+  const acknowledged = new Map<string, number>()
 
-    /** Sends each command until it is acknowledged, each time to another node. */
-    const write = async (skill: string): Promise<void> => {
-      for (let n = 0; !isOver; n++)
-        for (let attempt = Math.floor(Math.random() * 3); ; attempt++) {
-          const answer = await nodes[attempt % 3]!.ask(`${skill}-${n} ${skill} ${n}`)
-          if (answer !== undefined && /^\d+$/.test(answer)) {
-            acknowledged.set(`${skill} ${n}`, Number(answer))
-            break
-          }
-          if (answer !== undefined && !['storage_failed', 'busy', 'outcome_unknown'].includes(answer))
-            throw new Error(`${skill} ${n}: ${answer}`)
-          await sleep(50)
+  /** Sends each command until it is acknowledged, each time to another node. */
+  const write = async (skill: string): Promise<void> => {
+    for (let n = 0; !isOver; n++)
+      for (let attempt = Math.floor(Math.random() * 3); ; attempt++) {
+        const answer = await nodes[attempt % 3]!.ask(`${skill}-${n} ${skill} ${n}`)
+        if (answer !== undefined && /^\d+$/.test(answer)) {
+          acknowledged.set(`${skill} ${n}`, Number(answer))
+          break
         }
-    }
-    const writers = Array.from({ length: 3 * writersOfANode }, (_, i) => write(`w${i}`))
-    const failed = Promise.all(writers).then(() => new Promise<never>(() => undefined))
+        if (answer !== undefined && !['storage_failed', 'busy', 'outcome_unknown'].includes(answer))
+          throw new Error(`${skill} ${n}: ${answer}`)
+        await sleep(50)
+      }
+  }
+  const writers = Array.from({ length: 3 * writersOfANode }, (_, i) => write(`w${i}`))
+  const failed = Promise.all(writers).then(() => new Promise<never>(() => undefined))
 
-    const { postgres } = server()
-    const blow = async (): Promise<void> => {
-      const kind = Math.floor(random() * 10)
-      const node = nodes[Math.floor(random() * 3)]!
-      if (kind < 4) await node.restart()
-      else if (kind < 7)
-        await postgres.run(
-          `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT 2) AS chosen`,
-        )
-      else if (kind < 9) {
-        node.signal('SIGSTOP')
-        await sleep(5_000)
-        node.signal('SIGCONT')
-      } else await postgres.crash()
-    }
-    for (let n = 0; n < blows; n++) {
-      await Promise.race([sleep(300 + random() * 500), failed])
-      await Promise.race([blow(), failed])
-    }
-    await sleep(500)
-    isOver = true
-    await Promise.all(writers)
+  const { postgres } = server()
+  const blow = async (): Promise<void> => {
+    const kind = Math.floor(random() * 10)
+    const node = nodes[Math.floor(random() * 3)]!
+    if (kind < 4) await node.restart()
+    else if (kind < 7)
+      await postgres.run(
+        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT 2) AS chosen`,
+      )
+    else if (kind < 9) {
+      node.signal('SIGSTOP')
+      await sleep(5_000)
+      node.signal('SIGCONT')
+    } else await postgres.crash()
+  }
+  for (let n = 0; n < blows; n++) {
+    await Promise.race([sleep(300 + random() * 500), failed])
+    await Promise.race([blow(), failed])
+  }
+  await sleep(500)
+  isOver = true
+  await Promise.all(writers)
 
-    const heads = await Promise.all(
-      nodes.map(async (node) => {
-        for (;;) {
-          const head = await node.ask('head')
-          if (head !== undefined && head.length > 100) return head
-          await sleep(100)
-        }
-      }),
-    )
-    expect(new Set(heads).size).toBe(1)
-    await Promise.all(nodes.map((node) => node.end()))
+  const heads = await Promise.all(
+    nodes.map(async (node) => {
+      for (;;) {
+        const head = await node.ask('head')
+        if (head !== undefined && head.length > 100) return head
+        await sleep(100)
+      }
+    }),
+  )
+  expect(new Set(heads).size).toBe(1)
+  await Promise.all(nodes.map((node) => node.end()))
 
-    const [first, ...others] = nodes.map(({ file }) => contents(file))
-    for (const other of others) expect(other).toEqual(first)
-    const written = new Map<string, number>()
-    const names = new Map<string, string>()
-    for (const { position, text } of first?.['events'] as { position: number; text: string }[]) {
-      const { type, stream, data } = parseEnvelope(text)
-      if (type !== 'SkillCreated' && type !== 'SkillUpdated') continue
-      const { name, params } = data as { name?: string; params: { n: number } }
-      if (name !== undefined) names.set(stream, name)
-      const what = `${names.get(stream) ?? ''} ${params.n}`
-      expect(written.has(what)).toBe(false)
-      written.set(what, position)
-    }
-    expect(acknowledged.size).toBeGreaterThan(3 * writersOfANode)
-    for (const [what, position] of acknowledged) if (written.get(what) !== position) throw new Error(`lost or moved: ${what} ${position}`)
-    for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
-    console.info(`${acknowledged.size} acknowledged beside ${blows} blows`)
-  },
-  120_000 + blows * 15_000,
-)
+  const [first, ...others] = nodes.map(({ file }) => contents(file))
+  for (const other of others) expect(other).toEqual(first)
+  const written = new Map<string, number>()
+  const names = new Map<string, string>()
+  for (const { position, text } of first?.['events'] as { position: number; text: string }[]) {
+    const { type, stream, data } = parseEnvelope(text)
+    if (type !== 'SkillCreated' && type !== 'SkillUpdated') continue
+    const { name, params } = data as { name?: string; params: { n: number } }
+    if (name !== undefined) names.set(stream, name)
+    const what = `${names.get(stream) ?? ''} ${params.n}`
+    expect(written.has(what)).toBe(false)
+    written.set(what, position)
+  }
+  expect(acknowledged.size).toBeGreaterThan(3 * writersOfANode)
+  for (const [what, position] of acknowledged) if (written.get(what) !== position) throw new Error(`lost or moved: ${what} ${position}`)
+  for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
+  console.info(`${acknowledged.size} acknowledged beside ${blows} blows`)
+})

@@ -56,4 +56,4 @@ test('under a mixed load every look shows every recorded row, and in the end the
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   expect(await mindledger(['diff'], { DATA_DIR: directory.path })).toMatchObject({ code: 0 })
-}, 3_600_000)
+})

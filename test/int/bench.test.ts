@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { until } from '../support/until.js'
 
 const harness = new URL('../../bench/harness.js', import.meta.url).href
 
@@ -26,11 +27,6 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-const isGone = async (pid: number): Promise<boolean> => {
-  for (let waited = 0; isAlive(pid) && waited < 5_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
-  return !isAlive(pid)
-}
-
 const wait = 'setInterval(() => undefined, 1_000)'
 
 test.each([
@@ -44,6 +40,6 @@ test.each([
   else if (how) child.kill(how)
   const [code] = await ended
   expect(code).toBeGreaterThan(0)
-  expect(await isGone(pid)).toBe(true)
+  await until(() => !isAlive(pid))
   expect(existsSync(directory)).toBe(false)
 })

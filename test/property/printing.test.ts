@@ -242,27 +242,23 @@ const passes = (tree: Parameters<typeof guard>[0]): boolean => {
   }
 }
 
-test(
-  `of ${count} random trees with hostile names each that the guard lets through is printed as a text that says the same`,
-  async () => {
-    let printed = 0
-    for (let i = 0; i < count; i++) {
-      const sql = new HostileQueries(seeded(seed * 1_000_003 + i)).query(1 + (i % 3))
-      const tree = await treeIn(sql)
-      if (!tree) continue
-      const said = sayingOf(tree)
-      if (!passes(tree)) continue
-      const text = await printSelect(connection, tree).catch((error: unknown) => {
-        throw new Error(`${sql} is not printed`, { cause: error })
-      })
-      printed++
-      const read = await parseSelect(connection, text)
-      if (sayingOf(read) !== said) expect({ sql, tree: sayingOf(read) }).toEqual({ sql, tree: said })
-    }
-    expect(printed / count).toBeGreaterThan(0.5)
-  },
-  count * 200,
-)
+test(`of ${count} random trees with hostile names each that the guard lets through is printed as a text that says the same`, async () => {
+  let printed = 0
+  for (let i = 0; i < count; i++) {
+    const sql = new HostileQueries(seeded(seed * 1_000_003 + i)).query(1 + (i % 3))
+    const tree = await treeIn(sql)
+    if (!tree) continue
+    const said = sayingOf(tree)
+    if (!passes(tree)) continue
+    const text = await printSelect(connection, tree).catch((error: unknown) => {
+      throw new Error(`${sql} is not printed`, { cause: error })
+    })
+    printed++
+    const read = await parseSelect(connection, text)
+    if (sayingOf(read) !== said) expect({ sql, tree: sayingOf(read) }).toEqual({ sql, tree: said })
+  }
+  expect(printed / count).toBeGreaterThan(0.5)
+})
 
 test.each([
   ['x y', '"x y".*'],

@@ -29,49 +29,41 @@ const outcomeOf = async (run: Promise<Answer>): Promise<Outcome> => {
 const comparable = (outcome: Outcome, ordered: boolean) =>
   'answer' in outcome ? { ...outcome.answer, rows: ordered ? outcome.answer.rows : [...outcome.answer.rows].sort() } : { refused: true }
 
-test(
-  `of ${count} random SELECTs each is answered as DuckDB answers it, or refused where it refuses`,
-  async () => {
-    let ran = 0
-    for (let i = 0; i < count; i++) {
-      const { sql, ordered } = new Queries(new Draw(seed * 1_000_003 + i), randomTables).statement()
-      const [plain, ours] = [await outcomeOf(twins.plain.select(sql)), await outcomeOf(twins.ours(sql))]
-      if ('answer' in plain) ran++
-      expect({ sql, ...comparable(ours, ordered) }).toEqual({ sql, ...comparable(plain, ordered) })
-      if ('error' in ours) expect({ sql, ...ours }).toMatchObject({ refusal: true })
-    }
-    expect(ran / count).toBeGreaterThan(0.8)
-  },
-  count * 1_000,
-)
+test(`of ${count} random SELECTs each is answered as DuckDB answers it, or refused where it refuses`, async () => {
+  let ran = 0
+  for (let i = 0; i < count; i++) {
+    const { sql, ordered } = new Queries(new Draw(seed * 1_000_003 + i), randomTables).statement()
+    const [plain, ours] = [await outcomeOf(twins.plain.select(sql)), await outcomeOf(twins.ours(sql))]
+    if ('answer' in plain) ran++
+    expect({ sql, ...comparable(ours, ordered) }).toEqual({ sql, ...comparable(plain, ordered) })
+    if ('error' in ours) expect({ sql, ...ours }).toMatchObject({ refusal: true })
+  }
+  expect(ran / count).toBeGreaterThan(0.8)
+})
 
 /** A value as JavaScript reads its JSON: numbers beyond its own are rounded on both sides. */
 const read = (rows: readonly string[]) => rows.map((row) => JSON.stringify(JSON.parse(row)))
 
-test(
-  'a share of them goes through the service, over HTTP and its own process, with uploaded tables',
-  async () => {
-    const at = await startTestService()
-    try {
-      for (const name of Object.keys(tableSources)) {
-        const form = new FormData()
-        form.set('file', new Blob([await twins.plain.parquet(name)]), `${name}.parquet`)
-        expect(await send(at.url, 'PUT', `/api/files/${name}`, form)).toMatchObject({ status: 200 })
-      }
-      for (let i = 0; i < count / 10; i++) {
-        const { sql, ordered } = new Queries(new Draw(seed * 7_000_003 + i), randomTables).statement()
-        const plain = await outcomeOf(twins.plain.select(sql))
-        const { body } = await send(at.url, 'POST', '/api/sql/query', { query: sql, context: { db: 'files' } })
-        if ('error' in plain) expect({ sql, body }).toMatchObject({ body: { type: 'error' } })
-        else {
-          const { data } = body as { data: unknown[][] }
-          const [rows, wanted] = [data.map((row) => JSON.stringify(row)), read(plain.answer.rows)]
-          expect({ sql, rows: ordered ? rows : rows.sort() }).toEqual({ sql, rows: ordered ? wanted : wanted.sort() })
-        }
-      }
-    } finally {
-      await at.stop()
+test('a share of them goes through the service, over HTTP and its own process, with uploaded tables', async () => {
+  const at = await startTestService()
+  try {
+    for (const name of Object.keys(tableSources)) {
+      const form = new FormData()
+      form.set('file', new Blob([await twins.plain.parquet(name)]), `${name}.parquet`)
+      expect(await send(at.url, 'PUT', `/api/files/${name}`, form)).toMatchObject({ status: 200 })
     }
-  },
-  count * 1_000,
-)
+    for (let i = 0; i < count / 10; i++) {
+      const { sql, ordered } = new Queries(new Draw(seed * 7_000_003 + i), randomTables).statement()
+      const plain = await outcomeOf(twins.plain.select(sql))
+      const { body } = await send(at.url, 'POST', '/api/sql/query', { query: sql, context: { db: 'files' } })
+      if ('error' in plain) expect({ sql, body }).toMatchObject({ body: { type: 'error' } })
+      else {
+        const { data } = body as { data: unknown[][] }
+        const [rows, wanted] = [data.map((row) => JSON.stringify(row)), read(plain.answer.rows)]
+        expect({ sql, rows: ordered ? rows : rows.sort() }).toEqual({ sql, rows: ordered ? wanted : wanted.sort() })
+      }
+    }
+  } finally {
+    await at.stop()
+  }
+})

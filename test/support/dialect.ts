@@ -29,7 +29,7 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
 
 /** A query whose answer was dropped unread would keep its place until its answer expires. */
 const expectNoQueries = async (url: string): Promise<void> => {
-  await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(url, 'GET', '/metrics')).body)), 5_000)
+  await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(url, 'GET', '/metrics')).body)))
 }
 
 /** A service for the tests of the file that calls this: its `url` is set before the first test. `prepare` fills it before. */

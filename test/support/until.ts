@@ -2,9 +2,9 @@
  * Waits until a condition holds. After a second it asks less often: each question takes time from the processes that it waits for.
  *
  * @throws Error when it does not hold in time, in milliseconds
- * @example await until(async () => (await active()) === 0, 20_000)
+ * @example await until(async () => (await active()) === 0)
  */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 200_000): Promise<void> => {
+export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 300_000): Promise<void> => {
   const from = performance.now()
   for (let waited = 0; waited < withinMs; waited = performance.now() - from) {
     if (await holds()) return

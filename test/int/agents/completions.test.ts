@@ -252,7 +252,7 @@ test('the answer of a client that leaves is recorded as aborted', async () => {
   left.abort()
   await expect(response).rejects.toThrow()
   const last = `SELECT data->>'outcome' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 1`
-  await until(async () => (await sql(at.url, last)).data[0]?.[0] === 'aborted', 20_000)
+  await until(async () => (await sql(at.url, last)).data[0]?.[0] === 'aborted')
 })
 
 test('what failed, or was aborted as its client left, is asked anew with the same key, and each try is on record', async () => {

@@ -87,7 +87,7 @@ test('versions of all engines are trained again to the same bytes, beside the se
   const trees = beside.told.find(({ model }) => model.endsWith('trees.1'))
   expect(await asProcess('trees')).toMatchObject({ code: 0, told: [{ result: 'reproduced', artefact: trees?.artefact }] })
   url = await at.start(environment)
-}, 300_000)
+})
 
 test('an imported file is imported again to the same bytes, and its data is the file of that name', async () => {
   const form = new FormData()

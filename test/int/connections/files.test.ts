@@ -100,7 +100,7 @@ describe('files of SQLite', () => {
     const reading = problemOf(AnswerReader.open(opened))
     expect((await readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT 1 AS a')).rows).toEqual([['1']])
     expect((await reading).code).toBe('connection_failed')
-    await until(() => connections.pids.length === 0, 20_000)
+    await until(() => connections.pids.length === 0)
   })
 })
 
@@ -149,11 +149,11 @@ describe.each([
 test('a statement over a file that takes too much memory is ended with its process, long before its time is over', async () => {
   const from = performance.now()
   const native = "SELECT repeat('x', 20000000) AS z FROM range(2000)"
-  const problem = await problemOf(readAll(db, connections, connection('duckdb', 'lake.duckdb'), { native }, { timeMs: 120_000 }))
+  const problem = await problemOf(readAll(db, connections, connection('duckdb', 'lake.duckdb'), { native }, { timeMs: 1_200_000 }))
   expect(problem).toMatchObject({ code: 'connection_failed', extras: { hint: expect.stringContaining('memory') as unknown } })
-  expect(performance.now() - from).toBeLessThan(60_000)
+  expect(performance.now() - from).toBeLessThan(600_000)
   expect((await readAll(db, connections, connection('duckdb', 'lake.duckdb'), 'SELECT 1 AS a')).rows).toEqual([[1]])
-}, 120_000)
+})
 
 test.each([
   ['sqlite', 'shop.db', 'PRAGMA database_list'],

@@ -174,10 +174,10 @@ describe('a server that speaks as MySQL', () => {
     const opened = await connections.open(connection(), { native: 'SELECT hang' })
     const leave = new AbortController()
     const reading = AnswerReader.open(opened, leave.signal)
-    await until(() => asked.includes('SELECT hang'), 20_000)
+    await until(() => asked.includes('SELECT hang'))
     leave.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
-    await until(() => killed === 1, 20_000)
+    await until(() => killed === 1)
   })
 
   test('breaks off the connection: its statement is told at once, and the next one has another', async () => {

@@ -69,9 +69,9 @@ describe('TLS of PostgreSQL', () => {
     const reading = problemOf(AnswerReader.open(opened, stop.signal))
     const active = async () =>
       (await postgres.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'mindledger' AND state = 'active'")).rows.length
-    await until(async () => (await active()) === 1, 20_000)
+    await until(async () => (await active()) === 1)
     stop.abort(new Error('enough'))
-    await until(async () => (await active()) === 0, 20_000)
+    await until(async () => (await active()) === 0)
     await reading
   })
 
@@ -87,10 +87,9 @@ describe('TLS of PostgreSQL', () => {
         expect(['connection_failed', 'query_limit']).toContain(problem.code)
         expect(JSON.stringify(problem)).not.toContain(password)
         // To connect, to tell and to wait for a cancellation have a second each.
-        await until(() => proxy.open() === 0, 10_000)
+        await until(() => proxy.open() === 0)
         await proxy.stop()
       }
     },
-    60_000,
   )
 })

@@ -307,7 +307,7 @@ test('a statement that wrote is not sent again when the process that answers SQL
 /** The newest question to a database; its record is written a little after its answer. */
 const asked = async (columns: string, like: string): Promise<unknown[]> => {
   const newest = () => ask(`SELECT ${columns} FROM log.database_queries WHERE statement LIKE '${like}' ORDER BY position DESC LIMIT 1`)
-  await until(async () => (await newest()).length > 0, 10_000)
+  await until(async () => (await newest()).length > 0)
   return (await newest())[0] ?? []
 }
 
@@ -351,7 +351,7 @@ describe('what the database was asked', () => {
       const refused = await run('SELECT * FROM pg (DELETE FROM homes)', 'skill')
       expect(refused).toMatchObject({ type: 'error', error_message: expect.stringMatching(/read/) as unknown })
       const recorded = async () => (await sql(quiet.url, 'SELECT purpose, asked_by, outcome FROM log.database_queries')).data
-      await until(async () => (await recorded()).length > 0, 10_000)
+      await until(async () => (await recorded()).length > 0)
       expect(await recorded()).toEqual([['skill', 'helper', 'complete']])
     } finally {
       await quiet.stop()
@@ -367,7 +367,7 @@ test('a table that changed is read as it is now, once a statement has failed', a
   // The end of the statement is heard of a little later than its error.
   let read: unknown
   const isRead = async () => (read = await ask('SELECT c, b FROM pg.moved').catch(() => undefined)) !== undefined
-  await until(isRead, 10_000)
+  await until(isRead)
   expect(read).toEqual([[1, 2]])
 })
 

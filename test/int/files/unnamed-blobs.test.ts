@@ -9,6 +9,7 @@ import { startService, type Service } from '../../../src/main.js'
 import { formOf, uploadRentals } from '../../support/models/rentals.js'
 import { origin, withLog } from '../../support/log/log.js'
 import { send, sql, temporaryDirectory } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const { signal } = new AbortController()
 test('blobs that an earlier process put and no event names go; those of any event and those just put stay', () =>
@@ -85,7 +86,7 @@ test('a start removes them and says how many', async () => {
     const second = await start(logger)
     const told = () =>
       lines.map((line) => JSON.parse(line) as { msg: string; removed?: number }).find(({ removed }) => removed !== undefined)
-    for (let waited = 0; !told() && waited < 10_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => told() !== undefined)
     expect(told()).toMatchObject({ removed: 2, msg: 'removed blobs that nobody needs' })
     expect(await new Blobs(place).list()).toEqual(kept)
     expect(await sql(second.url, 'SELECT a FROM files.rentals')).toMatchObject({ data: [[1]] })

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
@@ -33,16 +32,12 @@ const path = '/api/projects/shop/jobs'
 
 /** The run of a job, when it has ended. */
 const ended = async (job: string): Promise<{ error: string | null; run_start: string }> => {
-  for (let waited = 0; waited < 20_000; waited += 50) {
-    const [first] = (await call('GET', `${path}/${job}/history`)).body as {
-      run_end: string | null
-      error: string | null
-      run_start: string
-    }[]
-    if (first?.run_end) return first
-    await sleep(50)
-  }
-  throw new Error(`${job} has not ended`)
+  let first: { run_end: string | null; error: string | null; run_start: string } | undefined
+  await until(async () => {
+    ;[first] = (await call('GET', `${path}/${job}/history`)).body as [typeof first]
+    return first?.run_end != null
+  })
+  return first!
 }
 
 const columns = ['NAME', 'PROJECT', 'START_AT', 'END_AT', 'NEXT_RUN_AT', 'SCHEDULE_STR', 'QUERY', 'IF_QUERY', 'VARIABLES']

@@ -9,6 +9,7 @@ import type { Select } from '../../../src/models/data/rows-file.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
 import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
+import { until } from '../../support/until.js'
 
 const logger = pino({ level: 'silent' })
 const crash = new Problem('internal', 'Training failed', `The training process ended: \0 half a character \ud83d`)
@@ -51,12 +52,12 @@ const createModel = async ({ ledger }: OpenLog, model: string): Promise<Found<'m
 
 /** The first version's status, once it is one of the two last ones. */
 const settled = async ({ log }: OpenLog, { stream }: Found<'model'>): Promise<{ status: string; error: string | null } | undefined> => {
-  for (let waited = 0; waited < 5_000; waited += 20) {
-    const version = (await log.resources.byStream('model', stream))?.state.versions[0]
-    if (version?.status === 'complete' || version?.status === 'error') return version
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return undefined
+  let version: { status: string; error: string | null } | undefined
+  await until(async () => {
+    version = (await log.resources.byStream('model', stream))?.state.versions[0]
+    return version?.status === 'complete' || version?.status === 'error'
+  })
+  return version
 }
 
 const unhandled: unknown[] = []
@@ -171,7 +172,7 @@ test('a training reads its rows in the name of who asked for it, also when anoth
     await open.ledger.execute(retrain, { ...origin, actor: 'job:shop.nightly' })
     const second = serviceOver(open, { select })
     await second.resume()
-    for (let waited = 0; users.length < 2 && waited < 5_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => users.length === 2)
     await second.stop()
     expect(users).toEqual([origin.actor, 'job:shop.nightly'])
   }))

@@ -47,7 +47,7 @@ export const openPage = async (
 ): Promise<{ page: Page; misdeeds: Misdeeds }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
   // On a busy machine a training or a start takes its time.
-  context.setDefaultTimeout(180_000)
+  context.setDefaultTimeout(300_000)
   const page = await context.newPage()
   const misdeeds: Misdeeds = { errors: [], elsewhere: [] }
   page.on('console', (message) => {

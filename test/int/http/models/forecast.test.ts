@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settled } from '../../../support/models/rentals.js'
 import { send, sql, startTestService, type SqlReply } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 
@@ -406,10 +407,6 @@ test('rows that are scored beforehand are NULL where there is no forecast, too',
 
 test('each series that is named ends in a job as well', async () => {
   await run('CREATE JOB weekly (CREATE TABLE files.next_year (SELECT month, passengers FROM air WHERE month > LATEST)) EVERY 1 week')
-  for (let waited = 0; waited < 20_000; waited += 100) {
-    const { data, error_message } = await sql(at.url, 'SELECT count(*) AS n FROM files.next_year')
-    if (error_message === undefined && data.length > 0) break
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await until(async () => (await sql(at.url, 'SELECT count(*) AS n FROM files.next_year')).type === 'table')
   expect(await rowsOf('SELECT count(*) AS n FROM files.next_year')).toEqual([[12]])
 })
