@@ -155,6 +155,7 @@ export const attributes: Readonly<Record<string, (report: JsonObject, version: M
   confusion: (report) => objects(report['confusion']),
   calibration: (report) => objects(report['calibration']),
   residuals: (report) => objects(report['residuals']),
+  coverage: (report) => objects(report['coverage']),
   series: (report) => (isObject(report['series']) ? [report['series']] : []),
   model: learner,
   jsonai: (report) => [{ json_ai: JSON.stringify(report, null, 2) }],

@@ -312,6 +312,20 @@ describe('what is told of numbers', () => {
     expect(greatest.actual).toBeGreaterThan(least.actual)
   })
 
+  it('has the coverage of intervals at several levels, learned from rows of other folds', () => {
+    const { coverage = [], rows } = trained(friedman(500, 5), 'y', { confidence: 0.7 }).report
+    expect(coverage.map(({ confidence }) => confidence)).toEqual([0.5, 0.7, 0.8, 0.9, 0.95, 0.99])
+    for (const one of coverage) {
+      expect(one.rows).toBe(rows)
+      // Within three standard deviations of what is promised.
+      expect(Math.abs(one.coverage - one.confidence)).toBeLessThan(3 * Math.sqrt((one.confidence * (1 - one.confidence)) / rows) + 1 / rows)
+    }
+    const widths = coverage.map((one) => one.mean_width)
+    expect(widths).toEqual(widths.toSorted((a, b) => a - b))
+    // Otherwise these were the shares in the rows that the quantiles are of.
+    expect(coverage.every((one) => Math.abs(one.coverage - one.confidence) < 1 / rows)).toBe(false)
+  })
+
   it('never tells of fewer than ten rows', () => {
     const told = trained(friedman(39, 6), 'y').report.residuals ?? []
     expect(told.map(({ rows }) => rows)).toEqual([13, 13, 13])

@@ -90,7 +90,7 @@ const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
 
 /** What was measured of a version, and what it learned from. All numbers are of rows that it had not seen. */
 export const Card = ({ report, target }: { report: Report; target: string }) => {
-  const { metrics, importances, classes, confusion, calibration, residuals, data, plan } = report
+  const { metrics, importances, classes, confusion, calibration, residuals, coverage, data, plan } = report
   return (
     <>
       {metrics.length > 0 && (
@@ -117,6 +117,23 @@ export const Card = ({ report, target }: { report: Report; target: string }) => 
           <h2>What it predicts, and what is true</h2>
           <Residuals residuals={residuals} target={target} />
           <p class="quiet">Rows that it had not learned from, in groups of like predictions. On the line it is right on average.</p>
+        </>
+      )}
+      {coverage.length > 0 && (
+        <>
+          <h2>Whether its intervals hold</h2>
+          <Listing
+            label="Coverage"
+            isNarrow
+            keyOf={({ confidence }) => String(confidence)}
+            columns={[
+              { title: 'Promised', isRight: true, of: ({ confidence }) => percent(confidence) },
+              { title: 'True values within', isRight: true, of: (one) => percent(one.coverage) },
+              { title: 'Mean width', isRight: true, of: (one) => figure(one.mean_width) },
+            ]}
+            rows={coverage}
+          />
+          <p class="quiet">Intervals of rows that it had not learned from, as wide as the errors of other rows made them.</p>
         </>
       )}
       {confusion.length > 0 && (

@@ -78,6 +78,7 @@ export type Report = {
   confusion: { actual: string; predicted: string; rows: number }[]
   calibration: { from: number; to: number; rows: number; confidence: number; accuracy: number }[]
   residuals: { rows: number; predicted: number; actual: number; rmse: number }[]
+  coverage: { confidence: number; rows: number; coverage: number; mean_width: number }[]
   series: Record<string, Value>[]
 }
 
@@ -98,6 +99,7 @@ export const loadReport = async (
     'confusion',
     'calibration',
     'residuals',
+    'coverage',
     'series',
   ] as const
   const parts = await Promise.all(names.map((name) => part(model, version, name, at, signal)))

@@ -19,6 +19,11 @@ export type Interval = {
   scale: { start: Float64Array; trees: Tree[] } | undefined
 }
 
+/** Of intervals at a level: the share of truths that lie within them, and their mean width. Each was learned from the rows of other folds. */
+export type Coverage = { confidence: number; rows: number; coverage: number; mean_width: number }
+
+const coverageLevels = [0.5, 0.8, 0.9, 0.95, 0.99]
+
 export const intervalMethod = {
   name: 'cv-normalised',
   about: 'Cross-validated residuals normalised by a cross-fitted spread model, no exact finite-sample guarantee',
@@ -50,8 +55,7 @@ const intervalScore = (residuals: Float64Array, halves: Float64Array, level: num
 
 type Candidate = { exponent: number; quantiles: Float64Array; score: number }
 
-const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: number, level: number): Candidate => {
-  const powers = spreads.map((spread) => quarterPower(spread, exponent))
+const candidate = (residuals: Float64Array, powers: Float64Array, exponent: number, level: number): Candidate => {
   const quantiles = quantilesOf(
     residuals.map((residual, row) => residual / powers[row]!),
     residuals.length + 1,
@@ -68,13 +72,34 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
   }
 }
 
+/** Measures intervals of one fold after the other, with quantiles of the rows of all others. */
+const coverageOf = (residuals: Float64Array, powers: Float64Array, foldOf: Int32Array, level: number): Coverage[] => {
+  const scaled = residuals.map((residual, row) => residual / powers[row]!)
+  const folds = [...new Set(foldOf)].map((fold) => {
+    const others = scaled.filter((_, row) => foldOf[row] !== fold)
+    return { quantiles: quantilesOf(others, others.length + 1), rows: Int32Array.from(foldOf.keys()).filter((row) => foldOf[row] === fold) }
+  })
+  const levels = [...new Set([...coverageLevels, level])].sort((one, other) => one - other)
+  return levels.map((confidence) => {
+    const sum = { within: 0, widths: 0 }
+    for (const { quantiles, rows } of folds) {
+      const factor = quantileAt(quantiles, confidence)
+      for (const row of rows) {
+        sum.within += scaled[row]! <= factor ? 1 : 0
+        sum.widths += 2 * factor * powers[row]!
+      }
+    }
+    return { confidence, rows: residuals.length, coverage: sum.within / residuals.length, mean_width: sum.widths / residuals.length }
+  })
+}
+
 /** The rounds that `fitInterval` may take: in the folds, then on all rows, where it takes a tenth more than in the folds. */
 export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
 
 /**
  * Learns the width of intervals from out-of-fold absolute residuals (one per row; those of rows that no fold predicts are ignored). The
  * spread model is fitted to them in the same folds, so that each row's spread comes from a model that has not seen its residual: an
- * in-sample fit would look sharper than it is and the intervals would cover too little.
+ * in-sample fit would look sharper than it is and the intervals would cover too little. Without other folds no coverage is measured.
  */
 export const fitInterval = (
   table: BinnedTable,
@@ -88,7 +113,7 @@ export const fitInterval = (
     goesOn,
     onRound,
   }: { seed: number; level: number; crew?: WorkerPool; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
-): Interval => {
+): { interval: Interval; coverage: Coverage[] } => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
   const learned = predictedRows(folds)
@@ -98,10 +123,19 @@ export const fitInterval = (
   const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
   const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))
   const exponents = !spread || spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
-  const candidates = exponents.map((exponent) => candidate(known, spreads, exponent, level))
+  const powersOf = (exponent: number) => spreads.map((each) => quarterPower(each, exponent))
+  const candidates = exponents.map((exponent) => candidate(known, powersOf(exponent), exponent, level))
   const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
   const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
   const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
   const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
-  return { exponent: best.exponent, floor, quantiles: best.quantiles, scale }
+  const coverage = spread
+    ? coverageOf(
+        known,
+        powersOf(best.exponent),
+        Int32Array.from(learned, (row) => folds.of[row]!),
+        level,
+      )
+    : []
+  return { interval: { exponent: best.exponent, floor, quantiles: best.quantiles, scale }, coverage }
 }

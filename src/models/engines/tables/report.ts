@@ -4,7 +4,7 @@ import type { Fitted, Prepared } from './fit.js'
 import { predictedRows, rowsInside, unpredicted } from '../../data/folds.js'
 import type { SeriesReport } from './series-report.js'
 import { importancesOf, type Importances } from './importances.js'
-import { intervalMethod } from './interval.js'
+import { intervalMethod, type Coverage } from './interval.js'
 import type { Model } from './artefact.js'
 import { evaluateRows, type CalibrationBin, type Confused, type OfClass, type ResidualBin } from './evaluation.js'
 import type { Metrics } from '../../numerics/metrics.js'
@@ -42,6 +42,8 @@ export type TrainReport = {
   importances: Importances
   /** `null` for classes, whose confidence is the predicted class's probability. */
   interval: { method: string; about: string; confidence: number; exponent: number } | null
+  /** For numbers: how many truths lie within intervals of some levels; none if there is a single fold. */
+  coverage?: readonly Coverage[]
   /** Whether predictions are rounded: for integer targets with enough spread. */
   rounded: boolean
   /** For a fine-tuned version: its base version, and the numbers of kept and new rows. */
@@ -86,6 +88,7 @@ export type TrainingDone = {
   prepared: Prepared
   fitted: Fitted
   model: Model
+  coverage: readonly Coverage[] | undefined
   preset: Preset
   weights: Float64Array | undefined
   dealer: FoldSplitter | undefined
@@ -144,6 +147,7 @@ export const reportOf = (trained: TrainingDone): TrainReport => {
     interval: model.interval
       ? { method: intervalMethod.name, about: intervalMethod.about, confidence: model.confidence, exponent: model.interval.exponent / 4 }
       : null,
+    ...(trained.coverage && { coverage: trained.coverage }),
     rounded: model.rounded,
   }
 }

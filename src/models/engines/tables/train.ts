@@ -56,7 +56,12 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
   }
 }
 
-const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
+const fitResiduals = (
+  prepared: Prepared,
+  fitted: Fitted,
+  level: number,
+  onProgress: OnProgress,
+): ReturnType<typeof fitInterval> | undefined => {
   const { task, table, folds, plan, seed, crew, limit } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
@@ -141,9 +146,18 @@ export const trainTable = (
     requireLinear(prepared)
     const fitted = fitModel(prepared, onProgress)
     const confidence = asked.confidence ?? 0.9
-    const interval = fitResiduals(prepared, fitted, confidence, onProgress)
+    const { interval, coverage } = fitResiduals(prepared, fitted, confidence, onProgress) ?? {}
     const model = modelOf({ prepared, fitted, interval, confidence, weights })
-    const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, preset, weights, dealer })
+    const report = reportOf({
+      engine: { name: engine, version: engineVersion },
+      prepared,
+      fitted,
+      model,
+      coverage,
+      preset,
+      weights,
+      dealer,
+    })
     return { artefact: encodeArtefact(model), report }
   } finally {
     prepared.crew.close()

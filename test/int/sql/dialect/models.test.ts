@@ -72,7 +72,7 @@ const cases: Case[] = [
   ['DESCRIBE shop.rent.confusion', /Version 1 of Rent has no confusion\nOnly models that predict classes/],
   [
     'DESCRIBE shop.rent.nope',
-    /no attribute nope\nAttributes: info, features, metrics, importances, data, plan, classes, confusion, calibration, residuals, series, model, jsonai, jobs/,
+    /no attribute nope\nAttributes: info, features, metrics, importances, data, plan, classes, confusion, calibration, residuals, coverage, series, model, jsonai, jobs/,
   ],
   ['DESCRIBE shop.rent.9', /has no version 9/],
   ['DESCRIBE shop.none', /Model not found: shop\.none\nDESCRIBE names a model, a view, a file or a table/],
