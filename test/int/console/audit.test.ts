@@ -159,6 +159,10 @@ test('a comparison lists what was created, changed and deleted, with what differ
   expect(await page.getByText('shop.rents').count()).toBe(0)
   await agent.locator('summary').click()
   await agent.getByText('temperature').first().waitFor()
+  // Who gets the address sees the same line open.
+  const sent = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  await sent.page.locator('details[open]', { hasText: 'shop.broker' }).getByText('temperature').first().waitFor()
+  await sent.page.context().close()
   await page.getByLabel(/^From/).fill('1')
   await page.getByLabel(/^To/).fill(String(created))
   await page.getByRole('button', { name: 'Compare' }).click()

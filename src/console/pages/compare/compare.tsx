@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { kindNamed, pathOfResource } from '../../basics/kinds.js'
@@ -20,11 +19,22 @@ const Differences = ({ changed, moments }: { changed: Changed; moments: Moments 
 
 const signs = { created: '+', changed: '~', deleted: '−' } as const
 
+const keyOf = ({ kind, project, name }: Changed): string => `${kind} ${project ?? ''}.${name}`
+
+/** The lines that are open, by their keys, as the address has them. */
+const opened = (): readonly string[] => place.value.query.get('open')?.split('\n') ?? []
+
+const setOpen = (key: string, isOpen: boolean): void => {
+  const others = opened().filter((each) => each !== key)
+  changeQuery({ open: (isOpen ? [...others, key] : others).join('\n') })
+}
+
 const One = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
-  const isOpen = useSignal(false)
+  const key = keyOf(changed)
+  const isOpen = opened().includes(key)
   const { kind, project, name, before, became, events } = changed
   return (
-    <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+    <details open={isOpen} onToggle={({ currentTarget }) => currentTarget.open !== isOpen && setOpen(key, currentTarget.open)}>
       <summary>
         <span class="position" aria-hidden="true">
           {signs[became]}
@@ -41,7 +51,7 @@ const One = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
           {countText(events)} {events === 1 ? 'event' : 'events'}
         </span>
       </summary>
-      {isOpen.value && (
+      {isOpen && (
         <div class="inside">
           {kindNamed(kind) && <Differences changed={changed} moments={moments} />}
           <p class="tools">
@@ -74,7 +84,7 @@ const Changes = ({ moments }: { moments: Moments }) => {
       </p>
       <ul class="events changes">
         {value.changed.map((changed) => (
-          <li key={`${changed.kind}\n${changed.project ?? ''}\n${changed.name}`}>
+          <li key={keyOf(changed)}>
             <One changed={changed} moments={value.of} />
           </li>
         ))}
@@ -94,7 +104,7 @@ export default () => {
       const text = form.get(name)
       return typeof text === 'string' ? text.trim() : undefined
     }
-    changeQuery({ from: said('from'), to: said('to') }, { replace: false })
+    changeQuery({ from: said('from'), to: said('to'), open: undefined }, { replace: false })
   }
   return (
     <>

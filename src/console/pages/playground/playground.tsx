@@ -73,7 +73,7 @@ export default () => {
     [moment],
   )
   const rounds = useSignal<Round[]>([])
-  const question = useSignal('')
+  const question = query.get('question') ?? ''
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
@@ -85,12 +85,12 @@ export default () => {
   }
   const ask = (event: SubmitEvent) => {
     event.preventDefault()
-    const text = question.value.trim()
+    const text = question.trim()
     if (text === '' || isAsking || sides.length === 0) return
     const askings = sides.map((side) => new Asking(side))
     const before = rounds.value
     rounds.value = [...before, { question: text, askings }]
-    question.value = ''
+    changeQuery({ question: undefined })
     askings.forEach((asking, side) => void asking.ask(turnsOf(before, side, text)))
   }
   return (
@@ -147,8 +147,8 @@ export default () => {
               Question
               <textarea
                 rows={2}
-                value={question.value}
-                onInput={({ currentTarget }) => (question.value = currentTarget.value)}
+                value={question}
+                onInput={({ currentTarget }) => changeQuery({ question: currentTarget.value })}
                 onKeyDown={(event) => {
                   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
                   event.preventDefault()
@@ -156,7 +156,7 @@ export default () => {
                 }}
               />
             </label>
-            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.value.trim() === ''}>
+            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.trim() === ''}>
               Ask
             </button>
           </form>
