@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { Answered, AskAgent } from '../agents/contract/answering.js'
-import { isProblem } from '../basics/errors.js'
+import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
@@ -120,9 +120,9 @@ export class Answering {
     } catch (error) {
       if (stopping.aborted) return 'done'
       if (!lease.isHeld) return 'more'
-      if (isProblem(error) && passing.has(error.code)) return this.#delivering.later(message) ?? this.#fail(work, error.title)
-      if (!isProblem(error)) logger.error({ err: error, message }, 'an agent could not be asked')
-      return this.#fail(work, isProblem(error) ? error.title : 'a fault of this service; its log says more')
+      if (isProblem(error)) return this.#refused(work, error)
+      logger.error({ err: error, message }, 'an agent could not be asked')
+      return this.#fail(work, 'a fault of this service; its log says more')
     }
   }
 
@@ -130,9 +130,15 @@ export class Answering {
     if (outcome === 'aborted' && this.options.stopping.aborted) return 'done'
     if (outcome === 'aborted' && !work.lease.isHeld) return 'more'
     if (late.aborted) return this.#fail(work, 'the agent took too long (messageAnswerTimeoutMs)')
-    if (outcome === 'failed' || outcome === 'aborted') return this.#fail(work, problem?.title ?? 'the agent failed')
+    if (outcome === 'failed' || outcome === 'aborted') return this.#refused(work, problem)
     if (content.trim() === '') return this.#fail(work, 'the agent answered nothing')
     return { answer, position, content, queries }
+  }
+
+  /** The agent was not able to answer; what passes is tried again. */
+  #refused(work: Work, problem: Problem | undefined): Next | Promise<Next> {
+    const later = problem && passing.has(problem.code) ? this.#delivering.later(work.message) : undefined
+    return later ?? this.#fail(work, problem?.title ?? 'the agent failed')
   }
 
   /** The agent has no answer. */

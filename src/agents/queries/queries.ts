@@ -1,5 +1,6 @@
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
+import { patiently } from '../../basics/concurrency/patience.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import type { Column } from '../../sql/contract/answer.js'
@@ -29,8 +30,16 @@ export class Queries {
     private readonly place: QueryPlace,
   ) {}
 
-  /** The first rows of a query. @throws Problem of the query; what the signal says */
-  async run({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
+  /**
+   * The first rows of a query. While SQL is starting, or has too much to do, it waits as long as the query itself may take.
+   *
+   * @throws Problem of the query; what the signal says
+   */
+  run(query: BoundQuery): Promise<QueryRows> {
+    return patiently(() => this.#ask(query), this.place.signal, query.timeoutMs)
+  }
+
+  async #ask({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
     const { origin, client, head, position, signal } = this.place
     const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const

@@ -186,12 +186,14 @@ export class AnswerRun {
   async #use(call: Parameters<ToolBook['use']>[0]): Promise<ChatMessage> {
     const { book, emit, signal } = this.parts
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const { use, step, text, query, usage } = await book.use(call, signal)
+    const { use, step, text, query, usage, fault } = await book.use(call, signal)
     this.#tools.push(use)
     this.#steps.push(step)
     if (query) this.#queries.push(query)
     if (usage) await this.#charge(usage)
     emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })
+    // Told of it, a language model would answer without the data that there is.
+    if (fault) throw fault
     return { role: 'tool', toolCallId: call.id, tool: call.tool, content: use.output }
   }
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
+import { isPassing } from '../../basics/concurrency/patience.js'
 import { limits } from '../../basics/limits.js'
 import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
 import type { ToolUse } from '../contract/answer-record.js'
@@ -10,8 +11,11 @@ import { ToldFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 
-/** One use of a tool: for the record, the steps, and who watches. */
-export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage }
+/**
+ * One use of a tool: for the record, the steps, and who watches. `fault` is why this service could not carry it out at the moment: nothing
+ * that a language model could mend.
+ */
+export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Problem }
 
 const readInput = (text: string): JsonObject => {
   let input: Json
@@ -93,6 +97,7 @@ export class ToolBook {
         step: step('failed', null),
         text,
         ...used(),
+        ...(isPassing(error) && { fault: error }),
       }
     }
   }

@@ -1,0 +1,29 @@
+import { Problem } from '../../basics/errors.js'
+
+/**
+ * Runs the read of a training's rows within a time limit that includes everything: the wait for the SQL process, its restarts, and repeated
+ * reads.
+ *
+ * @example const rows = await inReadTime(limits.trainingReadTimeoutMs, signal, (signal) => writeRows(select, query, file, signal))
+ * @throws Problem query_limit when the time is over; the signal's reason when the caller aborts
+ */
+export const inReadTime = async <T>(timeoutMs: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(readTooLong(timeoutMs)), timeoutMs)
+  const either = AbortSignal.any([signal, late.signal])
+  try {
+    return await read(either)
+  } catch (error) {
+    // An aborted stream does not give the reason.
+    either.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const readTooLong = (timeoutMs: number): Problem =>
+  new Problem('query_limit', 'Reading took too long', `The rows to learn from were not read within ${timeoutMs} ms`, {
+    hint: 'Select fewer rows or columns.',
+    limit: 'trainingReadTimeoutMs',
+  })
