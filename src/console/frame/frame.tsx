@@ -18,8 +18,12 @@ const isWithin = (section: string, path: string): boolean =>
 
 const Navigation = () => (
   <nav class="sections" aria-label="Sections">
-    {sections.map(({ path, name, icon }) => (
-      <a key={path} href={hrefOf(path)} aria-current={isWithin(path, place.value.path) ? 'page' : undefined}>
+    {sections.map(({ path, name, icon, also = [] }) => (
+      <a
+        key={path}
+        href={hrefOf(path)}
+        aria-current={[path, ...also].some((each) => isWithin(each, place.value.path)) ? 'page' : undefined}
+      >
         <Icon name={icon} />
         <span>{name}</span>
       </a>

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../basics/page-props.js'
+import type { IconName } from '../parts/icon.js'
 
 type Page = {
   /** Segments; `:name` takes any, `*` all that are left. */
@@ -52,17 +53,19 @@ export const pageAt = (path: string): { page: Page; params: Record<string, strin
   return undefined
 }
 
-/** What the navigation shows; the jump menu finds these, too. */
-export const sections = [
+type Section = { path: string; name: string; icon: IconName; also?: readonly string[] }
+
+/** What the navigation shows, and which other pages belong there; the jump menu finds these, too. */
+export const sections: readonly Section[] = [
   { path: '/', name: 'Home', icon: 'home' },
   { path: '/query', name: 'Query', icon: 'query' },
-  { path: '/resources', name: 'Resources', icon: 'resources' },
+  { path: '/resources', name: 'Resources', icon: 'resources', also: ['/new', '/connect'] },
   { path: '/models', name: 'Models', icon: 'models' },
-  { path: '/playground', name: 'Agents', icon: 'agents' },
-  { path: '/events', name: 'Events', icon: 'events' },
+  { path: '/playground', name: 'Agents', icon: 'agents', also: ['/answers', '/conversations'] },
+  { path: '/events', name: 'Events', icon: 'events', also: ['/compare'] },
   { path: '/audit', name: 'Audit', icon: 'audit' },
   { path: '/health', name: 'Health', icon: 'health' },
-] as const
+]
 
 /** Pages that the jump menu finds beside those and the lists of each kind. */
 export const otherPages = [
