@@ -75,57 +75,41 @@ const bytesRead = ({ directory }: Open): number => {
 const rows = 20_000
 const slow = `SELECT n AS a, repeat('x', 1000) AS b FROM range(${rows}) AS t(n) WHERE md5(repeat(n::VARCHAR, 5000)) > ''`
 
-test(
-  'a training whose SQL process is killed in the middle of its rows reads them again, and ends complete',
-  () =>
-    withTrainings({}, 190_000, async (open) => {
-      const ended = await begin(open, slow)
-      await until(() => bytesRead(open) > 0)
-      expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
-      process.kill(open.analytics.pid ?? 0, 'SIGKILL')
-      const version = await ended()
-      expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
-      expect(open.analytics.status()).toMatchObject({ restarts: 1 })
-    }),
-  240_000,
-)
+test('a training whose SQL process is killed in the middle of its rows reads them again, and ends complete', () =>
+  withTrainings({}, 1_200_000, async (open) => {
+    const ended = await begin(open, slow)
+    await until(() => bytesRead(open) > 0)
+    expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
+    process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+    const version = await ended()
+    expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
+    expect(open.analytics.status()).toMatchObject({ restarts: 1 })
+  }))
 
-test(
-  'a training that asks while there is no SQL process waits for the next one',
-  () =>
-    withTrainings({ startWaitMs: 1 }, 190_000, async (open) => {
-      process.kill(open.analytics.pid ?? 0, 'SIGKILL')
-      await until(() => !open.analytics.status().ready)
-      const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
-      expect(await ended()).toMatchObject({ status: 'complete' })
-    }),
-  240_000,
-)
+test('a training that asks while there is no SQL process waits for the next one', () =>
+  withTrainings({ startWaitMs: 1 }, 1_200_000, async (open) => {
+    process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+    await until(() => !open.analytics.status().ready)
+    const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
+    expect(await ended()).toMatchObject({ status: 'complete' })
+  }))
 
-test(
-  'a training reads for longer than a query of a client may take',
-  () =>
-    withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 190_000, async (open) => {
-      const { position: upTo } = await open.log.head()
-      const asked = async () => {
-        const { rows } = await open.analytics.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
-        for await (const _ of rows);
-      }
-      // On a busy machine the tables may not reach the head of the log in this time either: that is another refusal, which passes.
-      await expect(patiently(asked, new AbortController().signal)).rejects.toMatchObject({ code: 'query_limit' })
-      const ended = await begin(open, slow)
-      expect(await ended()).toMatchObject({ status: 'complete', result: { rows } })
-    }),
-  240_000,
-)
+test('a training reads for longer than a query of a client may take', () =>
+  withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 1_200_000, async (open) => {
+    const { position: upTo } = await open.log.head()
+    const asked = async () => {
+      const { rows } = await open.analytics.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
+      for await (const _ of rows);
+    }
+    // On a busy machine the tables may not reach the head of the log in this time either: that is another refusal, which passes.
+    await expect(patiently(asked, new AbortController().signal)).rejects.toMatchObject({ code: 'query_limit' })
+    const ended = await begin(open, slow)
+    expect(await ended()).toMatchObject({ status: 'complete', result: { rows } })
+  }))
 
-test(
-  'a training whose rows are not read within their own limit says so by its name',
-  () =>
-    withTrainings({}, 500, async (open) => {
-      const ended = await begin(open, 'SELECT count(*) AS a FROM range(1e12::BIGINT) AS t(n) GROUP BY n % 7')
-      expect(await ended()).toMatchObject({ status: 'error', error: expect.stringContaining('were not read within 500 ms') })
-      await until(() => open.analytics.status().running === 0)
-    }),
-  240_000,
-)
+test('a training whose rows are not read within their own limit says so by its name', () =>
+  withTrainings({}, 500, async (open) => {
+    const ended = await begin(open, 'SELECT count(*) AS a FROM range(1e12::BIGINT) AS t(n) GROUP BY n % 7')
+    expect(await ended()).toMatchObject({ status: 'error', error: expect.stringContaining('were not read within 500 ms') })
+    await until(() => open.analytics.status().running === 0)
+  }))

@@ -118,25 +118,21 @@ const withBlobs = async (run: (directory: string) => Promise<void>): Promise<voi
   }
 }
 
-test(
-  'random events: at every position each table is that of a replay which ends there',
-  () =>
-    withBlobs((blobs) =>
-      fc.assert(
-        fc.asyncProperty(steps(60), anywhere, async (chosen, where) => {
-          const log = play(chosen)
-          const position = 1 + Math.floor(where * log.head())
-          const [full, fresh] = [await Tables.of(log, log.head(), blobs), await Tables.of(log, position, blobs)]
-          const projects = await fresh.names(`SELECT DISTINCT name FROM information_schema.databases WHERE type = 'project' AND name <> ''`)
-          await sameAsFresh(full, fresh, log.envelopes[position - 1]!, offered(projects.flat()))
-          full.close()
-          fresh.close()
-        }),
-        { numRuns: 2 * times },
-      ),
+test('random events: at every position each table is that of a replay which ends there', () =>
+  withBlobs((blobs) =>
+    fc.assert(
+      fc.asyncProperty(steps(60), anywhere, async (chosen, where) => {
+        const log = play(chosen)
+        const position = 1 + Math.floor(where * log.head())
+        const [full, fresh] = [await Tables.of(log, log.head(), blobs), await Tables.of(log, position, blobs)]
+        const projects = await fresh.names(`SELECT DISTINCT name FROM information_schema.databases WHERE type = 'project' AND name <> ''`)
+        await sameAsFresh(full, fresh, log.envelopes[position - 1]!, offered(projects.flat()))
+        full.close()
+        fresh.close()
+      }),
+      { numRuns: 2 * times },
     ),
-  600_000,
-)
+  ))
 
 const project = fc.constantFrom('shop', 'shop', 'shop', 'office')
 const name = fc.constantFrom('a', 'b', 'c')
@@ -332,56 +328,52 @@ const owned = async (tables: Tables): Promise<Asked[]> => {
 const thirds = 3
 
 describe('random commands', () => {
-  test(
-    'at every position each table, view, file and model is that of a replay which ends there',
-    () =>
-      withBlobs(async (directory) => {
-        const blobs = await makeBlobs(directory)
-        let [asked, answered] = [0, 0]
-        const histories = fc.array(choice, { minLength: 60, maxLength: 120, size: 'max' })
-        // A position in each third of a log: early ones alone would have little to say.
-        const inThird = (third: number) =>
-          fc.asyncProperty(histories, anywhere, (chosen, where) =>
-            withLog(async ({ log, ledger }) => {
-              for (const begun of ['shop', 'office']) await ledger.execute({ type: 'CreateProject', data: { project: begun } }, origin)
-              for (const of of chosen) {
-                const models = await log.resources.list('model')
-                const model = models[of.version % Math.max(models.length, 1)]
-                if (of.type === 'Answer') {
-                  await answerWith(new AnswerMaker(log, testKey), of)
-                  continue
-                }
-                if (of.type === 'Predict') {
-                  if (model) await predict(log, model.stream, of)
-                  continue
-                }
-                const command = await commandOf(log, of, blobs)
-                if (command) await ledger.execute(command, origin).catch(refusedProperly)
+  test('at every position each table, view, file and model is that of a replay which ends there', () =>
+    withBlobs(async (directory) => {
+      const blobs = await makeBlobs(directory)
+      let [asked, answered] = [0, 0]
+      const histories = fc.array(choice, { minLength: 60, maxLength: 120, size: 'max' })
+      // A position in each third of a log: early ones alone would have little to say.
+      const inThird = (third: number) =>
+        fc.asyncProperty(histories, anywhere, (chosen, where) =>
+          withLog(async ({ log, ledger }) => {
+            for (const begun of ['shop', 'office']) await ledger.execute({ type: 'CreateProject', data: { project: begun } }, origin)
+            for (const of of chosen) {
+              const models = await log.resources.list('model')
+              const model = models[of.version % Math.max(models.length, 1)]
+              if (of.type === 'Answer') {
+                await answerWith(new AnswerMaker(log, testKey), of)
+                continue
               }
-              const { position: head } = await log.head()
-              const events = (await log.readAll(0, head)).map(({ text }) => parseEnvelope(text))
-              // Of events that share a time, the time means the last.
-              const last = events.filter((event, i) => event.recorded_at !== events[i + 1]?.recorded_at)
-              const at = last[Math.floor(((third + where) / thirds) * last.length)]!
-              const reader: Log = {
-                head: () => head,
-                read: (after, limit) => log.readAll(after, limit),
-                payload: (hash) => log.payload(hash),
+              if (of.type === 'Predict') {
+                if (model) await predict(log, model.stream, of)
+                continue
               }
-              const [full, fresh] = [await Tables.of(reader, head, directory), await Tables.of(reader, at.position, directory)]
-              const own = [...(await owned(fresh)), ...(await owned(full))]
-              asked += own.length
-              answered += await sameAsFresh(full, fresh, at, own)
-              await sameAsFresh(full, fresh, at, offered(['shop', 'office']))
-              full.close()
-              fresh.close()
-            }),
-          )
-        for (let third = 0; third < thirds; third++) await fc.assert(inThird(third), { numRuns: times, seed: countOf('SEED') })
-        // Enough is there at most positions to say something.
-        expect(asked).toBeGreaterThan(10 * times)
-        expect(answered / asked).toBeGreaterThan(0.3)
-      }),
-    600_000,
-  )
+              const command = await commandOf(log, of, blobs)
+              if (command) await ledger.execute(command, origin).catch(refusedProperly)
+            }
+            const { position: head } = await log.head()
+            const events = (await log.readAll(0, head)).map(({ text }) => parseEnvelope(text))
+            // Of events that share a time, the time means the last.
+            const last = events.filter((event, i) => event.recorded_at !== events[i + 1]?.recorded_at)
+            const at = last[Math.floor(((third + where) / thirds) * last.length)]!
+            const reader: Log = {
+              head: () => head,
+              read: (after, limit) => log.readAll(after, limit),
+              payload: (hash) => log.payload(hash),
+            }
+            const [full, fresh] = [await Tables.of(reader, head, directory), await Tables.of(reader, at.position, directory)]
+            const own = [...(await owned(fresh)), ...(await owned(full))]
+            asked += own.length
+            answered += await sameAsFresh(full, fresh, at, own)
+            await sameAsFresh(full, fresh, at, offered(['shop', 'office']))
+            full.close()
+            fresh.close()
+          }),
+        )
+      for (let third = 0; third < thirds; third++) await fc.assert(inThird(third), { numRuns: times, seed: countOf('SEED') })
+      // Enough is there at most positions to say something.
+      expect(asked).toBeGreaterThan(10 * times)
+      expect(answered / asked).toBeGreaterThan(0.3)
+    }))
 })
