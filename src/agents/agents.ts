@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { illFormed } from '../../events/common.js'
-import { Problem, wrong } from '../basics/errors.js'
+import { Problem, stopping, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
@@ -37,8 +37,6 @@ type Parts = Omit<PrepareParts, 'log'> & {
 /** Texts that wait for the same reader, as one. */
 const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefined =>
   last.type === 'text' && frame.type === 'text' ? { type: 'text', text: last.text + frame.text } : undefined
-
-const stopping = (): Problem => new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
 
 /** @throws Problem wrong_arguments when there is no question, or a message is too long */
 const checkTurns = ({ turns }: Asked): void => {

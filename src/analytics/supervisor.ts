@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
-import { Problem } from '../basics/errors.js'
+import { Problem, stopping } from '../basics/errors.js'
 import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
 import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
 import type { Child } from './child.js'
@@ -100,7 +100,7 @@ export class Analytics implements SelectService {
         }
         if (!(error instanceof LostError)) throw error
         losses += 1
-        if (this.#keeper.isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
+        if (this.#keeper.isStopping) throw stopping()
         this.#retries += 1
         // Another query, or no query at all, was the cause.
         if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue

@@ -1,7 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
 import type { Log } from '../log/contract/log.js'
-import { programFile } from '../setup/package.js'
+import { startProgram } from '../setup/start-program.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
 import type { S3Keys } from '../setup/config.js'
 import { openArchive } from './open.js'
@@ -106,12 +106,7 @@ export class Exporter {
 
   #run(job: ExportJob): Promise<Outcome> {
     return new Promise((resolve) => {
-      // Neither the flags nor the environment of the service: the process has no use for its other secrets.
-      const child = fork(programFile('export-process'), [], {
-        execArgv: ['--no-warnings'],
-        env: { TZ: 'UTC' },
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      })
+      const child = startProgram('export-process')
       this.#child = child
       child.on('message', (message: ExportMessage) => {
         if (!('at' in message)) resolve(message)

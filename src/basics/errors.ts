@@ -175,6 +175,9 @@ export const missingField = (field: string, kind: string): Problem =>
 export const wrong = (detail: string, hint?: string): Problem =>
   new Problem('wrong_arguments', 'Wrong arguments', detail, hint === undefined ? {} : { hint })
 
+/** The refusal of work that comes when the service stops. */
+export const stopping = (): Problem => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
 /** Whether an error says that a disk is full: the system's by its code, DuckDB's by its text. */

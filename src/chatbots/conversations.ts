@@ -4,7 +4,7 @@ import { streamId, unreachable, type StreamId } from '../../events/common.js'
 import type { ChatbotEvent } from '../../events/chatbot.js'
 import type { ConversationEvent } from '../../events/conversation.js'
 import type { AskAgent } from '../agents/contract/answering.js'
-import { Problem } from '../basics/errors.js'
+import { Problem, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -114,7 +114,7 @@ export class Conversations {
   /** Refuses messages while too many conversations wait. @throws Problem 503 */
   refuseWhileFull(): void {
     const { waiting } = this.#turns.counts()
-    if (this.#stopping.signal.aborted) throw new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+    if (this.#stopping.signal.aborted) throw stopping()
     if (waiting >= limits.chatbotsMaxWaiting)
       throw new Problem('busy', 'Too many messages', `${waiting} conversations wait for an answer (chatbotsMaxWaiting)`, {
         retryAfterSeconds: 30,

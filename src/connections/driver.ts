@@ -1,10 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { whenOverdue } from '../basics/overdue.js'
-import { programFile } from '../setup/package.js'
+import { startProgram } from '../setup/start-program.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
 import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
 
@@ -42,10 +42,8 @@ export class Driver {
 
   constructor(directory: string, settings: DriverSettings) {
     this.socket = join(directory, `${++sockets}.sock`)
-    // Neither the flags nor the environment of the service: a driver reads settings, passwords and files by variables. What it prints may
-    // quote what a database sent.
-    const options = { execArgv: ['--no-warnings', '--max-old-space-size=1024'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
-    this.#process = fork(programFile('connections-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    // A driver would read settings, passwords and files by variables.
+    this.#process = startProgram('connections-process', { flags: ['--max-old-space-size=1024'], sendsValues: true })
     this.#process.unref()
     this.#process.channel?.unref()
     this.#process.on('error', () => this.#over())

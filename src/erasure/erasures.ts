@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
 import { logStream, type DataErased, type ErasedPayload, type LogEvent } from '../../events/records/log.js'
-import { Problem } from '../basics/errors.js'
+import { Problem, stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -139,7 +139,7 @@ export class Erasures {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isStopping) return Promise.reject(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    if (this.#isStopping) return Promise.reject(stopping())
     const mine = this.#last.then(work)
     this.#last = mine.catch(() => undefined)
     return mine

@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod'
 import { Refused, ServiceError, type Client } from './client.js'
 import { downloadFile } from './download-file.js'
-import type { Item, Make } from './plan.js'
+import type { Item, Make } from './items.js'
 
 /** The outcome for an item: `failed` says why it could not be created; undefined if it was. */
 export type Outcome = { item: Item; failed: string | undefined; notes: string[] }

@@ -15,7 +15,7 @@ import {
 } from './copies.js'
 import { noContents, type Absent, type Inventory } from './inventory.js'
 import { databaseOf, modelStatement, type Databases } from './model-statement.js'
-import { itemsOf, type Copy, type Item, type Make } from './plan.js'
+import { itemsOf, type Copy, type Item, type Make } from './items.js'
 import type { ModelRow } from './records.js'
 
 /** What to copy: everything of the old service or some projects, and whether models are trained. */

@@ -1,5 +1,5 @@
 import type { JobLast, JobOutcome, JobRun, JobStatementResult, LastValue } from '../../events/job.js'
-import type { ProblemCode } from '../basics/errors.js'
+import { isPassing } from '../basics/concurrency/patience.js'
 import type { Origin } from '../log/contract/log.js'
 import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
 import type { LastValues } from '../sql/contract/request.js'
@@ -30,13 +30,11 @@ type Answered = JobStatementResult & { hasRows: boolean }
 /** What became of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
 
-/** Temporary refusals of a service that is starting or busy. The job retries, because nobody else would send the statement again. */
-const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
-
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
   for (;;) {
     const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
-    if (answer.type !== 'error' || !passing.has(answer.problem.code) || signal.aborted) return answer
+    // Nobody else would send the statement again.
+    if (answer.type !== 'error' || !isPassing(answer.problem) || signal.aborted) return answer
     await pause()
   }
 }

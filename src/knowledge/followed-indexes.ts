@@ -8,7 +8,7 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
-import { IndexGone, IndexNotOpen, type IndexProcess } from './index-process.js'
+import { IndexGone, IndexNotOpen, type IndexProcess } from './index-client.js'
 import { type Done, type ErasedDocuments, type IndexState, type Step, type StoredDocument, type Work } from './index/messages.js'
 
 type Reading = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt' | 'payload' | 'erasedAt'>

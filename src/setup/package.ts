@@ -17,7 +17,7 @@ export const packageRoot: string = (() => {
 })()
 
 /** What the service and its commands start: processes, and threads (the last three). */
-type Program =
+export type Program =
   | 'sql-process'
   | 'ingest-process'
   | 'train-process'
@@ -33,7 +33,7 @@ type Program =
 /**
  * The file of a program: the build puts them into one folder.
  *
- * @example fork(programFile('train-process'))
+ * @example new Worker(programFile('pool-thread'))
  */
 export const programFile = (program: Program): string => join(packageRoot, 'dist/bin', `${program}.js`)
 

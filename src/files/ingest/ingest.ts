@@ -1,12 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import pidusage from 'pidusage'
+import type { ChildProcess } from 'node:child_process'
 import * as z from 'zod'
 import { badFile, tooLarge, type OnBadRows } from '../tables/bad-rows.js'
 import type { FileFormat } from '../formats/formats.js'
 import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
 import { isProblemCode, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { programFile } from '../../setup/package.js'
+import { residentBytes } from '../../basics/resident-memory.js'
+import { startProgram } from '../../setup/start-program.js'
 
 export type IngestRequest = { source: string; originalName: string; format?: FileFormat; onBadRows?: OnBadRows; workDirectory: string }
 
@@ -47,14 +47,6 @@ const outcome = (message: unknown): Outcome => {
   return { problem: new Problem(code, title, detail, extras) }
 }
 
-const startProcess = (): ChildProcess =>
-  fork(programFile('ingest-process'), {
-    // Neither the flags nor the environment of the service: the process that reads a file has no use for its secrets.
-    execArgv: ['--no-warnings'],
-    env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '4' },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-
 /**
  * Reads each uploaded file in a process of its own, a few at a time, and kills those that take too long or too much memory.
  *
@@ -89,7 +81,7 @@ export class Ingester {
 
   private run(job: IngestJob): Promise<Ingested> {
     return new Promise((resolve, reject) => {
-      const child = startProcess()
+      const child = startProgram('ingest-process', { env: { UV_THREADPOOL_SIZE: '4' } })
       let result: Outcome | undefined
       const kill = (problem: Problem) => {
         result ??= { problem }
@@ -118,12 +110,7 @@ export class Ingester {
     const { memoryMaxBytes } = this.limits
     const sample = async () => {
       if (child.pid === undefined) return
-      // A process that has just ended has no usage to read.
-      const memory = await pidusage(child.pid).then(
-        (usage) => usage.memory,
-        () => 0,
-      )
-      if (memory > memoryMaxBytes) kill(tooLarge(`The file needs more than ${memoryMaxBytes} bytes of memory to be read.`))
+      if ((await residentBytes(child.pid)) > memoryMaxBytes) kill(tooLarge(`The file needs more than ${memoryMaxBytes} bytes of memory to be read.`))
     }
     return setInterval(() => void sample(), memorySampleMs)
   }

@@ -1,4 +1,4 @@
-import { Problem } from '../../basics/errors.js'
+import { stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { EventFeed, Window } from '../../log/feed/event-feed.js'
 import type { EventFilter } from '../../log/feed/filter.js'
@@ -65,7 +65,7 @@ export class EventStreams {
   }
 
   async *#serve(following: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
-    if (this.#stopping.signal.aborted) throw new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
+    if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(following.client)
     const over = new AbortController()
     this.#clients += 1

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
-import { OpenConnections, type ConnectionBounds } from './open-connections.js'
+import { OpenConnections, type ConnectionBounds } from './connection-limits.js'
 
 export type ServerLimits = {
   connectionsMax: number

@@ -8,7 +8,7 @@ import type { Connection } from './schema.js'
 import type { VectorTable } from './vector-table.js'
 import { dot, type VectorHit } from './vectors.js'
 import { vectorOf } from './vector-bytes.js'
-import { WordSearch, type WordHit } from './words.js'
+import { WordSearch, type WordHit } from './word-search.js'
 
 type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
 type Scored = { key: number; relevance: number; distance: number | null }

@@ -49,9 +49,6 @@ export interface Turns {
   close(): Promise<void> | void
 }
 
-/** The refusal of work that comes after the end. */
-export const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
-
 /** Puts work at the end of what waits for a turn. @throws Problem when too many wait, and what the turn throws */
 export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Promise<T> => {
   if (waiting.length >= limits.queueMaxCommands)

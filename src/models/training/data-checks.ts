@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
-import { isProblem, Problem, type ProblemCode } from '../../basics/errors.js'
+import { isProblem, Problem, stopping, type ProblemCode } from '../../basics/errors.js'
 import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
@@ -71,7 +71,7 @@ export class DataChecks {
 
   /** Aborts the running check and those that wait. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    this.#stopping.abort(stopping())
     await this.#last
   }
 

@@ -1,7 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { Problem, problemOf } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { programFile } from '../../setup/package.js'
+import { startProgram } from '../../setup/start-program.js'
 import type { Progress } from '../engines/tables/fit.js'
 import type { ImportReport } from '../engines/onnx/import.js'
 import type { TrainReport } from '../engines/tables/train.js'
@@ -66,8 +66,7 @@ export class Trainer {
   }
 
   #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): Running<T> {
-    // No flags of this process: a debugger's port, for one, cannot be shared.
-    const child = fork(programFile('train-process'), [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const child = startProgram('train-process', { readsErrors: true })
     let reason: KillReason | undefined
     const kill = (why: KillReason) => {
       reason ??= why

@@ -1,5 +1,5 @@
 import { Problem } from '../../basics/errors.js'
-import { isEngineSetting } from './client/settings.js'
+import { isEngineSetting } from './client/duckdb-settings.js'
 import { serverVariable } from '../../dialect/server-variables.js'
 import type { Token } from '../../dialect/lexer.js'
 import { clientVariables } from './client/client-variables.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { planImport } from '../../../src/import/import-plan.js'
 import { noContents, type Inventory } from '../../../src/import/inventory.js'
-import type { Item } from '../../../src/import/plan.js'
+import type { Item } from '../../../src/import/items.js'
 
 const nothing: Inventory = { projects: ['mindsdb'], engines: [], connections: [], files: [], contents: new Map(), models: [] }
 const inShop = (contents: Partial<typeof noContents>): Inventory => ({

@@ -1,8 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { residentBytes } from '../../../basics/resident-memory.js'
 import { Problem, problemOf } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { programFile } from '../../../setup/package.js'
+import { startProgram } from '../../../setup/start-program.js'
 import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
 
 export type OnnxLimits = { loadTimeoutMs: number; runTimeoutMs: number; memoryMaxBytes: number; queueMaxCalls: number; idleMaxMs: number }
@@ -129,9 +129,7 @@ export class OnnxProcess {
   }
 
   async #start(): Promise<Signature> {
-    // Neither the flags nor the environment of the service: a model has no use for its secrets.
-    const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
-    const child = fork(programFile('onnx-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    const child = startProgram('onnx-process', { sendsValues: true })
     this.#child = child
     // An idle process does not keep this one alive.
     child.unref()

@@ -1,7 +1,8 @@
+import type * as z from 'zod'
 import type { JsonObject } from '../../../../events/common.js'
-import { agentChanges, agentCreation, agentFields, type AgentFields } from '../../../commands/agent-input.js'
+import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
-import { knowledgeBaseFields, knowledgeSettings, type KnowledgeBaseFields } from '../../../commands/knowledge-base-input.js'
+import { knowledgeBaseFields, knowledgeSettings } from '../../../commands/knowledge-base-input.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
@@ -31,21 +32,23 @@ const skill = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand 
 
 const withParams = (params: JsonObject): { params?: JsonObject } => (Object.keys(params).length > 0 ? { params } : {})
 
-const agentKeys = ['name', 'model', 'model_name', 'provider', 'skills', 'skills_to_add', 'skills_to_remove', 'data', 'prompt_template']
-
-const agentFieldsOf = (settings: JsonObject): AgentFields => {
-  const known = Object.fromEntries(Object.entries(settings).filter(([key]) => agentKeys.includes(key)))
-  const parsed = agentFields.safeParse({ ...known, ...withParams(otherSettings(settings, agentKeys)) })
+/** Reads settings by the fields of a kind: those that it does not have are its params. */
+const readFields = <Shape extends z.core.$ZodLooseShape>(fields: z.ZodObject<Shape>, settings: JsonObject, kind: string) => {
+  const own = Object.keys(fields.shape)
+  const known = Object.fromEntries(Object.entries(settings).filter(([key]) => own.includes(key) && key !== 'params'))
+  const parsed = fields.safeParse({ ...known, ...withParams(otherSettings(settings, own)) })
   if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw wrong(`${issue?.path.map(String).join('.') ?? 'agent'}: ${issue?.message ?? 'does not fit'}`)
+  const [issue] = parsed.error.issues
+  throw wrong(`${issue?.path.map(String).join('.') ?? kind}: ${issue?.message ?? 'does not fit'}`)
 }
+
+const agentFieldsIn = (settings: JsonObject) => readFields(agentFields, settings, 'agent')
 
 const agent = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), agent: statement.target.name }
   if (statement.kind === 'update_resource')
-    return { type: 'UpdateAgent', data: { ...target, ...agentChanges(agentFieldsOf(statement.set)) } }
-  const data = { ...target, ...agentCreation(agentFieldsOf(statement.using)), unlessExists: statement.ifNotExists }
+    return { type: 'UpdateAgent', data: { ...target, ...agentChanges(agentFieldsIn(statement.set)) } }
+  const data = { ...target, ...agentCreation(agentFieldsIn(statement.using)), unlessExists: statement.ifNotExists }
   return { type: 'CreateAgent', data }
 }
 
@@ -76,14 +79,7 @@ const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerComman
   return { type: 'CreateChatbot', data }
 }
 
-const knowledgeFieldsOf = (settings: JsonObject): KnowledgeBaseFields => {
-  const own = Object.keys(knowledgeBaseFields.shape)
-  const known = Object.fromEntries(Object.entries(settings).filter(([key]) => own.includes(key) && key !== 'params'))
-  const parsed = knowledgeBaseFields.safeParse({ ...known, ...withParams(otherSettings(settings, own)) })
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw wrong(`${issue?.path.map(String).join('.') ?? 'knowledge base'}: ${issue?.message ?? 'does not fit'}`)
-}
+const knowledgeFieldsIn = (settings: JsonObject) => readFields(knowledgeBaseFields, settings, 'knowledge base')
 
 const knowledgeBase = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), knowledge_base: statement.target.name }
@@ -91,10 +87,10 @@ const knowledgeBase = (statement: CreateOrUpdate, inputs: CommandInputs): Ledger
     const name = textSetting(statement.set, 'name')
     return {
       type: 'UpdateKnowledgeBase',
-      data: { ...target, ...knowledgeSettings(knowledgeFieldsOf(statement.set)), ...(name !== undefined && { name }) },
+      data: { ...target, ...knowledgeSettings(knowledgeFieldsIn(statement.set)), ...(name !== undefined && { name }) },
     }
   }
-  const data = { ...target, ...knowledgeSettings(knowledgeFieldsOf(statement.using)), unlessExists: statement.ifNotExists }
+  const data = { ...target, ...knowledgeSettings(knowledgeFieldsIn(statement.using)), unlessExists: statement.ifNotExists }
   return { type: 'CreateKnowledgeBase', data }
 }
 

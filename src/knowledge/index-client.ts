@@ -1,8 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { Problem, problemOf } from '../basics/errors.js'
+import type { ChildProcess } from 'node:child_process'
+import { Problem, problemOf, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
-import { programFile } from '../setup/package.js'
+import { startProgram } from '../setup/start-program.js'
 import type { Done, FromIndex, ToIndex, Work } from './index/messages.js'
 
 type Asking = { resolve: (done: Done) => void; reject: (reason: Error) => void; timeoutMs: number }
@@ -69,7 +69,7 @@ export class IndexProcess {
 
   /** @throws Problem of the question; IndexGone when the process ended before it answered */
   ask(base: string, work: Work, timeoutMs: number = this.#limits.callTimeoutMs): Promise<Done> {
-    if (this.#isStopped) return Promise.reject(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    if (this.#isStopped) return Promise.reject(stopping())
     if (this.#asking.size >= this.#limits.queueMaxCalls)
       return Promise.reject(
         new Problem('busy', 'Busy', `${this.#asking.size} calls wait for the index of knowledge bases`, { retryAfterSeconds: 1 }),
@@ -91,9 +91,7 @@ export class IndexProcess {
 
   #running(): ChildProcess {
     if (this.#child) return this.#child
-    // Neither the flags nor the environment of the service: the process has no use for its secrets.
-    const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
-    const child = fork(programFile('knowledge-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    const child = startProgram('knowledge-process', { sendsValues: true })
     this.#child = child
     this.generation += 1
     child.unref()

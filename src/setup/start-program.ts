@@ -1,0 +1,26 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { programFile, type Program } from './package.js'
+
+type ProgramOptions = {
+  /** Flags of Node for it. */
+  flags?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  /** Keeps what it writes to its standard error for who reads it; otherwise that is dropped. */
+  readsErrors?: boolean
+  /** Sends values such as buffers and dates as they are, not as JSON. */
+  sendsValues?: boolean
+}
+
+/**
+ * Starts a program of this package as a process, which is talked to over IPC. It gets neither the flags nor the environment of the service:
+ * variables hold keys and passwords, and name files and settings. What it prints may quote rows, and is dropped.
+ *
+ * @example const child = startProgram('train-process', { readsErrors: true }); child.send(job)
+ */
+export const startProgram = (program: Program, { flags = [], env = {}, readsErrors, sendsValues }: ProgramOptions = {}): ChildProcess =>
+  fork(programFile(program), [], {
+    execArgv: ['--no-warnings', ...flags],
+    env: { TZ: 'UTC', ...env },
+    ...(sendsValues && { serialization: 'advanced' }),
+    stdio: ['ignore', 'ignore', readsErrors ? 'pipe' : 'ignore', 'ipc'],
+  })
