@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../../support/cli.js'
-import { isEngineSetting } from '../../../src/sql/statements/client/settings.js'
+import { isEngineSetting } from '../../../src/sql/statements/client/duckdb-settings.js'
 import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/function-lists.js'
 
 const installed = async () => {
