@@ -175,7 +175,12 @@ export class SharedTurns implements Turns {
 
   #wake(): void {
     if (this.#isClosed) return
-    this.#looping ??= this.#loop().finally(() => {
+    if (!this.#looping) this.#occupy(this.#loop())
+  }
+
+  /** Nothing else touches the file until this has ended. */
+  #occupy(work: Promise<void>): void {
+    this.#looping = work.finally(() => {
       this.#looping = undefined
       if (this.#hasWork) this.#wake()
     })
@@ -193,6 +198,13 @@ export class SharedTurns implements Turns {
 
   /** Follows before this node serves. @throws Unreachable, Forked; RangeError when what others wrote does not follow */
   async start(): Promise<void> {
+    const starting = this.#begin()
+    // What others write meanwhile is heard of, and has to wait: two that follow at once would add the same events.
+    this.#occupy(starting.catch(() => undefined))
+    await starting
+  }
+
+  async #begin(): Promise<void> {
     try {
       await this.#following.catchUp()
     } catch (error) {
