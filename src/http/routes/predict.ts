@@ -4,7 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { InputRow } from '../../models/serving/answer.js'
-import type { Body } from '../protocol/body.js'
+import { notJson, type Body } from '../protocol/body.js'
 import { jsonArray, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { readPredictParams, type Predicted, type Predicting, type PredictParams } from '../reads/predicting.js'
@@ -28,7 +28,8 @@ type Asked = { rows: InputRow[]; params: PredictParams }
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
 export const predictBody: Body<Asked> = {
   schema: z.union([rowsSchema, z.object({ data: dataSchema, params: predictParams.nullish() })]),
-  read: async ({ json: body }) => {
+  read: async ({ json: body, isOther }) => {
+    if (isOther) throw notJson()
     if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
       throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
         hint: 'Send [{"column": value, …}].',

@@ -58,14 +58,14 @@ const explain = (
   contributions: Explanation | undefined,
 ): string => {
   const { value, confidence, min, max, probabilities } = prediction
-  const bounds = min === null ? {} : { confidence_lower_bound: min, confidence_upper_bound: max }
   const ofClasses = Object.fromEntries(classes.map((label, index) => [`probability_class_${label}`, probabilities[index]]))
   return JSON.stringify({
     predicted_value: value,
     confidence,
     anomaly,
     truth,
-    ...bounds,
+    confidence_lower_bound: min,
+    confidence_upper_bound: max,
     ...ofClasses,
     ...(contributions && { contributions }),
   })

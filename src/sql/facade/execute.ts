@@ -47,7 +47,9 @@ export class SqlEngine {
   }
 
   async #execute(request: SqlRequest): Promise<SqlAnswer> {
-    const { query, db = this.options.defaultProject, asOf, params } = request
+    const { query, asOf, params } = request
+    // Clients that have chosen no database may send an empty name.
+    const db = request.db === undefined || request.db === '' ? this.options.defaultProject : request.db
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
       const statement = await inTurns(readStatement(query, params))
