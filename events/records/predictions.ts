@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /**
- * Predictions that were answered. Of rows sent one request at a time the inputs and outputs are kept, as a payload;
- * of a scoring inside a query only this receipt.
+ * Predictions that were answered. The inputs and outputs of a request's rows are kept, as a payload; a scoring inside a query
+ * leaves only this receipt.
  */
 export type PredictionsServed = {
   model: StreamId
@@ -34,8 +34,8 @@ export type PredictionsEvent = Event<'PredictionsServed', PredictionsServed> | E
 export type PredictionRow = { request: string; row: number; input: object; output: object }
 
 /**
- * One truth of a payload, which is a JSON array of these in the order of the event's rows. Of a class, `probability` is what
- * the model had given it; null where that is not known, and for numbers.
+ * One truth of a payload, which is a JSON array of these in the order of the event's rows. `probability` is what the model had
+ * given the class; null where that is not known, and for numbers.
  */
 export type OutcomeRow = { position: number; request: string; row: number; truth: string | number | boolean; probability: number | null }
 

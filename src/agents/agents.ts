@@ -121,7 +121,7 @@ export class Agents {
       yield* frames
       return await answered
     } finally {
-      left.abort(new GivenUp('Who asked has left'))
+      left.abort(new GivenUp('The client that asked has left'))
       await running
     }
   }
@@ -171,7 +171,7 @@ export class Agents {
   /** Prepares, converses and records. The time limit of an answer begins with it. */
   async #answer(asked: Asked, left: AbortController, frames: Channel<AnswerFrame>): Promise<Answered> {
     const late = new AbortController()
-    const gone = () => left.abort(new GivenUp('Who asked has left'))
+    const gone = () => left.abort(new GivenUp('The client that asked has left'))
     if (asked.signal.aborted) gone()
     asked.signal.addEventListener('abort', gone)
     const signal = AbortSignal.any([left.signal, this.#stopping.signal, late.signal])

@@ -29,7 +29,7 @@ const failureOf = (result: Result): Error | undefined => {
 }
 
 /**
- * Asks agents what a statement of SQL asks them. Each question is an answer of its own on record. Of several questions some may fail: these
+ * Asks agents the questions of an SQL statement. The answer to each question is recorded by itself. If some of several questions fail, they
  * have no answer, and their context says why.
  *
  * @example await new QuestionsInSql(parts).answer({ agent, label: 'shop.helper', questions: ['How many cars?'] }, statement)

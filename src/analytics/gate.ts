@@ -189,7 +189,7 @@ export class Gate {
     return long ?? this.#quick.next(this.#mayExecute)
   }
 
-  /** Who is next while a suspect waits. */
+  /** The next query while a suspect waits. */
   #nextBeside(suspect: Waiter): Waiter | undefined {
     // A long suspect is not tried beside another long query. Quick ones go on until that is over.
     if (suspect.long && this.#slow > 0) return this.#quick.next(this.#mayExecute)

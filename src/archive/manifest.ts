@@ -44,7 +44,7 @@ const manifestSchema = z.discriminatedUnion('mindledger_parquet', [
   z.object({ mindledger_parquet: z.literal(1), ...fields, ranges: z.array(z.object(rangeFields)), signature }),
 ])
 
-/** Of one range, in a file of its own: what it has, and the chain value of the range before, on which it follows. */
+/** The manifest of one range, in a file of its own: its contents, and the chain value of the previous range. */
 const rangeSchema = z.object({ mindledger_parquet: z.literal(2), log: z.string().min(1), before: hash, ...rangeFields })
 const rangeManifestSchema = rangeSchema.extend({ signature })
 

@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 
-/** Of work that nobody waits for: below SQL, which has 10, and above the lowest, which would hardly progress on a busy machine. */
+/** The priority of work that nobody waits for: below SQL, which has 10, and above the lowest, which hardly progresses on a busy machine. */
 export const backgroundPriority = 14
 
 /**

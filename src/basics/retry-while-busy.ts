@@ -6,7 +6,7 @@ const retryMs = 1_000
 /**
  * Calls the log, and retries while its storage fails or its queue is full. For the service's own work, which no client would retry.
  *
- * @example await insist(() => ledger.execute(command, origin), () => this.#isStopping)
+ * @example await retryWhileBusy(() => ledger.execute(command, origin), () => this.#isStopping)
  */
 export const retryWhileBusy = async <T>(ask: () => Promise<T>, isStopping: () => boolean): Promise<T> => {
   for (;;)

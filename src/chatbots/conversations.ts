@@ -28,7 +28,7 @@ type Options = {
 
 /** The events that conversations react to: new messages, and what lets messages that wait go on. */
 const reasons = ['MessageReceived', 'ChatbotUpdated', 'ChatbotDeleted'] as const
-/** The ends of messages. Who waits for one is told by whoever answers it, unless that is another node. */
+/** The ends of messages. Another node may have answered a message; its end then comes as an event. */
 const ends = ['MessageSent', 'MessageFailed', 'DeliveryFailed'] as const
 type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)[number] | (typeof ends)[number] }>
 
@@ -41,7 +41,7 @@ const pageConversations = 200
 /**
  * Answers the messages of all chatbots. It reacts to the event of each message, whoever recorded it; the conversations in the log say what
  * is left to do, so that nothing is lost between a message and its answer. Messages of one conversation are answered in order,
- * conversations side by side, and chatbots in turns. Who answers a message has the lease of its conversation.
+ * conversations side by side, and chatbots in turns. The node that answers a message holds the lease of its conversation.
  *
  * @example const conversations = new Conversations({ ledger, leases, ask, fetch, logger }); await conversations.start(); await conversations.stop()
  */

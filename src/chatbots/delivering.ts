@@ -42,7 +42,7 @@ export type Given = Pick<Answered, 'answer' | 'position' | 'content' | 'queries'
 /** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
 type Outlet = { post?: Channel['post'] } | { error: string }
 
-/** An error as a valid text for the log. Of the agent only titles are taken: the rest may repeat what was said. */
+/** An error as a valid text for the log. Only the title of an agent's error is taken: the rest may repeat what was said. */
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
 
 /** The end that another node recorded counts, and is told when it comes. */

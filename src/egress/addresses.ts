@@ -87,7 +87,7 @@ const kinds4: readonly (readonly [string, AddressKind])[] = [
   ['240.0.0.0/4', 'reserved'],
 ]
 
-// Of IPv6 only 2000::/3 is public, and in it some parts are not.
+// In IPv6 only 2000::/3 is public, apart from some parts of it.
 const kinds6: readonly (readonly [string, AddressKind])[] = [
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],

@@ -10,7 +10,7 @@ import type { EgressPolicy } from './policy.js'
 /** One request: its body is a text. */
 export type Call = { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
 
-/** An answer as it arrives. Who stops reading the body closes the connection. */
+/** An answer as it arrives. A caller that stops reading the body closes the connection. */
 export type CallAnswer = {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
@@ -103,7 +103,7 @@ export const egressCall = (policy: EgressPolicy, connecting: HttpConnecting = {}
         ...{ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body },
         signal: stopped.signal,
       })
-      // Who reads it gets its errors. Nobody may, and an event that nobody hears would end this process.
+      // The reader of the body gets its errors. If nobody reads it, an error event without a listener would end this process.
       answer.body.on('error', () => undefined)
       const redirect = redirectOf(answer.statusCode, firstOf(answer.headers['location']), { url, where })
       if (redirect) {

@@ -17,7 +17,7 @@ const refused = (detail: string, hint: string): Problem => new Problem('egress_r
 
 /** Reads the address of a call. `where` is its host with the port, for errors. @throws Problem egress_refused */
 export const readAddress = (text: string): { url: URL; where: string } => {
-  if (!URL.canParse(text)) throw refused('The address of the call is none', 'Write it as https://host/path.')
+  if (!URL.canParse(text)) throw refused('The address of the call is not a URL', 'Write it as https://host/path.')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw refused(`The protocol ${url.protocol.slice(0, 20)} is not called`, 'Write an address that begins with https:// or http://.')

@@ -57,7 +57,7 @@ export const explainCall = (error: unknown, where: string): Problem => {
   return new Problem(
     'wrong_arguments',
     'Wrong arguments',
-    'The call cannot be sent: its method, a header or its body is none that HTTP can carry',
+    'The call cannot be sent: HTTP cannot carry its method, a header or its body',
     {
       hint: 'Headers hold single lines of Latin characters.',
     },

@@ -98,7 +98,7 @@ const answerAt = async (log: Reading, position: number): Promise<Envelope | unde
   return event?.type === 'AgentAnswered' ? event : undefined
 }
 
-/** What followed of the taken answers later in their streams: comments on them, what was said when they were asked again, and evaluations. */
+/** Takes the later events of a stream that belong to taken answers: comments, answers of reruns, and evaluations. */
 const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<void> => {
   const { log, taken } = sweep
   const later = streamEventsWith(log, stream, after, (text) => [judged, evaluated, ofRerun].some((what) => text.includes(what)))
@@ -128,8 +128,8 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
 }
 
 /**
- * Plans to erase answers, with the comments on them, the evaluations in which they were asked again, the answers given there, and the
- * messages to chatbots that they were given to; messages with their answers. Other events are erased alone.
+ * Plans to erase answers and messages. An erased answer takes its comments, its reruns, its evaluations with the answers given there, and
+ * the messages to the chatbot that belong to it. An erased message takes the answers to it. Any other event is erased alone.
  */
 export const takeAnswers = async (log: Reading, events: readonly Envelope[], into: Taken): Promise<void> => {
   const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
@@ -149,7 +149,7 @@ const notFound = (detail: string) =>
     hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the answers there are.',
   })
 
-/** An answer by its id or by the position of its event; of a judgement or an evaluation by its position what it recorded. */
+/** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement or an evaluation. */
 export const planAnswer = async (log: Reading, answer: string | number): Promise<Plan> => {
   const plan = emptyPlan('answer', String(answer))
   const events: Envelope[] = []

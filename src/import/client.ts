@@ -120,7 +120,7 @@ export class Client {
     const answer = await this.#ask('/api/sql/query', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
     if (answer.status !== 200) throw new Refused(refusalOf(answer))
     const said = sqlAnswer.safeParse(parsed(answer.text)).data
-    if (!said) throw new ServiceError('its answer is none of SQL')
+    if (!said) throw new ServiceError('its answer is not an answer to SQL')
     if (said.type === 'error') throw new Refused(cut(said.error_message))
     return said.type === 'ok' ? { columns: [], rows: [], text: '' } : { columns: said.column_names, rows: said.data, text: answer.text }
   }

@@ -43,8 +43,8 @@ const afterFaultMs = 60_000
  * that was due while the service was down runs once at its start, and an interrupted run is recorded as such. Runs of one job never
  * overlap.
  *
- * Who runs a job has its lease. The log would let one node alone start a run; the lease spares the others the attempt, and tells that
- * whoever had begun a run is gone: a run without a holder was cut off.
+ * The node that runs a job holds its lease. The log lets only one node start a run; the lease spares the other nodes the attempt. The
+ * lease also tells when the node that began a run is gone: a run whose lease nobody holds was cut off.
  *
  * @example const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */
@@ -76,7 +76,7 @@ export class JobScheduler {
     this.#arm()
   }
 
-  /** Does work with the lease of a job; says whether another node has it. */
+  /** Does work while this node holds the lease of a job. Returns `elsewhere`, without the work, if another node holds it. */
   async #withLease(stream: StreamId, work: (lease: Lease) => Promise<void>): Promise<'done' | 'elsewhere'> {
     const lease = await this.options.leases.take(`job:${stream}`)
     if (!lease) return 'elsewhere'
@@ -88,7 +88,7 @@ export class JobScheduler {
     }
   }
 
-  /** Ends the run of whoever had the lease before: it is gone. If its end was recorded meanwhile, that one stands. */
+  /** Ends the run of the node that held the lease before, which is gone. If its end was recorded meanwhile, that end stands. */
   async #endLeft(stream: StreamId): Promise<void> {
     const found = await this.#found(stream)
     if (!found?.state.running) return
@@ -141,7 +141,7 @@ export class JobScheduler {
   #note(stream: StreamId, job: Job | undefined): void {
     const now = this.options.clock.now()
     const next = job ? dueAt(job, now) : null
-    // Whoever runs it may fall silent.
+    // The node that runs it may fall silent.
     if (job?.running && this.#active.get(stream)?.run !== job.running.run) this.#due.set(stream, now + limits.leaseLookIntervalMs)
     else if (next === null) this.#due.delete(stream)
     else this.#due.set(stream, Date.parse(next))

@@ -79,7 +79,7 @@ const batchesOf = async (cut: readonly CutDocument[], chunksMax: number, work: L
   return batches
 }
 
-/** Of documents with the same id the last one counts, or the first where those that are there are left out. */
+/** Keeps one of the documents with the same id: the last one, or the first one if documents that exist already are left out. */
 const withoutTwins = (documents: readonly KnowledgeDocument[], mode: InsertMode): KnowledgeDocument[] => {
   if (mode === 'add') return [...documents]
   const byId = new Map<string, KnowledgeDocument>()

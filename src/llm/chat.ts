@@ -99,7 +99,7 @@ const shown = function* (text: string): Generator<ChatPart, void> {
   if (text !== '') yield { text }
 }
 
-/** Asks a model, and gives its answer as it arrives. Who stops reading closes the connection. */
+/** Asks a model, and gives its answer as it arrives. A caller that stops reading closes the connection. */
 export const chatWith = ({ settings, exchange, open, refusals, places, most }: ChatParts): LanguageModel['chat'] =>
   async function* (request, { signal }) {
     const leave = await places.take(exchange.host, signal)

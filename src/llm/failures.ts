@@ -109,7 +109,7 @@ const answered = (call: CallError, exchange: Exchange): Problem => {
   if (status === 401 || status === 403)
     return llmFailed(
       'Key refused',
-      keySource === null ? `${host} wants a key, and there is none for it (${status})` : `${host} refuses the key (${status})`,
+      keySource === null ? `${host} needs a key, and no key for it is set (${status})` : `${host} refuses the key (${status})`,
       keySource === null
         ? 'Give an api_key beside the base_url.'
         : (whereKeyIs[keySource] ?? 'Give another key.') + ' It may also lack the right to this model.',

@@ -6,7 +6,7 @@ export type PlaceLimits = { atOnce: number; waiting: number; waitMs: number }
 type Waiting = { enter: () => void }
 
 /**
- * Places for exchanges, so many for each host. Who finds none waits for a while, in the order of arrival.
+ * Places for exchanges: each host has the same number. A caller that finds no place waits for a while, in the order of arrival.
  *
  * @example
  * const leave = await places.take('127.0.0.1:11434', signal)

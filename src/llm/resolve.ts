@@ -65,7 +65,7 @@ const readAddress = (address: Json): string => {
   if (typeof address === 'string' && originOf(address) !== null) return address
   throw failed(
     'No such address',
-    'The address of the language model is none that can be called, or it holds a password',
+    'The address of the language model cannot be called, or it holds a password',
     'Write base_url as https://host/v1, and the key as api_key.',
   )
 }
@@ -111,7 +111,7 @@ const accessOf = (own: StatedModel, provider: string, defaults: StatedModel, { e
   return { address, key: lentKey(provider, address, defaults, environment) }
 }
 
-/** Who provides a model that is only named: the default, or the server whose address the environment gives. */
+/** The provider of a model that has only a name: the default, or the server whose address the environment gives. */
 const providerOfName = (defaults: StatedModel, environment: ModelAccess): string | null => {
   if (defaults.provider !== null) return defaults.provider
   if (defaults.address !== null) return 'openai_compatible'
@@ -170,7 +170,7 @@ const sameProvider = (own: StatedModel, defaults: StatedModel): string | null =>
 const noKey = (title: string, provider: string, { keys }: StatedModel): Problem =>
   failed(
     'No key',
-    `${title} wants a key, and there is none for it`,
+    `${title} needs a key, and no key for it is set`,
     keys.length > 0
       ? `The key that was given belongs to another address. Give ${provider}_api_key, or api_key beside the base_url that it is for.`
       : `Give the agent ${provider}_api_key, or set default_llm with PUT /api/config, or ${provider.toUpperCase()}_API_KEY in the environment.`,

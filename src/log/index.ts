@@ -18,7 +18,7 @@ export { isProblem } from '../basics/errors.js'
 export type { LogEventStore, Processing, Processor, ReadAllOptions, RecordedEvent }
 export type { LogMetadata } from './emmett/recorded-event.js'
 
-/** Who writes: the `actor` of each event. */
+/** The writer: the `actor` of each event. */
 export type Writer = { actor: string }
 
 /** A log in emmett's terms. */

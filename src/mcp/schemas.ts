@@ -48,8 +48,8 @@ const read = async (uri: URL, content: () => Promise<object | undefined>) => {
 }
 
 /**
- * Offers the schemas of databases: one resource for each database, and one for each of its tables. `askedOf` says for whom a request
- * reads.
+ * Offers the schemas of databases: one resource for each database, and one for each of its tables. The resources are read for the client
+ * in `asked`.
  */
 export const offerSchemas = (server: McpServer, parts: Parts, asked: Asked): void => {
   const { sql, moment } = parts

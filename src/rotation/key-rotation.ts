@@ -20,7 +20,7 @@ export type RotationStatus = Rotation & { position: number | null }
 
 export type RotationOptions = {
   log: KeyedLog
-  /** Of the same log. */
+  /** The commands of the same log. */
   ledger: Ledger
   vault: Vault
   paths: DataPaths

@@ -40,7 +40,7 @@ export const programFile = (program: Program): string => join(packageRoot, 'dist
 /** The file of a compiled module, by its path in `src`. */
 export const compiledFile = (path: string): string => join(packageRoot, 'dist/src', path)
 
-/** Of every compiled file in some folders. */
+/** The hash of every compiled file in some folders. */
 const fingerprintOf = (...folders: string[]): string => {
   const digest = createHash('sha256')
   for (const folder of folders) addFolder(digest, folder)

@@ -67,7 +67,8 @@ export type Answered = {
 }
 
 /**
- * Whether somebody got an answer, be it that there is none. What failed or was given up is asked again by whoever sends the request again.
+ * Whether the question is settled: `unanswered` counts, a failure does not. A request that failed or was given up asks again when it is
+ * sent again.
  */
 export const hasAnswer = ({ outcome }: Pick<Answered, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
 
@@ -98,7 +99,7 @@ export type AnswerPlan = {
  */
 export type AskAgent = (asked: Asked) => AsyncGenerator<AnswerFrame, Answered, void>
 
-/** The end of an answer, for who does not watch its frames. @example await answerOf(agents.ask(asked)) */
+/** The end of an answer, for callers that do not need its frames. @example await answerOf(agents.ask(asked)) */
 export const answerOf = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
   for (;;) {
     const next = await frames.next()

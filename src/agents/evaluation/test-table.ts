@@ -13,7 +13,7 @@ export type EvaluationSettings = {
   testTable: string
   version: number | undefined
   metrics: readonly MetricName[] | undefined
-  /** Of a language model: provider, model_name, base_url, api_key. */
+  /** The language model that judges: provider, model_name, base_url, api_key. */
   judge: JsonObject
   columns: { question: string; answer: string | undefined; sql: string | undefined }
 }

@@ -123,7 +123,7 @@ export class TableDescriptions {
     try {
       for (let coming = this.#coming.get(key); coming; coming = this.#coming.get(key)) {
         const described = await coming.catch(ifRefused)
-        // Who began to read it may have left.
+        // The question that began to read it may have been given up.
         if (described) return described
       }
       const coming = this.#read(key, table, queries)

@@ -4,7 +4,7 @@ import { limits, type LimitName } from '../limits.js'
 type ShareOptions = {
   /** What the places are for: `uploads`. */
   what: string
-  /** Of whom a share is, in words; ` of this client` unless it is said. */
+  /** The owner of a share, in words; ` of this client` by default. */
   whose?: string
   hint?: string
   /** The names of the limits: of all places, and of those of one client. */

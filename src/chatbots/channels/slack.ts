@@ -40,7 +40,7 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 
 const read = (body: unknown): Arrival => {
   const parsed = envelope.safeParse(body)
-  if (!parsed.success) throw wrong('the body is none of the Events API of Slack')
+  if (!parsed.success) throw wrong("the body is not a request of Slack's Events API")
   const { type, challenge, event, event_id, team_id = '', api_app_id, authorizations = [] } = parsed.data
   if (type === 'url_verification') return { challenge: challenge ?? '' }
   if (type !== 'event_callback' || !event || event_id === undefined) return { ignored: `a request of the type ${type}` }

@@ -12,7 +12,8 @@ const busy = (detail: string): Problem =>
   })
 
 /**
- * The sessions of one connection: at most so many at a time, and idle ones are closed after a while. Who finds none waits in a queue.
+ * The sessions of one connection. Their number is limited, and idle ones are closed after a while. A caller that finds no session waits
+ * in a queue.
  *
  * @example
  * const session = await pool.acquire(signal)

@@ -1,8 +1,8 @@
 import type { Links } from './links.js'
 
 /**
- * `blobs` is what there is; `blob_objects` is what is not, or no longer: uploads under way or cut off, and bytes to remove. An object is
- * in one of them from before its first byte until after its last. `blob_chunks` has the bytes of those that are kept in PostgreSQL.
+ * `blobs` lists complete blobs; `blob_objects` lists unfinished uploads and bytes to remove. An object is in one of them before its first
+ * byte is stored, and until its last byte is removed. `blob_chunks` has the bytes of the objects that are kept in PostgreSQL.
  */
 const tables = `
   BEGIN;
@@ -35,7 +35,7 @@ const tables = `
   COMMIT
 `
 
-/** Creates what is not there yet; any number of nodes may do so at once. @throws Problem storage_failed */
+/** Creates the tables that are missing; any number of nodes may do so at once. @throws Problem storage_failed */
 export const openBlobTables = async (links: Links): Promise<void> => {
   const [found] = await links.query<{ there: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'blob_chunks') AS there`,

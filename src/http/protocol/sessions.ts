@@ -21,7 +21,7 @@ type Session = { actor: string; ended: AbortController; seenAt: number }
 
 const isOld = ({ seenAt }: Session): boolean => performance.now() - seenAt > limits.sessionLookMs
 
-/** What no login gave out need not be looked up. */
+/** A token of another shape was not given out by a login, and is not looked up. */
 const tokenShape = /^pat_[\w-]{43}$/
 
 const loginsAway = (cause: unknown): Problem =>
@@ -53,7 +53,7 @@ export class Sessions {
     this.#ofUser = digest(JSON.stringify([user.username, user.password]))
   }
 
-  /** How other nodes know a token: by no name that it has elsewhere, and by none any more when the password was changed. */
+  /** The name under which nodes share a token. It depends on the username and password of the service: a new password ends all logins. */
   #nameOf(token: string): string {
     return createHmac('sha256', this.#ofUser).update(token).digest('hex')
   }
@@ -85,7 +85,7 @@ export class Sessions {
   }
 
   /**
-   * Who has a token; undefined for one that is not known. A session that this node saw not long ago is not looked up again.
+   * The user that a token belongs to; undefined for an unknown token. A session that this node saw not long ago is not looked up again.
    * @throws Problem 503 when other nodes may know it, and it cannot be looked up
    */
   async actorOf(token: string | undefined): Promise<string | undefined> {

@@ -8,7 +8,7 @@ const add = `
   INSERT INTO mindledger.logins (login, actor, until) VALUES ($1, $2, now() + $3 * interval '1 millisecond')`
 
 /**
- * Who is logged in at any node, in PostgreSQL. It has the hashes of tokens alone.
+ * The logins at all nodes, in PostgreSQL. It stores only hashes of tokens.
  *
  * @example await logins.add(loginOf(token), 'me', 60_000); await logins.actorOf(loginOf(token)) // 'me'
  */

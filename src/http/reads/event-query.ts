@@ -137,7 +137,7 @@ const readCursor = (text: string): Cursor => {
     if (text.length > limits.eventCursorMaxChars) throw new Error('too long')
     return cursorShape.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
   } catch {
-    throw wrong('the cursor is none of this service', 'Take `next` of the page before as it is.')
+    throw wrong('the cursor was not made by this service', 'Take `next` of the previous page as it is.')
   }
 }
 

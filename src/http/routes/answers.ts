@@ -18,7 +18,7 @@ import { streamInProject } from './resources/history.js'
 
 const facts = {
   id: z.string().describe('Id of the answer; completions call it trace_id'),
-  position: z.int().describe('Of its event in the log'),
+  position: z.int().describe('Position of its event in the log'),
   recorded_at: z.string(),
   version: z.int().describe('Version of the agent that answered'),
   purpose: z.string(),
@@ -66,7 +66,7 @@ const feedback = z
 
 const judged = z
   .object({
-    position: z.int().nullable().describe('Of the event; null in a dry run'),
+    position: z.int().nullable().describe('Position of the event; null in a dry run'),
     answer: z.string(),
     verdict: z.enum(['good', 'bad']),
   })

@@ -11,7 +11,7 @@ const answer = z
     what: z.string(),
     subject: z.string(),
     dry_run: z.boolean(),
-    positions: z.array(z.int()).describe('Of the events that say so; empty when all of it had been erased before'),
+    positions: z.array(z.int()).describe('Positions of the events that record the erasure; empty if everything had been erased before'),
     payloads: z.int(),
     rows: z.int(),
     blobs: z.array(z.string()),

@@ -11,7 +11,7 @@ import { route, type Route } from '../protocol/route.js'
 
 const outcome = z
   .strictObject({
-    position: z.int().positive().exactOptional().describe('Of the prediction in the log: Mindledger-Position of its answer'),
+    position: z.int().positive().exactOptional().describe('Position of the prediction in the log: Mindledger-Position of its answer'),
     request: text
       .min(1)
       .exactOptional()
@@ -41,7 +41,7 @@ const outcomesBody: Body<z.infer<typeof outcomes>> = {
 
 const answer = z
   .object({
-    position: z.int().nullable().describe('Of the event that keeps the report; null in a dry run'),
+    position: z.int().nullable().describe('Position of the event that keeps the report; null in a dry run'),
     rows: z.int().describe('How many truths were reported'),
   })
   .meta({ id: 'OutcomeReport' })

@@ -68,7 +68,7 @@ const comparison = z
     gave: place.nullish().describe('The answer that was given now, if it is on record'),
     question: z.string().optional(),
     same_text: z.boolean().optional(),
-    same_rows: z.boolean().nullish().describe('Whether the last queries gave the same rows; null where there are none to compare'),
+    same_rows: z.boolean().nullish().describe('Whether the last queries gave the same rows; null if there is nothing to compare'),
     before: side.optional(),
     after: side.optional(),
     code: z.string().optional(),

@@ -24,7 +24,7 @@ const shown = z
     from: z.string().describe('The id of the master key that is replaced'),
     to: z.string().describe('The id of the one that follows'),
     payloads: z.int().describe('How many payloads have been done'),
-    position: z.int().nullable().describe('Of the event that ended it; null while it is under way'),
+    position: z.int().nullable().describe('Position of the event that ended it; null while it is under way'),
   })
   .meta({ id: 'Rotation' })
 

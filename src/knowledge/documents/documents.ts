@@ -25,7 +25,7 @@ const contentOf = (row: JsonObject, number: number, columns: readonly string[]):
   const missing = columns.find((column) => !Object.hasOwn(row, column))
   if (missing !== undefined) throw noColumn(number, missing, row)
   if (columns.length === 1) return textOf(row[columns[0] ?? ''])
-  // Of several columns each says what it is.
+  // With several columns, each text begins with the name of its column.
   return columns.flatMap((column) => (textOf(row[column]).trim() === '' ? [] : [`${column}: ${textOf(row[column])}`])).join('\n')
 }
 

@@ -156,7 +156,7 @@ export class OnnxEmbedder implements EmbeddingModel {
       throw new Problem(
         'bad_file',
         'Not an embedding model',
-        `the model has an input "${other.name}", which is none of ${tokenInputs.join(', ')}`,
+        `the model has an input "${other.name}"; only ${tokenInputs.join(', ')} can be given`,
       )
     const output = outputs.find(({ name }) => /sentence_embedding|last_hidden_state/.test(name)) ?? outputs[0]
     // The mask counts all tokens in, as none is filled up; a text has no second part.

@@ -13,17 +13,17 @@ import { WordSearch, type WordHit } from './word-search.js'
 type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
 type Scored = { key: number; relevance: number; distance: number | null }
 
-/** Characters of texts and metadata after which a list ends: whoever wants more asks for what is behind. */
+/** Characters of texts and metadata after which a list ends. The caller asks again for the rest. */
 const listMaxChars = 8 * 1024 * 1024
 
 /** How many of the best by words and by vectors are weighed against each other. */
 const weighed = 1_000
-/** How many more than wanted are compared exactly: codes may order those that are about equally near in another way. */
+/** How many more than wanted are compared exactly: codes may give chunks that are about equally near another order. */
 const margin = 100
-/** So many of the best are tried by filters before all chunks are, and so many more than wanted have to pass then. */
+/** The filters are tried on this many best chunks first. All chunks are searched unless `spare` more than wanted pass. */
 const tried = 2_000
 const spare = 10
-/** So many chunks are looked at to learn how many pass; where at most so many of them do, those that pass are found before any are compared. */
+/** The filters are tried on a sample of this many chunks. If at most `fewPass` pass, only the chunks that pass are compared. */
 const sampled = 200
 const fewPass = 4
 

@@ -7,7 +7,7 @@ export const blockRows = 256
 /** What is kept of a block: the codes of its vectors, and 64-bit numbers that say where they belong. Without `codes` these are as they were. */
 export type VectorBlock = { block: number; places: Uint8Array; codes?: Uint8Array }
 
-/** Of a row: its chunk, the positions from and until which it holds, and what a step of its codes is worth. */
+/** The numbers of a row: its chunk, the positions from and until which it holds, and what a step of its codes is worth. */
 const [keyAt, fromAt, untilAt, stepAt, placeNumbers] = [0, 1, 2, 3, 4]
 const placeBytes = placeNumbers * Float64Array.BYTES_PER_ELEMENT
 

@@ -14,7 +14,7 @@ type WordIndex = 'words' | 'past'
 
 /** What FTS5 itself takes for the weight of a word that more than half of all chunks have. */
 const leastWeight = 1e-6
-/** Of BM25 as FTS5 computes it: no number of repetitions counts more than this. */
+/** The bound in BM25 as FTS5 computes it: no number of repetitions counts more than this. */
 const most = 2.2
 
 /** The words of a text: runs of letters and digits, without those that say nothing if there are others. */

@@ -13,7 +13,7 @@ export interface Lease {
   release(): Promise<void>
 }
 
-/** Who does what, among the nodes that share a log. */
+/** Decides which of the nodes that share a log does which work. */
 export interface Leases {
   /** Whether other nodes may have leases. If not, every lease is granted and none is lost. */
   readonly areShared: boolean

@@ -13,7 +13,7 @@ export type Head = { logId: string; position: number; chain: string }
 /** One event as it is stored. */
 export type StoredEvent = { position: number; text: string }
 
-/** Who asks, through which channel, and which other requests it belongs to: what every event of a command says of its origin. */
+/** The origin of a command, which its events record: the actor, the channel, and the requests that it belongs to. */
 export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'> & {
   /** The run of a job that the command is part of; no event has it. After the end of the run the command is refused. */
   during?: { job: StreamId; run: string }

@@ -25,7 +25,7 @@ const unsure = (detail: string) =>
 const behind = () => unsure('this node could not catch up in time with what others wrote')
 const unheard = () => unsure('the shared log cannot be reached, so that this node cannot know whether it has the newest')
 
-/** Who waits until this node has a batch. */
+/** A caller that waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
 
 /** How far this node is behind the shared log: what it heard of, what it adds to its file, and who waits for that. */

@@ -31,7 +31,7 @@ type Options = {
 /** A beat need not be on the disk when it is answered. */
 const quick = `quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
 
-/** The first beat of a run takes the row of the run before; who lost the row does not get it back. */
+/** The first beat of a run takes the row of the run before. A run that lost the row does not get it back. */
 const beat = `
   WITH ${quick}
   INSERT INTO mindledger.nodes AS known (id, run, version, address, started_at, seen_at, stopped, seq, position)
@@ -47,7 +47,7 @@ const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() -
 
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 
-/** Whoever beats is heard within this time. */
+/** A node that beats is heard within this time. */
 const quietMs = 2.5 * limits.nodeBeatMs
 
 /** Another run with an id that was heard not long ago, and how long it must be silent to be over. */
@@ -169,8 +169,8 @@ export class Nodes {
   }
 
   /**
-   * The ids of the nodes that live, the one that began first at first. A node is dead when PostgreSQL has not heard of it for
-   * `nodeDeadAfterMs`. Who has not beaten itself for so long, since it began or PostgreSQL was away, says of nobody that it is dead.
+   * The ids of the nodes that live, beginning with the one that started first. A node is dead when PostgreSQL has not heard of it for
+   * `nodeDeadAfterMs`. This node calls no other node dead until it has itself beaten without a gap for that time.
    * @throws Unreachable
    */
   async alive(): Promise<Set<string>> {

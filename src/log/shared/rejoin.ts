@@ -2,9 +2,9 @@ import type { Replica } from './replica.js'
 import type { Sequencer } from './sequencer.js'
 
 /**
- * Lets a file follow that has events of the shared log, and does not know the number of its last batch: a restored backup, or one whose
- * batches were lost by a failover and appended again under other numbers. It gets what is no event from the batch of its last event on
- * anew. Returns false when the shared log does not have its events.
+ * Reconnects a file that has the shared log's events but not the number of its last batch: a restored backup, or a file whose batches
+ * were lost in a failover and appended again under other numbers. It fetches everything but events again, starting at the batch of its
+ * last event. Returns false when the shared log does not have its events.
  *
  * @example if (!(await rejoin(replica, sequencer))) throw forked
  * @throws Unreachable; RangeError when what others wrote does not follow from the file

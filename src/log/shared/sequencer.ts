@@ -21,10 +21,10 @@ import {
 import { channel, talkChannel } from './postgres/tables.js'
 import { forgottenNote } from './written-rows.js'
 
-/** A batch was sent, and nobody says whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
+/** A batch was sent, and it is not known whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
 export class Unknown extends Error {}
 
-/** The shared log does not have what this node has: it lost it, or has something else in its place. */
+/** The shared log does not have all events of this node: it lost some, or has others in their place. */
 export class Forked extends Error {}
 
 /** What a batch became: in the log, or another node was quicker. */
@@ -44,13 +44,13 @@ const onTheLine = (delta: Delta | undefined): Delta => {
 }
 
 /**
- * PostgreSQL as the one who decides the order of batches. One connection writes; another follows, so that who asks how far the log is
- * never waits behind a batch.
+ * PostgreSQL decides the order of batches. One connection writes; another follows, so that a question about the newest batch never waits
+ * behind a batch that is written.
  */
 export class Sequencer {
   /** Hears the number of each new batch. */
   onNotified: (seq: number) => void = () => undefined
-  /** Hears what nodes say to each other. */
+  /** Hears the messages between nodes. */
   onSaid: (text: string) => void = () => undefined
   readonly #writing: Link
   readonly #following: Link
@@ -82,8 +82,8 @@ export class Sequencer {
   }
 
   /**
-   * A batch from which a file goes on that has the events up to a position, and everything else as of then: no later one than the batch
-   * of this event, nor than those whose numbers changed when they were lost. Undefined when the shared log has other events.
+   * The batch after which a file that ends at `position` continues. It lies before the batch of that event, and before all batches that
+   * were lost and appended again under other numbers. Undefined when the shared log has other events.
    * @throws Unreachable
    */
   async batchOf(position: number, chain: Buffer): Promise<number | undefined> {
@@ -92,12 +92,12 @@ export class Sequencer {
     return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
   }
 
-  /** A part of what follows a batch, of its events those after a position. @throws Forked, Unreachable */
+  /** A part of what follows a batch. Its events are those after a position. @throws Forked, Unreachable */
   async since(seq: number, position: number): Promise<Delta> {
     return onTheLine(await partAfter(await this.#following.session(), { seq, position }))
   }
 
-  /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when nobody knows */
+  /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when that is not known */
   async append(from: Place, to: Place, rows: Rows): Promise<Appended> {
     const sent = { from, to, rows, id: randomUUID() }
     const session = await this.#writing.session()
@@ -128,7 +128,7 @@ export class Sequencer {
     try {
       appended = await this.#send(session, sent)
     } catch (error) {
-      // Without its COMMIT it is nothing.
+      // Without its COMMIT nothing is recorded.
       session.destroy()
       throw error
     }
@@ -159,7 +159,7 @@ export class Sequencer {
     }
   }
 
-  /** Answers that no node keeps any more go from PostgreSQL, too. When that fails they stay until the next time. */
+  /** Removes answers that no node keeps any more from PostgreSQL, too. If that fails, they stay until the next time. */
   async #forget({ notes }: Rows): Promise<void> {
     const forgotten = notes.find(({ key }) => key === forgottenNote)
     if (!forgotten?.value) return
@@ -186,7 +186,7 @@ export class Sequencer {
   }
 
   /**
-   * The first position at which the shared log has another event than this node, or none.
+   * The first position at which the shared log has another event than this node, or no event.
    *
    * @param chainOf the chain of this node up to a position
    */

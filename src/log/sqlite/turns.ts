@@ -29,7 +29,7 @@ export type Reads = {
 /** Work for one turn of the writer. It returns a function that answers it once the work is durable. */
 export type Waiting = { carryOut: (open: Writing) => () => void; reject: (error: unknown) => void }
 
-/** Who may write to a log's file and when, and what is read beside. The rest of a log stands on it. */
+/** Lets work write to a log's file in turns, and read beside it. The rest of a log is built on it. */
 export interface Turns {
   /**
    * Does work in the next transaction. Work that finds another state when its turn is confirmed is done again, so that it has no
@@ -62,7 +62,7 @@ export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Prom
   })
 }
 
-/** Who hears of commits. A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
+/** The listeners to commits. A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
 export class CommitListeners {
   readonly #listeners = new Set<CommitListener>()
 

@@ -14,7 +14,7 @@ type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
 /** From the links to the resources: without CROSS, SQLite walks all resources of the kind. */
 const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
-/** Of so many links a page reads each; of more it walks the resources from where it begins, and ends when it is full. */
+/** With at most this many links, a page reads each link. With more, it walks the resources from its beginning until it is full. */
 const fewLinks = 1_000
 /** How many of a project's contents are named. */
 const contentsNamed = 20

@@ -90,7 +90,7 @@ export class PredictedRows {
       throw new Problem(
         'not_found',
         'Prediction not found',
-        `${label}: the predictions at position ${position} are none of request ${name}`,
+        `${label}: the predictions at position ${position} do not belong to request ${name}`,
         {
           hint: `They are of ${listed([...this.#requests.keys()])}.`,
         },

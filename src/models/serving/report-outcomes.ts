@@ -54,7 +54,7 @@ export class OutcomeReporter {
   /** @throws Problem that names the first outcome that does not fit */
   report(report: Report): Promise<Outcome> {
     const { length } = report.outcomes
-    if (length === 0) throw wrong('outcomes: there are none', 'Send [{"position": …, "row": 0, "truth": …}].')
+    if (length === 0) throw wrong('outcomes: the list is empty', 'Send [{"position": …, "row": 0, "truth": …}].')
     refuseTooManyOutcomes(length)
     // If rows were erased while the report is checked, their truth would stay behind.
     return this.options.beside(report.origin, async (origin) => this.#record({ ...report, origin }, await this.#checked(report)))

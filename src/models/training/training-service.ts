@@ -37,7 +37,7 @@ const asTrainer = { actor: 'trainer', source: 'system' } as const
 
 const stopped = 'the service stopped while it trained; RETRAIN starts it again'
 
-/** How many nodes may be lost while they train a version: more, and the training is what ends them. */
+/** How many nodes may be lost while they train a version. If more are lost, the training is taken to be the cause. */
 const lossesMax = 2
 
 const lostTooOften = ({ losses }: Lease): Problem =>
@@ -49,7 +49,7 @@ const lostTooOften = ({ losses }: Lease): Problem =>
  * Runs the trainings that the log requests, one after the other, whoever wrote the request. Each is recorded in the log as trained or
  * failed, whatever happens to its process, its model or this service. The log itself says what is left to do, so no checkpoint is needed.
  *
- * Who trains a version has its lease. When that node is gone, another one trains it from the beginning; the first result counts.
+ * The node that trains a version holds its lease. If that node is gone, another one trains it from the beginning; the first result counts.
  *
  * @example await trainings.resume(); await trainings.stop()
  */

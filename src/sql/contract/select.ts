@@ -47,7 +47,7 @@ export type SelectRequest = SelectPart & {
   answers?: readonly AgentReply[]
   /** What knowledge bases have told so far; missing where the process has to ask them while the query runs. */
   told?: readonly ToldKnowledge[]
-  /** Who asks. */
+  /** The client that asks. */
   user?: string
   /** The request that it belongs to, for the record of what connected databases were asked. */
   origin?: Origin

@@ -99,7 +99,7 @@ export class TextBytes {
       else this.integer(value)
       return
     }
-    // Of decimals with at most 15 digits no two are the same double: the first that is this one is the shortest.
+    // Two decimals with at most 15 digits are never the same double, so the first decimal that matches is the shortest.
     for (let scale = 1; scale <= powers.length; scale++) {
       const one = powers[scale - 1] ?? 1
       const units = Math.round(value * one)

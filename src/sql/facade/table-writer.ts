@@ -63,7 +63,7 @@ const isColumns = (value: unknown): value is FileContent['columns'] => Array.isA
  * executed: what fails or is cancelled before leaves nothing behind that anybody could read.
  */
 export class TableWriter {
-  /** Who adds rows to a file waits for those who came before; without it the later ones would do their work in vain. */
+  /** Statements that add rows to one file take turns. Without turns, the work of all but the first would be in vain. */
   readonly #turns = new KeyedTurns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}

@@ -35,7 +35,7 @@ export const outcomes: Relation = {
     column('prediction_request', 'VARCHAR', 'Request that was predicted.'),
     column('row', 'INTEGER', 'Place of the row in that request, from 0.'),
     column('truth', 'VARCHAR', 'What was true, as JSON text.'),
-    column('probability', 'DOUBLE', 'Of a class: the probability that the model had given it.'),
+    column('probability', 'DOUBLE', 'The probability that the model had given the class; empty for numbers.'),
     column('readable', 'BOOLEAN', 'False when it was erased.'),
     column('replaced_by', 'BIGINT', 'Position of the next report of the same row; empty for the one that counts.'),
   ],
@@ -48,7 +48,7 @@ export const outcomes: Relation = {
     WHERE o.position <= $position`,
 }
 
-/** Each predicted row whose truth is known, with what was answered. Of several reports the last counts. */
+/** Each predicted row whose truth is known, with what was answered. If there are several reports, the last one counts. */
 const known = `
     ${names}, ledger_own_reported AS (
       SELECT * FROM ledger.outcomes WHERE position <= $position

@@ -16,7 +16,7 @@ export type TablesStatus = {
   lastError: string | null
 }
 
-/** The status of tables that hold all of a log, and nothing befell them. */
+/** The status of tables that are up to date and were never rebuilt. */
 export const upToDate = (position: number): TablesStatus => ({
   state: 'following',
   position,

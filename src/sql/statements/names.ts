@@ -51,7 +51,7 @@ export const takePart = (cursor: Cursor, what = 'a name'): string => {
 /**
  * A name of one or more parts, in any quotes; refuses more parts than the statement has a meaning for.
  *
- * @example takeParts(cursorOver('`shop`.Rent.2'), 3) // ['shop', 'Rent', '2']
+ * @example takeParts(cursor, 3) // at `shop`.Rent.2: ['shop', 'Rent', '2']
  */
 export const takeParts = (cursor: Cursor, most: number, what = 'a name'): string[] => {
   const parts = [takePart(cursor, what)]

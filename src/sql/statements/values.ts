@@ -147,7 +147,7 @@ const settingFollows = (cursor: Cursor): boolean => {
 /**
  * `key = value, …`: keys in lower case, dotted keys nest; a comma may be forgotten where the next key is plain to see.
  *
- * @example takeSettings(cursorOver("Model = 'm', `a`.b = 1")) // { model: 'm', a: { b: 1 } }
+ * @example takeSettings(cursor) // at Model = 'm', `a`.b = 1: { model: 'm', a: { b: 1 } }
  */
 export const takeSettings = (cursor: Cursor, depth = 0): JsonObject => {
   const settings: JsonObject = {}

@@ -322,7 +322,7 @@ describe('an old service that answers anything', () => {
       ['{"type":"table","column_names":["n","price"],"data":[[1]]}', 'row 1 has 1 values for 2 columns'],
       ['{"type":"table","column_names":["n","N"],"data":[[1,2]]}', 'two of its columns have the name N'],
       ['{"type":"error","error_message":"the file is gone"}', 'the file is gone'],
-      ['{"type":"table","data":[[1]]}', 'its answer is none of SQL'],
+      ['{"type":"table","data":[[1]]}', 'its answer is not an answer to SQL'],
     ]
     for (const [body, why] of broken) {
       old.state.instead = answering('SELECT * FROM files.`rented` LIMIT', body)

@@ -34,11 +34,11 @@ describe('folds in threads', () => {
     const labels = target.map(labelOf)
     const folds = dealFolds(labels, classes, 5, new Random(7, 1))
     const fits = [1, 2, 3].map((threads) => {
-      const crew = new WorkerPool(threads)
+      const pool = new WorkerPool(threads)
       const rounds: number[] = []
       const data = { table, labels, loss: lossOf(classes), seed: 7 }
-      const { best, capped, scores } = crossFit(data, folds, rules, { most: 25, patience: 10, crew }, (done) => rounds.push(done))
-      crew.close()
+      const { best, capped, scores } = crossFit(data, folds, rules, { most: 25, patience: 10, pool }, (done) => rounds.push(done))
+      pool.close()
       return { best, capped, rounds, scores: sha256(new Uint8Array(scores.buffer)) }
     })
     expect(fits[0]!.best).toBeGreaterThan(5)
@@ -79,20 +79,20 @@ describe('folds in threads', () => {
 
   it('are worked on by the other threads too', async () => {
     const runs = runsOf(2)
-    const crew = new WorkerPool(2)
-    crew.join(runs)
+    const pool = new WorkerPool(2)
+    pool.join(runs)
     await until(() => haveDone(runs, 2))
     endRuns(runs)
-    crew.close()
+    pool.close()
   })
 
   it('end with an error when another thread fails', async () => {
     const runs = runsOf(100)
-    const crew = new WorkerPool(2)
-    crew.join({ ...runs, states: [] })
+    const pool = new WorkerPool(2)
+    pool.join({ ...runs, states: [] })
     await until(() => areOver(runs))
     expect(() => haveDone(runs, 0)).toThrow('a thread of the training failed')
-    crew.close()
+    pool.close()
   })
 
   it('sleep while there is nothing to do, for a moment at most', () => {

@@ -76,7 +76,7 @@ const explain = (error: unknown): Problem => {
   if (isProblem(error)) return error
   const message = error instanceof Error ? error.message : ''
   if (/not a valid DuckDB database|serialization|No magic bytes/i.test(message))
-    return new Problem('connection_failed', 'Not a database', 'The file is none that this version of DuckDB reads')
+    return new Problem('connection_failed', 'Not a database', 'This version of DuckDB cannot read the file')
   // Paths of this machine are of no use to a client.
   return refusedThere(message.replace(/(?:\/[\w.-]+){2,}/g, 'a file'), [])
 }

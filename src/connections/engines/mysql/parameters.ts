@@ -10,7 +10,7 @@ import {
   type UrlForm,
 } from '../contract/parameters.js'
 
-/** Where a database is, and who asks. */
+/** Parameters of a MySQL connection. */
 export type MysqlParameters = {
   host: string
   port: string

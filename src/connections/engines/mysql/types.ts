@@ -60,7 +60,7 @@ const ofDay = (type: PlainType, put: PutText): Reading => ({
   },
 })
 
-/** Texts come in UTF-8. What is none after all has the sign for that in its place. */
+/** Texts come in UTF-8. Bytes that are not valid UTF-8 become the replacement character. */
 const putBytesAsText = (vector: Vector, row: number, bytes: Buffer): void =>
   isUtf8(bytes) ? vector.setBytes(row, bytes) : vector.setText(row, bytes.toString())
 

@@ -14,7 +14,7 @@ export type Opened = { client: pg.Client; socket: Socket; tls: ConnectionOptions
 
 const asText = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
 
-/** The options of TLS. With `require` the way is encrypted, and nobody is asked who is at its end, as libpq has it. */
+/** The options of TLS. `require` encrypts without checking the server's certificate, as libpq does. */
 const tlsOptions = ({ encryption }: PostgresParameters): ConnectionOptions => {
   const { mode, ca, cert, key } = encryption
   return {

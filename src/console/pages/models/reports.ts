@@ -23,7 +23,7 @@ export type ModelName = { project: string; model: string }
 
 export const isUnderWay = (status: string): boolean => status === 'generating' || status === 'training'
 
-/** Of the active version, or of another one. @throws ApiError */
+/** Loads the active version of a model, or another version. @throws ApiError */
 export const loadModel = (
   { project, model }: ModelName,
   version: number | undefined,

@@ -6,7 +6,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 
 type Line = { section: string; text: string }
 
-/** Who writes is not explained word by word. */
+/** How long typing must pause before the statement is explained. */
 const restMs = 400
 
 const titles: Readonly<Record<string, string>> = {

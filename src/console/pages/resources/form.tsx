@@ -12,7 +12,7 @@ type Props = {
   /** What the resource is now; nothing if it is to be created. */
   record?: Record<string, Value>
   method: 'POST' | 'PUT'
-  /** Of the API. */
+  /** The API path that the form is sent to. */
   path: string
   /** The version that is changed: another one in between is a conflict. */
   etag?: string | undefined

@@ -29,7 +29,7 @@ const conversationRecord = z
 const messageRecord = z
   .object({
     id: z.string(),
-    position: z.int().describe('Of the event in which it came'),
+    position: z.int().describe('Position of the event in which it came'),
     received_at: z.string(),
     text: z.string().nullable().describe('Null when it was erased'),
     sender: z.string().nullable(),

@@ -20,7 +20,7 @@ import { ended, endedMessage, endFields, notAnswered } from './ended.js'
 const body = z.object({
   text: anyText.describe('What is asked'),
   conversation: anyText.nullish().describe('The conversation to go on with; a new one begins without it'),
-  user: anyText.min(1).max(200).nullish().describe('Who asks, as your page knows them; it is erased with the message'),
+  user: anyText.min(1).max(200).nullish().describe('The user who asks, as your page knows them; it is erased with the message'),
 })
 type Body = z.infer<typeof body>
 

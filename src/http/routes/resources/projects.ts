@@ -37,7 +37,7 @@ const inOrderOfNames = (names: readonly Named[]): Part => {
   return async (after, limit) => {
     const last = after === 0 ? -1 : places.get(after)
     if (last === undefined)
-      throw wrong(`the project ${after}, at which the page before ended, is there no more`, 'Begin the list anew, without after.')
+      throw wrong(`the previous page ended at project ${after}, which no longer exists`, 'Start the list again, without after.')
     return names.slice(last + 1, last + 1 + limit).map(({ id, name }) => ({ place: id, items: [{ name }] }))
   }
 }

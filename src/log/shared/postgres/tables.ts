@@ -2,18 +2,18 @@ import type { Session } from './session.js'
 import { genesis } from '../../../../events/stored/chain.js'
 import { ConfigError } from '../../../setup/config.js'
 
-/** The version of the tables in PostgreSQL. A node of another one does not start. */
+/** The version of the tables in PostgreSQL. A node whose release has another version does not start. */
 const format = 1
 
-/** Where NOTIFY says the number of a new batch. */
+/** The NOTIFY channel for the numbers of new batches. */
 export const channel = 'mindledger_log'
 
-/** Where nodes say what nobody keeps. */
+/** The NOTIFY channel for messages between nodes, which are not stored. */
 export const talkChannel = 'mindledger_talk'
 
 /**
- * The tables of the shared log. `head` has one row, which each batch moves on: who moves it decides the order. Events stay as they are;
- * the other rows carry the number of the batch that wrote them last, so that who follows fetches those after its own.
+ * The tables of the shared log. `head` has one row. Each batch updates it, which puts the batches in order. Events never change; every
+ * other row has the number of the batch that wrote it last, so that a node that follows fetches the rows after its own last batch.
  */
 const tables = `
   CREATE SCHEMA IF NOT EXISTS mindledger;
@@ -85,14 +85,14 @@ const tables = `
   ) WITH (fillfactor = 10);
 `
 
-/** What an earlier release did not create. */
+/** Tables that an earlier release did not create. */
 const laterTables = `
   CREATE TABLE IF NOT EXISTS mindledger.logins (login text PRIMARY KEY, actor text NOT NULL, until timestamptz NOT NULL)`
 
 /** Any number of nodes may start at once: one creates the tables. */
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
 
-/** Asked of the rows of the catalogue: names are looked up in a cache, which may lag behind who created them. */
+/** Reads the rows of the catalogue: a lookup by name uses a cache, which may not know tables that were just created. */
 export const areThere = async (session: Session): Promise<boolean> => {
   const { rows } = await session.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'head') AS found`,

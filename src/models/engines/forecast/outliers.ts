@@ -41,7 +41,7 @@ const usualStep = (values: Values): number => usualSize(Float64Array.from({ leng
  * Such a mistake or accident says nothing about the future and would distort it. A level that lasts two steps is no outlier, nor are
  * recurring peaks. The first and the last value may be outliers, too.
  *
- * @example withoutSpikes(Float64Array.of(5, 6, 5, 4, 5, 6, 5, 900, 5, 6, 4), [7])[7] // NaN
+ * @example withoutOutliers(Float64Array.of(5, 6, 5, 4, 5, 6, 5, 900, 5, 6, 4), [7])[7] // NaN
  */
 export const withoutOutliers = (values: Values, seasons: readonly number[]): Values => {
   const whole = filled(values)

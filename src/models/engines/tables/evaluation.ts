@@ -20,9 +20,9 @@ export type ResidualBin = { rows: number; predicted: number; actual: number; rms
 /** The evaluation of a training by its out-of-fold predictions. */
 export type Evaluation = {
   metrics: Metrics
-  /** Of numbers: equally many rows each, by what was predicted. */
+  /** Only for numbers: bins with equally many rows each, in the order of the predictions. */
   residuals?: readonly ResidualBin[]
-  /** Of classes, as all that follows: largest counts first, without those of 0. */
+  /** Only for classes, as are the next two: largest counts first, without counts of 0. */
   confusion?: readonly Confused[]
   by_class?: readonly OfClass[]
   /** Equally wide ranges of confidence, without empty ones. */
@@ -34,7 +34,7 @@ type Predicted = { predictions: Float64Array; weights: Float64Array | undefined 
 
 const bins = 10
 
-/** Of fewer rows a bin would tell of single ones. */
+/** A bin of fewer rows would reveal single rows. */
 const residualBinMinRows = 10
 const residualBinsMax = 20
 
@@ -112,7 +112,7 @@ const balancedAccuracy = (classes: readonly OfClass[]): number => {
 /**
  * Evaluates out-of-fold predictions: values for regression, otherwise the probabilities of all classes row by row.
  *
- * @example judge(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
+ * @example evaluate(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
  */
 export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
   const { labels, classes } = task

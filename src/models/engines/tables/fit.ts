@@ -48,7 +48,7 @@ export type Prepared = {
   folds: Folds
   loss: Loss
   /** The threads that work on the folds; to be closed when everything is fitted. */
-  crew: WorkerPool
+  pool: WorkerPool
   limit: TimeLimit
 }
 
@@ -115,8 +115,8 @@ export const prepare = (
   )
   onProgress({ phase: 'prepare', done: features.length, total: features.length })
   const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
-  const crew = new WorkerPool(threads)
-  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew, limit }
+  const pool = new WorkerPool(threads)
+  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), pool, limit }
 }
 
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
@@ -126,15 +126,15 @@ const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({
  * one before it is used, which has all of its rounds.
  */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
-  const { crew, limit, plan, folds } = prepared
-  const share = foldsShare({ folds: folds.count, members: plan.members, threads: crew.threads })
+  const { pool, limit, plan, folds } = prepared
+  const share = foldsShare({ folds: folds.count, members: plan.members, threads: pool.threads })
   let found: { boosting: Boosting; fit: CrossFit } | undefined
   let before = 0
   for (const boosting of plan.boosting) {
     const [earlier, total] = [before, boosting.mostRounds]
     const goesOn = (done: number) => limit.goesOn('folds', earlier + done, share)
     const progress = (done: number) => onProgress({ phase: 'folds', done, total })
-    const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
+    const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, pool }, progress)
     const isStopped = limit.stopped.folds !== undefined
     if (!found || !isStopped) found = { boosting, fit }
     if (!fit.capped || isStopped) break

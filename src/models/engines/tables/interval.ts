@@ -19,7 +19,7 @@ export type Interval = {
   scale: { start: Float64Array; trees: Tree[] } | undefined
 }
 
-/** Of intervals at a level: the share of truths that lie within them, and their mean width. Each was learned from the rows of other folds. */
+/** Intervals at a level: the share of truths that lie within them, and their mean width. Each was learned from the rows of other folds. */
 export type Coverage = { confidence: number; rows: number; coverage: number; mean_width: number }
 
 const coverageLevels = [0.5, 0.8, 0.9, 0.95, 0.99]
@@ -109,13 +109,13 @@ export const fitInterval = (
   {
     seed,
     level,
-    crew,
+    pool,
     goesOn,
     onRound,
-  }: { seed: number; level: number; crew?: WorkerPool; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
+  }: { seed: number; level: number; pool?: WorkerPool; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
 ): { interval: Interval; coverage: Coverage[] } => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
-  const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
+  const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(pool && { pool }) }
   const learned = predictedRows(folds)
   const known = Float64Array.from(learned, (row) => residuals[row]!)
   // A single fold has no other one to learn its spread from.

@@ -62,12 +62,12 @@ const fitResiduals = (
   level: number,
   onProgress: OnProgress,
 ): ReturnType<typeof fitInterval> | undefined => {
-  const { task, table, folds, plan, seed, crew, limit } = prepared
+  const { task, table, folds, plan, seed, pool, limit } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
   const goesOn = (done: number) => limit.goesOn('interval', done, intervalShare)
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn, onRound })
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, pool, goesOn, onRound })
 }
 
 type Parts = {
@@ -160,6 +160,6 @@ export const trainTable = (
     })
     return { artefact: encodeArtefact(model), report }
   } finally {
-    prepared.crew.close()
+    prepared.pool.close()
   }
 }

@@ -67,7 +67,7 @@ const constant = (id: string, value: AstValue): AstNode =>
   })
 
 export const textConstant = (value: string): AstNode => constant('VARCHAR', value)
-/** Of the type that DuckDB's parser gives a number that is written like this. */
+/** A constant of the type that DuckDB's parser gives to such a number. */
 export const integerConstant = (value: number): AstNode =>
   constant(Math.abs(value) < 2 ** 31 ? 'INTEGER' : 'BIGINT', new NumberText(String(value)))
 export const nullConstant = (): AstNode => constant('NULL', null)

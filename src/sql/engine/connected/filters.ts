@@ -85,7 +85,7 @@ const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColum
   return name === undefined ? undefined : columns.find((column) => foldName(column.name) === foldName(name))
 }
 
-/** So many digits are the same number in binary, whoever reads them. */
+/** A number of at most 15 digits is the same double in every database. */
 const shortNumber = /^-?(?=[\d.]{1,16}$)\d{1,15}(?:\.\d{1,14})?$/
 
 /** A constant as DuckDB reads it where it compares it with a column: a text as a time, a decimal number as a binary one. */

@@ -25,7 +25,7 @@ const bareName = (node: AstNode): string | undefined => {
   return bare.has(name) ? name : undefined
 }
 
-/** One macro answers for all places of a name: where they mean several things it answers none of them. */
+/** One macro answers for all places of a name. If the places mean different things, the macro answers for no place. */
 const meaningOf = (before: NameMeaning | undefined, node: AstNode, isQuoted: boolean): NameMeaning => {
   const meant = isQuoted ? (spelling(node) === bareName(node) ? 'text' : 'either') : 'account'
   return before === undefined || before === meant ? meant : 'either'
@@ -35,9 +35,9 @@ const instead = (node: AstNode, value: string, name: string): void =>
   become(node, { ...textConstant(value), ...placeOf(node), alias: textOf(node, 'alias') || name })
 
 /**
- * Lets `current_user()`, and `user` where it is no column, answer who asks and not the account inside DuckDB; `"user"` is the
- * text `user` there. Only DuckDB can say what is a column, so the names without brackets get macros that come before its own.
- * Names that an attempt before found to be no columns are among the session's `strings`, and need none.
+ * Lets `current_user()`, and `user` where no column has that name, give the account of the client instead of the account inside DuckDB;
+ * `"user"` is the text `user` there. Only DuckDB knows which names are columns, so the names without brackets get macros that come before
+ * its own. Names that an earlier attempt found to be no columns are among the session's `strings`, and need no macro.
  */
 export const answerUser = async (session: Session, tree: AstNode, isQuoted: (node: AstNode) => boolean): Promise<void> => {
   const names = new Map<string, NameMeaning>()
@@ -74,8 +74,8 @@ export const defineMacros = async ({ connection, account, macros }: Pick<Session
 }
 
 /**
- * The name that an error says to be no column and DuckDB cannot answer for: it means several things, or an item of the same
- * list is called so, as in `SELECT user, user()`.
+ * The name that is no column by an error of DuckDB, and that its macro cannot answer for: it means several things, or an item of the
+ * same list has that name, as in `SELECT user, user()`.
  */
 export const undecidedName = (error: unknown): string | undefined => {
   const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)

@@ -70,7 +70,7 @@ const checkReference = (node: AstNode): void => {
       checkPivots(node['pivots'])
       return
     case 'SHOW_REF':
-      // Of a query it tells the columns, and that query is checked like any other. Without one it lists DuckDB's own tables.
+      // For a query it lists the columns, and that query is checked like any other. Without a query it lists DuckDB's own tables.
       if (nodeOf(node, 'query') && shownOfQueries.has(textOf(node, 'show_type'))) return
       throw refused('SHOW inside a query', 'Send it as a statement of its own, or query information_schema.')
     default:

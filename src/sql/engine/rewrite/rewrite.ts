@@ -269,7 +269,7 @@ export class Rewriter {
   }
 }
 
-/** Who reads the rows of a query in a FROM, where it sees them as they are. */
+/** The reader of the rows of a query in a FROM; undefined if it does not see them as they are. */
 const readerOf = (ref: AstNode, { select }: Scope): Reader | undefined =>
   select && listOf(ref, 'column_name_alias').length === 0 && nodeOf(ref, 'sample') === undefined ? { select, ref } : undefined
 

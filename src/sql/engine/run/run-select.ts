@@ -216,7 +216,7 @@ const explained = async (error: unknown, context: Context, session: Session | un
   }
 }
 
-/** Tells whether the connection is as it was before. */
+/** Runs attempts until one answers. Returns whether the connection can be used again. */
 async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
   let answered = false

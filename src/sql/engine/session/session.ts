@@ -18,7 +18,10 @@ export type ScoringMode = 'inside' | 'staged'
 /** A table as the user knows it, the query that gives its rows, and which state of it that is. */
 export type Read = { name: string; query: AstNode; state: string }
 
-/** What a name for who asks, such as `user`, stands for where it is no column: who asks, or itself where it stands in double quotes. */
+/**
+ * What a name such as `user` means where no column has that name: the account, or, in double quotes, the text itself. `either`: one macro
+ * cannot answer for all places of the name in the statement.
+ */
 export type NameMeaning = 'account' | 'text' | 'either'
 
 /** What a statement knows of earlier runs, and what it sees. Both have the order of the marks in the text. */
@@ -38,9 +41,9 @@ export type Session = {
   /** How the tables stood when the statement came. */
   tables: TablesStatus
   params: Record<string, unknown>
-  /** Who asks, as clients know it: `ada@localhost`. */
+  /** The account that asks, as clients know it: `ada@localhost`. */
   account: string
-  /** The names for who asks that have macros of their own. */
+  /** The names for the account, such as `user`, that have a macro, with their meaning. */
   macros: Map<string, NameMeaning>
   signal: AbortSignal
   mode: ScoringMode
@@ -53,9 +56,9 @@ export type Session = {
   ctes: Map<string, string>
   /** The texts that the statement is made of. */
   sources: Sources
-  /** Names that stood in double quotes, anywhere in the statement or its views. */
+  /** Names in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** The names of these that turned out to be no columns, and names such as `user` that did. */
+  /** Names that turned out to be no columns: those in double quotes, and those such as `user`. */
   strings: ReadonlySet<string>
   /** Why the statement may give other rows when it is run again, when that is asked for. */
   nondeterminism: Nondeterminism[]

@@ -134,7 +134,7 @@ describe('what became true of numbers', () => {
     ['a position beyond the log', () => [{ position: 9_999_999, truth: 1 }], 404, /Outcome 0: .* at position 9999999/],
     ["another model's prediction", ({ other }) => [{ position: other, truth: 1 }], 404, /Outcome 0: model rent predicted nothing/],
     ['a request that was never', () => [{ request: 'never', truth: 1 }], 404, /Outcome 0: .* at request never/],
-    ['a request of another position', ({ position }) => [{ position, request: 'n-2', truth: 1 }], 404, /Outcome 0: .* none of request n-2/],
+    ['a request of another position', ({ position }) => [{ position, request: 'n-2', truth: 1 }], 404, /Outcome 0: .* do not belong to request n-2/],
     [
       'a row beyond',
       ({ position }) => [
@@ -166,7 +166,7 @@ describe('what became true of numbers', () => {
     ['a truth that is true', ({ position }) => [{ position, row: 0, truth: true }], 400, /Outcome 0, .*: true is not usable as/],
     ['no truth', ({ position }) => [{ position, row: 0, truth: null }], 400, /outcomes\.0\.truth: must be a number, a text/],
     ['a field that there is not', ({ position }) => [{ position, row: 0, value: 1, truth: 1 }], 400, /outcomes\.0: .*"value"/],
-    ['nothing', () => [], 400, /outcomes: there are none/],
+    ['nothing', () => [], 400, /outcomes: the list is empty/],
     ['an object', () => ({ position: 1 }), 400, /outcomes/],
   ])('is refused for %s, which is named, and nothing is recorded', async (_, body, status, detail) => {
     const { position } = await predict('bad-1', [home(500), home(600)])

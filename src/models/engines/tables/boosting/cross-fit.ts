@@ -77,14 +77,14 @@ export const crossFit = (
   data: BoostingData,
   folds: Folds,
   rules: GrowthRules,
-  { most, patience, goesOn = () => true, crew }: { most: number; patience: number; goesOn?: (done: number) => boolean; crew?: WorkerPool },
+  { most, patience, goesOn = () => true, pool }: { most: number; patience: number; goesOn?: (done: number) => boolean; pool?: WorkerPool },
   onRound: (done: number) => void,
 ): CrossFit => {
   const { table, loss, seed } = data
   const runs = prepareRuns({ table, labels: shareDoubles(data.labels), seed }, { classes: loss.classes, folds, rules, most })
   const scores = new Float64Array(table.rows * loss.outputs)
   try {
-    if (isWorthSharing(data)) crew?.join(runs)
+    if (isWorthSharing(data)) pool?.join(runs)
     return { ...lead(runs, { patience, goesOn }, scores, onRound), scores }
   } finally {
     endRuns(runs)

@@ -14,9 +14,9 @@ export const usualThreads = (): number => Math.min(availableParallelism(), mostT
  * end with its process, and do not keep a process alive.
  *
  * @example
- * const crew = new Crew(2)
- * crew.join(runs) // one other thread works on them too, until they are over
- * crew.close()
+ * const pool = new WorkerPool(2)
+ * pool.join(runs) // one other thread works on them too, until they are over
+ * pool.close()
  */
 export class WorkerPool {
   private helpers: Worker[] | undefined
