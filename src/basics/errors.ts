@@ -26,7 +26,7 @@ export const problemCatalogue = {
   answer_timeout: { status: 504, about: 'The answer of an agent took longer than its limit.' },
   tokens_spent: {
     status: 429,
-    about: 'The agent, or its project, has used up its tokens of the day; they are new after Retry-After seconds.',
+    about: 'The agent, or its project, has used up its tokens of the day; they are renewed after Retry-After seconds.',
   },
   connection_failed: {
     status: 502,
@@ -34,7 +34,7 @@ export const problemCatalogue = {
   },
   llm_failed: {
     status: 502,
-    about: 'A language model cannot be reached, refuses the request, or answers what nobody can read; the detail says why.',
+    about: 'A language model cannot be reached, refuses the request, or gives an answer that cannot be read; the detail says why.',
   },
   not_answered: { status: 502, about: 'The agent of a chatbot gave no answer to a message; the detail says why.' },
   egress_refused: { status: 403, about: 'The service may not call this host; the hint names the entry of EGRESS_ALLOW that allows it.' },
@@ -54,7 +54,7 @@ export const problemCatalogue = {
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
   behind: {
     status: 503,
-    about: 'This node does not have yet what the request has to see, or cannot find out; try again after Retry-After seconds.',
+    about: 'This node does not have the newest events yet, or cannot find out whether it has; try again after Retry-After seconds.',
   },
   storage_failed: { status: 503, about: 'The log could not be written (a full disk, a failed commit). Nothing was recorded.' },
   outcome_unknown: {
@@ -103,13 +103,13 @@ export const problemOf = ({ code, title, detail, ...extras }: ProblemFields): Pr
 
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
-/** Codes of refusals that a limit is the reason for, whichever it was. */
+/** Codes of refusals because of a limit, whichever limit it is. */
 const ofLimits: ReadonlySet<string> = new Set<ProblemCode>([
   ...(['query_limit', 'answer_limit', 'answer_timeout', 'tokens_spent', 'too_large', 'too_many_attempts', 'busy'] as const),
 ])
 
 /**
- * The limit because of which something was refused, if that was why: its name where the problem tells it, else the problem's code.
+ * The limit that a refusal is about: its name if the problem tells it, else the problem's code; undefined if no limit was the reason.
  *
  * @example limitOf(new Problem('bad_statement', 'Too long', 'at most 5 names are taken (dropMaxNames)')) // 'dropMaxNames'
  */
@@ -129,8 +129,8 @@ const cut = (text: string, max: number): string => {
 }
 
 /**
- * The text of an error as it is reported. It may repeat what a client sent, such as a name; of a long line, or a text of many lines, only
- * the beginning and the end are kept.
+ * The text of an error as it is reported. It may repeat what a client sent, such as a name. A long line, or a text of many lines, keeps
+ * only its beginning and its end.
  */
 export const shortened = (text: string): string =>
   text.length <= limits.errorLineMaxChars

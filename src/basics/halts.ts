@@ -6,8 +6,8 @@ export type Clocks = { monotonic: () => number; wall: () => number }
 const ownClocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
 
 /**
- * Notices that this process was halted, by SIGSTOP, a sleep of the machine or a pause of it: then neither its timer nor anybody who asks
- * came by for a while, by at least one of the clocks. A wall clock that is set forward looks the same.
+ * Notices that this process was halted, by SIGSTOP or by a sleep or pause of the machine: by one of the clocks, neither its timer ran nor
+ * did anybody ask for a while. A wall clock that is set forward looks the same.
  *
  * @example const halts = new Halts(); const before = halts.count; await ask(); if (halts.count !== before) … // it may be old
  */

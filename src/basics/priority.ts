@@ -4,8 +4,8 @@ import { getPriority, setPriority } from 'node:os'
 export const backgroundPriority = 14
 
 /**
- * Gives a process this priority (niceness, -20 to 19), itself without a process id, unless it has a lower one already: only root may
- * raise it again.
+ * Gives a process this priority (niceness, -20 to 19), or this process itself if no id is given, unless it has a lower one already. Only
+ * root may raise it again.
  *
  * @example lowerPriority(backgroundPriority)
  */

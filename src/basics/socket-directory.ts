@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, and Node cuts a longer one without a word.
+// The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, and Node cuts a longer one without an error.
 const pathMaxBytes = 100
 
 /** Makes a private directory (0700) for sockets, with a path so short that the names of sockets fit behind it. */

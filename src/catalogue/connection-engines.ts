@@ -73,7 +73,7 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
 export const whyNotOpened = (engine: string): string =>
   `${connectionEngines.get(engine) ?? engine} connections are kept and not opened: this service does not talk to it`
 
-/** What talks to a database, by the names of the engines that speak its protocol. */
+/** The drivers of databases, by the names of the engines that speak their protocols. */
 const drivers = {
   postgres: [
     'postgres',
@@ -100,7 +100,7 @@ const byName: ReadonlyMap<string, DriverName> = new Map(
   (Object.keys(drivers) as DriverName[]).flatMap((driver) => drivers[driver].map((name) => [name, driver] as const)),
 )
 
-/** What talks to the databases of an engine; undefined for engines that are records only. @example driverOf('timescaledb') // 'postgres' */
+/** The driver of an engine; undefined for engines that are records only. @example driverOf('timescaledb') // 'postgres' */
 export const driverOf = (engine: string): DriverName | undefined => byName.get(engine.toLowerCase())
 
 /** Whether the databases of an engine are files of this machine. */

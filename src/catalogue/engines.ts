@@ -83,7 +83,7 @@ export const engineNamed = (name: string): EngineInfo | undefined => {
 /** The refusal of an unknown engine name. */
 export const unknownEngine = (name: string): Problem =>
   new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...byName.keys()].join(', ')}`, {
-    hint: `CREATE ML_ENGINE ${name} FROM ${defaultEngine} makes it a name of an engine there is; SHOW ML_ENGINES lists them all.`,
+    hint: `CREATE ML_ENGINE ${name} FROM ${defaultEngine} makes it another name of an existing engine; SHOW ML_ENGINES lists them all.`,
   })
 
 /** @throws Problem when an engine does not have one of the options, or cannot use its value */

@@ -22,5 +22,5 @@ export const importsFile = (engine: unknown): boolean => typeof engine === 'stri
 /** Whether a name may stand for that engine: it is its name, or one that users gave, which only the log can tell. */
 export const mayImport = (engine: Json | undefined): boolean => typeof engine === 'string' && (importsFile(engine) || !isEngineName(engine))
 
-/** Whether a version was imported from a file, whatever name its engine was asked for by. */
+/** Whether a version was imported from a file, whichever name of the engine was used. */
 export const wasImported = ({ report: { engine } }: { report: JsonObject }): boolean => isObject(engine) && importsFile(engine['name'])

@@ -35,12 +35,12 @@ const holders: readonly (readonly [network: bigint, bits: number, shift: bigint]
   [v6('2002::'), 16, 80n],
 ]
 
-/** `::` and `::1` are addresses of their own, and what else begins with 96 zeros holds an IPv4 address as well. */
+/** `::` and `::1` are addresses of their own. Any other address that begins with 96 zeros holds an IPv4 address, too. */
 const compatible = (value: bigint): boolean => value >> 32n === 0n && value > 1n
 
 /**
  * Reads an address as the operating system writes it: four decimal numbers, or IPv6 without a zone. Any other form of an address
- * (`2130706433`, `0x7f.1`, `127.1`, `fe80::1%eth0`) is none.
+ * (`2130706433`, `0x7f.1`, `127.1`, `fe80::1%eth0`) gives undefined.
  *
  * @example parseAddress('::ffff:10.0.0.1') // { version: 4, value: 167772161n }
  */

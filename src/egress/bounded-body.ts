@@ -8,8 +8,8 @@ export type BodyLimits = { maxBytes?: number; stallMs?: number }
 type Bounds = { where: string; stop: (reason: Error) => void; isStoppedByCaller: () => boolean }
 
 /**
- * The body of an answer as it arrives, with a limit on its bytes, also where they were compressed, and on the time without any. Failures
- * are problems.
+ * The body of an answer as it arrives, with a limit on its bytes, counted after decompression, and on the time without any bytes.
+ * Failures are problems.
  */
 export const boundedBody = (
   body: ReadableStream<Uint8Array>,

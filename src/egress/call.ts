@@ -21,7 +21,7 @@ type Bounds = { where: string; stop: (reason: Error) => void; isStoppedByCaller:
 
 const firstOf = (header: string | string[] | undefined): string | null => (Array.isArray(header) ? header[0] : header) ?? null
 
-/** The bytes of a body as they were before they were packed. */
+/** The bytes of a body, decompressed. */
 const unpacked = (body: Readable, encoding: string | null, where: string): Readable => {
   const soon = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
   switch (encoding) {

@@ -9,8 +9,8 @@ import type { EgressPolicy } from './policy.js'
 import type { Lookup } from './resolve.js'
 
 /**
- * Parts of a connection that tests and private authorities choose: the resolver, and certificates that are trusted besides the usual ones;
- * and how many connections to one address a caller has at most, if not `egressConnectionsMax`.
+ * The parts of a connection that tests and private authorities choose: the resolver, certificates that are trusted besides the usual ones,
+ * and the most connections of a caller to one address, if not `egressConnectionsMax`.
  */
 export type HttpConnecting = { lookup?: Lookup; ca?: string; connections?: number }
 
@@ -24,7 +24,7 @@ const secured = ({ socket, to }: Connected, ca: string | undefined, signal: Abor
     const tls = connectTls({
       socket,
       host: to.name,
-      // A name of the certificate, and an address is none.
+      // TLS takes a name here, and no address.
       ...(isIP(to.name) === 0 && { servername: to.name }),
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ALPNProtocols: ['http/1.1'],

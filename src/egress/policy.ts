@@ -112,9 +112,9 @@ const covers = (entry: Entry, port: number): boolean => port >= entry.from && po
 const named = (entry: Entry, name: string): boolean =>
   'name' in entry && (entry.under ? name.endsWith(entry.name) && name.length > entry.name.length : name === entry.name)
 
-/** These are opened by their address only: a name could lead there on its own, to the metadata service of a cloud for example. */
+/** Only an entry with the address allows these kinds. A name could lead there unnoticed, for example to the metadata service of a cloud. */
 const byAddressOnly: ReadonlySet<AddressKind> = new Set(['link-local', 'reserved'])
-/** Nothing opens these: what is called here is not what is written there. */
+/** No entry allows these kinds: such an address does not name the machine that would be called. */
 const never: ReadonlySet<AddressKind> = new Set(['multicast', 'unspecified'])
 
 const asEntry = (address: string, port: number): string => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`)
@@ -138,6 +138,6 @@ export const checkAddress = (policy: EgressPolicy, { name, address: given }: Hos
   const opener = asEntry(byAddressOnly.has(kind) || given ? written : name, port)
   throw refusal(
     `${where} is an address of the kind "${kind}", and this service may not call it`,
-    `The setting EGRESS_ALLOW=${opener} allows it; whoever runs this service sets it.`,
+    `The setting EGRESS_ALLOW=${opener} allows it; the operator of this service can set it.`,
   )
 }

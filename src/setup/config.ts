@@ -55,7 +55,7 @@ const retention = z
   .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
   .optional()
 
-const logUrlRule = 'must be postgres://user:password@host:port/database; what is special in the password is written %40, %3A, %2F'
+const logUrlRule = 'must be postgres://user:password@host:port/database; special characters in the password are written %40, %3A, %2F'
 
 const isPostgresUrl = (text: string): boolean => {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
@@ -91,11 +91,11 @@ const settings = z.object({
     .min(1)
     .optional()
     .describe(
-      'where nodes that share a log keep contents, if not in PostgreSQL: s3://bucket/prefix at AWS, or behind it ?endpoint=https://host:port of another server; &region=name where it matters',
+      'where nodes that share a log keep contents, if not in PostgreSQL: s3://bucket/prefix at AWS, with ?endpoint=https://host:port for another server, and &region=name if it needs one',
     ),
   AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe('the key for BLOBS_URL'),
   AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('its secret'),
-  AWS_SESSION_TOKEN: z.string().min(1).optional().describe('its token, if it is one for some time'),
+  AWS_SESSION_TOKEN: z.string().min(1).optional().describe('the token of that key, if the key is temporary'),
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
@@ -114,9 +114,9 @@ const settings = z.object({
   EXPORT_DIR: z
     .string()
     .min(1)
-    .refine((text) => !text.startsWith('s3://'), 'is a folder; a bucket stands in EXPORT_URL')
+    .refine((text) => !text.startsWith('s3://'), 'must be a folder; set EXPORT_URL for a bucket')
     .optional()
-    .describe('folder where the service writes the history as Parquet files, a range of positions at a time; one for all nodes'),
+    .describe('folder where the service writes the history as Parquet files, a range of positions at a time; all nodes share it'),
   EXPORT_URL: z
     .string()
     .startsWith('s3://', 'must be s3://bucket/prefix?endpoint=https://host:port&region=name')
@@ -136,7 +136,7 @@ const settings = z.object({
     .min(limits.exportRangeMinPositions, rangeRule)
     .max(limits.exportRangeMaxPositions, rangeRule)
     .default(limits.archiveRangePositions)
-    .describe('positions in each file of a new export; one that is begun keeps what it has'),
+    .describe('positions in each file of a new export; an export that has begun keeps its number'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -155,7 +155,7 @@ const settings = z.object({
     )
     .optional()
     .describe(
-      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it none is believed',
+      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or the number of proxies in a row. Without it none is believed',
     ),
   EGRESS_ALLOW: z
     .string()
@@ -170,7 +170,7 @@ const settings = z.object({
   PROJECT_TOKENS_PER_DAY: tokens(limits.projectDayMaxTokens)
     .optional()
     .describe(
-      'tokens that all of each project may use in a day (UTC): answers of agents, judges, searches in knowledge bases, vectors of inserts. Without it only the limit of each agent holds',
+      'tokens that each project as a whole may use in a day (UTC): answers of agents, judges, searches in knowledge bases, vectors of inserts. Without it only the limit of each agent holds',
     ),
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
@@ -259,7 +259,7 @@ export const settingDescriptions = Object.entries(settings.shape).map(([name, sc
   default: schema.safeParse(undefined).data,
 }))
 
-/** A setting as its reader may see it; the value of a secret is `******`, and null is none. */
+/** A setting as its reader may see it. The value of a secret is `******`; null means that the setting has no value. */
 export type SettingShown = { name: string; value: string | null; is_default: boolean; about: string }
 
 /** Settings whose whole value is a secret. */
@@ -297,7 +297,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     if (s.LOG_URL !== undefined && s[key] === undefined)
       throw new ConfigError(`${key}: must be set when LOG_URL is, the same for all nodes (openssl rand -hex 32)`)
   if (s.EXPORT_DIR !== undefined && s.EXPORT_URL !== undefined)
-    throw new ConfigError('EXPORT_URL: is another place than EXPORT_DIR; set one of them')
+    throw new ConfigError('EXPORT_URL: names another place than EXPORT_DIR; set only one of them')
   const exportPlace = s.EXPORT_URL ?? (s.EXPORT_DIR === undefined ? undefined : resolve(s.EXPORT_DIR))
   const blobKeys =
     s.AWS_ACCESS_KEY_ID === undefined || s.AWS_SECRET_ACCESS_KEY === undefined

@@ -197,7 +197,7 @@ export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => 
   renameSync(copy, analytics)
 }
 
-/** The id of the node that this directory belongs to; makes one at first. @throws ConfigError when the file has something else */
+/** The id of the node that this directory belongs to; makes one at the first start. @throws ConfigError when the file has something else */
 export const nodeIdOf = ({ node }: Pick<DataPaths, 'node'>): string => {
   if (!existsSync(node)) writeFileSync(node, `${randomUUID()}\n`, { mode: 0o600, flush: true })
   const id = readFileSync(node, 'utf8').trim()

@@ -12,13 +12,13 @@ const key = z.string().min(1)
 export const languageModelSettings = {
   OPENAI_API_KEY: key
     .optional()
-    .describe('key of agents, and of embedders, of the provider openai that have none. It goes to OPENAI_BASE_URL only'),
+    .describe('key for agents and embedders of the provider openai that have no key of their own. It goes to OPENAI_BASE_URL only'),
   OPENAI_BASE_URL: address
     .optional()
     .describe(
       'address of the provider openai for agents that name none, or of any server that speaks as it does; default https://api.openai.com/v1',
     ),
-  OPENAI_API_BASE: address.optional().describe('older name of OPENAI_BASE_URL, which counts before it'),
+  OPENAI_API_BASE: address.optional().describe('older name of OPENAI_BASE_URL; if both are set, OPENAI_BASE_URL counts'),
   ANTHROPIC_API_KEY: key.optional().describe('the same for the provider anthropic. It goes to ANTHROPIC_BASE_URL only'),
   ANTHROPIC_BASE_URL: address.optional().describe('its address; default https://api.anthropic.com/v1'),
   AZURE_OPENAI_API_KEY: key.optional().describe('the same for the provider azure_openai. It goes to AZURE_OPENAI_ENDPOINT only'),

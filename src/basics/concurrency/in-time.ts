@@ -18,12 +18,12 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal, late = (
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 
-/** Why work is stopped that has ended: what it left open is closed. One reason for all costs less than one that is made each time. */
+/** The reason for a stop after the end of work, which closes what it left open. One shared reason costs less than a new one each time. */
 export const over = new Error('it has ended')
 
 /**
- * Waits for one work after the other that takes no signal, each unless the signal comes first. It listens once for all of them, which for
- * many short ones is most of the waiting.
+ * Waits for pieces of work that take no signal, one after the other; the signal ends each wait. It listens to the signal once for all of
+ * them: with many short pieces, listening each time would cost more than the wait itself.
  *
  * @example
  * const waiting = new UnlessAborted(signal)

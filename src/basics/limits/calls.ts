@@ -1,4 +1,4 @@
-/** What is asked of others. */
+/** Calls to other services, and questions to connected databases. */
 export const callLimits = {
   // Calls to other services
   egressConnectTimeoutMs: 10_000,

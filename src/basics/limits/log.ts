@@ -1,4 +1,4 @@
-/** The log, on one node and on several, and what is taken out of it. */
+/** The log, on one node or on several, and the erasure of its data. */
 export const logLimits = {
   // The log
   eventMaxBytes: 4 * 1024 * 1024,

@@ -11,7 +11,7 @@ type Options = {
 }
 
 /**
- * Work that one node does for all of them. When its node falls silent, another one that stands by takes it over.
+ * Work that one node does for all nodes. When that node falls silent, another one takes the work over.
  *
  * @example
  * const duty = new Duty({ leases, name: 'retention', begin: () => keepFor(30 * 86_400_000, options), onFailed })
@@ -31,7 +31,7 @@ export class Duty {
     return this.#end !== undefined
   }
 
-  /** Resolves when the work has begun here, or another node does it. */
+  /** Resolves when the work has begun here, or when another node does it. */
   start(): Promise<void> {
     return (this.#looking = this.#look())
   }

@@ -20,7 +20,7 @@ const changed = (detail: string, version: number | undefined, hint: string): Pro
 export const checkExpects = ({ match, noneMatch }: Expects, version: number | undefined): void => {
   const there = version === undefined ? 'there is no such resource' : `the resource has version ${version}`
   if (match !== undefined && !holds(match, version))
-    throw changed(`${there}, not one that If-Match names`, version, 'Read it again, and decide on what it is now.')
+    throw changed(`${there}, not one that If-Match names`, version, 'Read it again, and decide by its current state.')
   if (noneMatch !== undefined && holds(noneMatch, version))
-    throw changed(`${there}, which If-None-Match rules out`, version, 'Leave the header out to change what is there.')
+    throw changed(`${there}, which If-None-Match excludes`, version, 'Leave the header out to change the resource.')
 }

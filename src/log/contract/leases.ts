@@ -1,4 +1,4 @@
-/** The right to do one thing, which one node at most has at a time. */
+/** The right to do one thing. At most one node has it at a time. */
 export interface Lease {
   readonly name: string
   /** A number that grows with every lease: the work of an earlier holder has a lower one. */
@@ -18,8 +18,8 @@ export interface Leases {
   /** Whether other nodes may have leases. If not, every lease is granted and none is lost. */
   readonly areShared: boolean
   /**
-   * The lease of this name, which is renewed as long as it is held; undefined while another node or other work of this one has it, or
-   * when nobody can say. From then on this node reads all that earlier holders wrote.
+   * The lease of this name, which is renewed as long as it is held. Undefined while another node or other work of this node holds it, or
+   * when that cannot be found out. A node with the lease reads all that earlier holders wrote.
    *
    * @example
    * const lease = await leases.take('retention')
@@ -28,7 +28,7 @@ export interface Leases {
   take(name: string): Promise<Lease | undefined>
 }
 
-/** The leases of a process that has its log for itself. */
+/** The leases of a process whose log no other node shares. */
 export const soleLeases: Leases = {
   areShared: false,
   take: (name) =>

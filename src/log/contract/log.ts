@@ -18,18 +18,18 @@ export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlatio
   /** The run of a job that the command is part of; no event has it. After the end of the run the command is refused. */
   during?: { job: StreamId; run: string }
   /**
-   * How many events the log's own stream had when the work began that the command is part of; no event has it. After a later erasure the
-   * command is refused: what it rests on may be gone.
+   * How many events the log's own stream had at the beginning of the work that the command is part of; no event has it. After a later
+   * erasure the command is refused, because the data that it used may be gone.
    */
   erasures?: number
 }
 
-/** Does work that rests on recorded rows or answers, in the name of an origin by which its commands are refused if some are erased. */
+/** Does work that uses recorded rows or answers. It gives the work an origin: its commands are refused if such data is erased meanwhile. */
 export type Beside = <T>(origin: Origin, work: (origin: Origin) => Promise<T>) => Promise<T>
 
 /**
- * An event that a decision wants to write, and its stream. `begins` says that the stream was named for this event, by a random id, so
- * that nobody has to look whether it has events.
+ * An event that a decision wants to write, and its stream. `begins` says that this is the first event: the stream got a random id for it,
+ * so the log need not look for earlier events.
  */
 export type NewEvent = { stream: string; event: LedgerEvent | ForeignEvent; begins?: true }
 
@@ -46,7 +46,7 @@ export type Submission = {
   further?: (facts: Record<string, unknown>) => Record<string, Lookup>
   /** The name of the fact that holds the resource which the command is about. */
   subject?: string
-  /** What that resource must be like; checked only if the command itself has no objection. */
+  /** The versions that this resource may have. They are checked only if the command itself does not refuse. */
   expects?: Expects
   idempotency?: Key
   /** Carries the command out and undoes it: nothing is written, no key is stored, and no listener is called. */
@@ -79,7 +79,7 @@ export type Outcome = {
   planned?: string[]
 }
 
-/** How this node stands to a log that nodes share: whether it follows, and how much it heard of that it does not have yet. */
+/** The state of this node in a log that nodes share: whether it follows, and how much it does not have yet of what it heard of. */
 export type SharedHealth = { state: 'following' | 'unreachable' | 'other_log'; lag: { batches: number; events: number } }
 
 /**
@@ -183,16 +183,16 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /**
    * Resolves when reads see all that any node acknowledged before the call; undefined where no other node writes, so that there is
    * nothing to wait for.
-   * @throws Problem 503 when that takes too long, or nobody can say
+   * @throws Problem 503 when that takes too long, or cannot be found out
    */
   newest(): Promise<void> | undefined
   /**
    * Resolves when reads see all that any node acknowledged before this process was last halted and went on; undefined when there is
-   * nothing to wait for. Until then they may show what was erased meanwhile.
-   * @throws Problem 503 when that takes too long, or nobody can say
+   * nothing to wait for. Until then reads may show data that was erased meanwhile.
+   * @throws Problem 503 when that takes too long, or cannot be found out
    */
   sinceHalt(): Promise<void> | undefined
-  /** After a failed write another one is tried now and then, so that the failure is reported no longer than it lasts. */
+  /** After a failed write, another write is tried from time to time, so that the failure is not reported for longer than it lasts. */
   health(): Promise<LogHealth>
   /** A resource as it was at one of its versions; undefined when it has no such version. */
   earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
@@ -223,7 +223,7 @@ export interface KeyedLog extends Log {
   rewrapSome(after: number): Promise<number | undefined>
 }
 
-/** The log of a running service: all that the service does with its log beside the work of commands and reads. */
+/** The log of a running service, with all that the service needs of it besides commands and reads. */
 export interface ServedLog extends KeyedLog {
   /** The verifier keys of those who sign its heads, the newest first. */
   headKeys(): string[]

@@ -9,7 +9,7 @@ export interface KeyHolders {
   lacking(keyId: string): Promise<string[]>
 }
 
-/** What nodes tell each other in passing. Nothing of it is kept: a node that is away does not hear it, and nobody may rely on it. */
+/** Messages between nodes. They are not stored: a node that is away does not hear them, and no node may rely on them. */
 export interface Talk {
   /** Says a short text to all nodes, this one too, if PostgreSQL can be reached. */
   say(text: string): void
@@ -17,5 +17,5 @@ export interface Talk {
   onHeard(listener: (text: string) => void): () => void
 }
 
-/** The other nodes of a log, as far as one has to agree with them. */
+/** The other nodes of a log, and what one node has to agree on with them. */
 export type Peers = { leases: Leases; wipes: Wipes; keys: KeyHolders; talk: Talk }

@@ -1,4 +1,4 @@
-/** What nodes of one log tell each other about the bytes of erased data in their files. */
+/** The nodes of one log tell each other how far their files are free of erased data. */
 export interface Wipes {
   /** Notes that no file of this node has a byte of what was erased up to a position. */
   wiped(position: number): Promise<void>

@@ -121,7 +121,7 @@ class Run<E extends Event> implements Processing {
   #committed(...[position, , events]: Parameters<CommitListener>): void {
     const hasAll = this.#head > 0 && this.#at === this.#head
     this.#head = position
-    // At the head nothing need be read if none of the new events is of interest.
+    // At the head nothing need be read if the processor can handle none of the new events.
     if (hasAll && !events.some(({ event }) => this.#canHandle(event.type) || this.#canHandle(ownTypeOf(event.type)))) this.#reach(position)
     else this.#wake()
   }

@@ -38,8 +38,8 @@ export class TreeCheck {
       if (!this.#compares) return
       this.#try(firstPosition(level, tile), () => {
         const found = stored?.get(tileId(level, tile))
-        if (!found) this.#differ(firstPosition(level, tile), 'the tree that is stored lacks these events')
-        else if (!nodes.equals(found)) this.#differ(firstPosition(level, tile), 'the tree that is stored is not the one of these events')
+        if (!found) this.#differ(firstPosition(level, tile), 'the stored tree lacks these events')
+        else if (!nodes.equals(found)) this.#differ(firstPosition(level, tile), 'the stored tree does not match these events')
       })
     }
     const never = () => {
@@ -68,7 +68,7 @@ export class TreeCheck {
     this.#try(null, () => {
       const rows = this.#db.prepare<[], number>('SELECT count(*) FROM tree').pluck().get() ?? 0
       const given = tilesOver(Math.max(this.size, lastPosition(this.#db)))
-      if (rows > given) this.#differ(null, `the tree that is stored has ${rows - given} tiles that no event gave`)
+      if (rows > given) this.#differ(null, `the stored tree has ${rows - given} tiles that belong to no event`)
     })
   }
 
@@ -82,7 +82,7 @@ export class TreeCheck {
     try {
       compare()
     } catch (error) {
-      this.#differ(position, `the tree that is stored cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      this.#differ(position, `the stored tree cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 }

@@ -103,7 +103,7 @@ export class TileTable implements TileStore {
 
   put(level: number, tile: number, nodes: Buffer): void {
     const id = tileId(level, tile)
-    // A transaction that was taken back may have had another one here.
+    // A transaction that was rolled back may have stored another tile here.
     this.#held.delete(id)
     this.#put.run(id, nodes)
   }

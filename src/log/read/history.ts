@@ -28,9 +28,9 @@ export type HistoryPage = { changes: string[]; next: number | null; version: num
 
 type State = States[Kind] | undefined
 
-/** While a stream is folded, one state in so many versions is kept. */
+/** While a stream is folded, the state is kept each time that this many versions have passed. */
 const keptEvery = 500
-/** After so long other work gets its turn. */
+/** After this time, other work gets its turn. */
 const sliceMs = 4
 
 const dataOf = ({ text, dataAt }: ReadEvent): JsonObject => {

@@ -77,7 +77,7 @@ export type Slice = { after: number; to: number; events: readonly ReadEvent[] }
 
 /** How many slices are kept for readers at the same place. */
 const slicesKept = 8
-/** Reading this near to the head costs so little that nobody need wait for a turn. */
+/** Reading this near to the head costs so little that it does not wait for a turn. */
 const nearEvents = 32
 
 /** @throws Error when the text is not that of an event */

@@ -9,15 +9,15 @@ import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { openForReading, prepareErasedAt, type Connection } from '../storage/schema.js'
 
-/** The tiles that the writer stored; those that become complete here are stored already. */
+/** The tiles that the writer stored. A tile that becomes complete here is stored already. */
 const storedTiles = (db: Connection): TileStore => {
   const table = new TileTable(db)
   return { get: (level, tile) => table.get(level, tile), put: () => undefined }
 }
 
 /**
- * What readers see while a batch waits for PostgreSQL: the last commit, through a connection of their own. A head that is signed from
- * here is one that the log had.
+ * What readers see while a batch waits for PostgreSQL: the last commit, through a connection of their own. So a signed head only ever
+ * covers events that PostgreSQL has accepted.
  */
 export class CommittedReads implements Reads {
   readonly db: Connection

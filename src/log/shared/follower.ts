@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { SharedTurns } from './shared-turns.js'
 
-/** Looks now and then how far the shared log is. What PostgreSQL notifies is quicker, but gets lost with a connection. */
+/** Looks from time to time how far the shared log is. Notifications of PostgreSQL are quicker, but are lost with a connection. */
 export class Follower {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
@@ -13,7 +13,7 @@ export class Follower {
   #wait(): void {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
-      // While PostgreSQL is away nothing is to follow, and writes say why.
+      // While PostgreSQL is away there is nothing to follow, and writes say why.
       void this.turns
         .poll()
         .catch(() => undefined)

@@ -11,7 +11,7 @@ type Options = {
   replica: Replica
   sequencer: Sequencer
   halts: Pick<Halts, 'count'>
-  /** There is something to add: `catchUp` is called when nobody writes to the file. */
+  /** Called when there is something to add. It has to call `catchUp` when nothing else writes to the file. */
   onNews: () => void
   onTaken: (committed: Committed, delta: Delta) => void
 }
@@ -22,24 +22,24 @@ const unsure = (detail: string) =>
     retryAfterSeconds: 1,
   })
 
-const behind = () => unsure('this node could not catch up in time with what others wrote')
-const unheard = () => unsure('the shared log cannot be reached, so that this node cannot know whether it has the newest')
+const behind = () => unsure('this node could not catch up with the other nodes in time')
+const unheard = () => unsure('the shared log cannot be reached, so this node cannot know whether it has the newest events')
 
 /** A caller that waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
 
-/** How far this node is behind the shared log: what it heard of, what it adds to its file, and who waits for that. */
+/** How far this node is behind the shared log: what it heard of, what it adds to its file, and the callers that wait for that. */
 export class Following {
   /** The newest batch that this node heard of. */
   #heard = 0
   /** The newest event that this node heard of. */
   #heardPosition = 0
-  /** Catching up failed: it is tried again when there is news, or at the next poll. */
+  /** Catching up failed. It is tried again when something new is heard of, or at the next poll. */
   #hasFailed = false
   readonly #waiters = new Set<Waiter>()
   #looking: Promise<number> | undefined
   #lookingNext: Promise<number> | undefined
-  /** The halts of this process after which this node had the newest. */
+  /** The number of halts of this process when this node last had the newest batch. */
   #madeUpFor = 0
 
   constructor(private readonly options: Options) {}
@@ -75,14 +75,14 @@ export class Following {
     this.#hasFailed = true
   }
 
-  /** Looks how far the shared log is, and hears of it. @throws Unreachable */
+  /** Looks how far the shared log is, and notes it. @throws Unreachable */
   async look(): Promise<void> {
     this.hear(await this.#target())
   }
 
   /**
-   * The batch that this node has to follow up to. A log that is not as far as this node, or as far by another way, was replaced by
-   * another copy: catching up beyond this node's own batch finds that out.
+   * The batch that this node has to follow up to. If the log has fewer events than this node, or other events, another copy has replaced
+   * it: catching up beyond this node's own batch finds that out.
    */
   async #target(): Promise<number> {
     const before = this.#seq
@@ -93,15 +93,15 @@ export class Following {
     return isOther ? place.seq + 1 : seq
   }
 
-  /** Whether this process was halted, and has not had the newest since: what it has may be old, and may be erased. */
+  /** Whether this process was halted and has not caught up since. Its data may be old, and may be erased elsewhere. */
   get isStale(): boolean {
     return this.options.halts.count !== this.#madeUpFor
   }
 
   /**
-   * Resolves when this node has all that any node acknowledged before the call. What was asked before a halt of this process says
-   * nothing after it.
-   * @throws Problem 503 when that takes too long, or nobody can say
+   * Resolves when this node has all that any node acknowledged before the call. A look that began before a halt of this process does not
+   * count after it.
+   * @throws Problem 503 when that takes too long, or cannot be found out
    */
   async newest(): Promise<void> {
     const { halts } = this.options
@@ -120,7 +120,7 @@ export class Following {
     }
   }
 
-  /** Many who ask at once share a look; one that is under way may have begun too early. */
+  /** Callers that ask at the same time share a look. A look that is already under way may have begun too early for them. */
   #lookOnce(): Promise<number> {
     if (!this.#looking) return (this.#looking = this.#target().finally(() => (this.#looking = undefined)))
     const next = () => {
@@ -139,7 +139,7 @@ export class Following {
     })
   }
 
-  /** The file has gone on: tells those who waited for that. */
+  /** The file has new batches: tells the callers that waited for them. */
   arrived(): void {
     for (const waiter of this.#waiters)
       if (waiter.seq <= this.#seq) {
@@ -149,7 +149,7 @@ export class Following {
   }
 
   /**
-   * Adds what others wrote, in parts, until nothing is left. Nobody else may write to the file meanwhile.
+   * Adds what others wrote, in parts, until nothing is left. Nothing else may write to the file meanwhile.
    * @throws Unreachable, Forked; RangeError when what others wrote does not follow from the file
    */
   async catchUp(): Promise<void> {

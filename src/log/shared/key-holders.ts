@@ -4,7 +4,7 @@ import type { Session } from './postgres/session.js'
 
 type Options = { way: { session: () => Promise<Session> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
 
-/** A key that was sent to a node is gone with its process: a run has it, not the node. */
+/** A key that was sent to a node is gone when its process ends: it belongs to a run, not to the node. */
 const note = `
   INSERT INTO mindledger.key_holders (run, key_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
@@ -12,7 +12,7 @@ const forget = `
   DELETE FROM mindledger.key_holders WHERE run <> $1 AND NOT EXISTS (SELECT FROM mindledger.nodes WHERE nodes.run = key_holders.run)`
 
 /**
- * Which runs of nodes have which master keys, in PostgreSQL. It has the ids of keys alone.
+ * Which runs of nodes have which master keys, in PostgreSQL. Only the ids of keys are stored there.
  *
  * @example await holders.holds(vault.keyId); await holders.lacking(vault.keyId) // []
  */

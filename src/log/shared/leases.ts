@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'
 import type { Session } from './postgres/session.js'
 
-/** Where the statements go. It is not the connection of batches or of what follows, so that a renewal waits for neither. */
+/** The connection for the statements. It neither writes batches nor follows them, so that a renewal does not wait for them. */
 type Way = { session: () => Promise<Session> }
 
 type Times = { leaseMs: number; renewIntervalMs: number; marginMs: number }
@@ -13,10 +13,10 @@ type Options = {
   way: Way
   /** A name of this run of this node. */
   node: string
-  /** Resolves when this node has all that any node acknowledged: whoever has a lease reads what its holders before wrote. */
+  /** Resolves when this node has all that any node acknowledged, so that a new holder reads all that earlier holders wrote. */
   newest: () => Promise<void>
   times?: Times
-  /** Milliseconds that go on also while the machine sleeps. */
+  /** Milliseconds of a clock that goes on while the machine sleeps. */
   elapsed?: () => number
 }
 
@@ -30,7 +30,7 @@ const sinceStart = () => uptime() * 1_000
 
 const until = `clock_timestamp() + $2 * interval '1 millisecond'`
 
-/** One that ran out is taken over; one of this node that is not held here was granted by an answer that was lost. */
+/** Takes over a lease that ran out. A lease of this node that is not held here was granted by an answer that got lost: it is taken, too. */
 const take = `
   INSERT INTO mindledger.leases AS held (name, node, epoch, losses, until)
   VALUES ($1, $3, nextval('mindledger.lease_epochs'), 0, ${until})
@@ -40,12 +40,12 @@ const take = `
     WHERE held.until < clock_timestamp() OR held.node = excluded.node
   RETURNING epoch, losses`
 
-/** A lease that ran out goes on if nobody took it over. */
+/** A lease that ran out goes on if no other node took it over. */
 const renew = `UPDATE mindledger.leases SET until = ${until} WHERE epoch = ANY ($1::bigint[]) RETURNING epoch`
 
 const giveBack = 'DELETE FROM mindledger.leases WHERE name = $1 AND epoch = $2'
 
-/** The leases of a node that stops; and those that nobody has taken over for a day, since there is nothing left to do. */
+/** Removes the leases of a node that stops, and leases that no node has taken over for a day, because their work is done. */
 const leave = `DELETE FROM mindledger.leases WHERE node = $1 OR until < clock_timestamp() - interval '1 day'`
 
 class Held implements Lease {
@@ -92,8 +92,8 @@ class Held implements Lease {
 }
 
 /**
- * Leases in PostgreSQL, by its clock. Each is renewed well before it ends. A holder that cannot renew it counts it as lost some time
- * before another node can take it; it measures from before it asked, so that it is never later than PostgreSQL.
+ * Leases in PostgreSQL, by its clock. Each is renewed well before it ends. A holder that cannot renew its lease counts it as lost some
+ * time before another node can take it. It measures from the moment before it asked, so its lease never ends later than in PostgreSQL.
  *
  * @example
  * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest() })
@@ -101,7 +101,7 @@ class Held implements Lease {
  */
 export class SharedLeases implements Leases {
   readonly areShared = true
-  /** What this node has, or lost while its work has not ended; undefined while PostgreSQL is asked. */
+  /** The leases that this node holds, or lost before their work ended; undefined while PostgreSQL is asked for one. */
   readonly #held = new Map<string, Held | undefined>()
   readonly #closing = new AbortController()
   #renewing: Promise<void> | undefined
@@ -169,7 +169,7 @@ export class SharedLeases implements Leases {
   async #renewAll(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       await sleep(this.#times.renewIntervalMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined)
-      // What cannot be renewed is tried again, and ends by itself.
+      // A lease that cannot be renewed is tried again, and otherwise ends by itself.
       await this.#renew().catch(() => undefined)
     }
   }

@@ -7,7 +7,7 @@ import type { Link } from './postgres/session.js'
 export type KnownNode = {
   /** Stays the same for a data directory. */
   id: string
-  /** Another one each time that the node starts. */
+  /** A new id for each start of the node. */
   run: string
   version: string
   /** Where it serves; null before it does. */
@@ -24,7 +24,7 @@ type Options = {
   id: string
   run: string
   version: string
-  /** What this node has. */
+  /** The newest batch and event that this node has. */
   place: () => { seq: number; position: number }
 }
 
@@ -70,7 +70,7 @@ export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[
 }
 
 /**
- * The nodes of a shared log, as each tells of itself by beating. Times are PostgreSQL's, so that no clock of a node matters.
+ * The nodes of a shared log. Each reports itself with regular beats. All times are PostgreSQL's, so the clocks of the nodes do not matter.
  *
  * @example const nodes = new Nodes({ link, id, run: randomUUID(), version, place }); await nodes.begin(); await nodes.alive() // Set { id }
  */
@@ -87,12 +87,12 @@ export class Nodes {
 
   constructor(private readonly options: Options) {}
 
-  /** Which node this is; it stays the same for a data directory. */
+  /** The id of this node; it stays the same for a data directory. */
   get id(): string {
     return this.options.id
   }
 
-  /** Which run of it. What an earlier run left unfinished has no owner any more. */
+  /** The id of this run of the node. Work that an earlier run left unfinished has no owner any more. */
   get run(): string {
     return this.options.run
   }
@@ -132,7 +132,7 @@ export class Nodes {
   #wait(): void {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
-      // While PostgreSQL is away nobody is told; the log says so.
+      // While PostgreSQL is away, no node is told; the service's own log says so.
       void this.beat()
         .catch(() => undefined)
         .finally(() => this.#wait())

@@ -4,24 +4,24 @@ import type { Refusal } from '../../basics/opened-file.js'
 /** Why nothing can be written while PostgreSQL does not answer. */
 export const awayCause = 'the shared log cannot be reached'
 
-/** A read at a node that follows no longer. */
+/** The refusal of a read at a node that no longer follows. */
 export const goesNoFurther = ({ cause }: Refusal) =>
   new Problem('behind', 'Not following', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
 
-/** Why a node writes nothing that has other events than PostgreSQL. */
+/** Why a node with other events than PostgreSQL writes nothing. */
 export const differs = (how: string): Refusal => ({
   cause: `the shared log is not the one that this node follows: ${how}`,
-  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" gives back from it what was lost.',
+  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" brings back from it what was lost.',
 })
 
-/** A write while PostgreSQL does not answer. */
+/** The refusal of a write while PostgreSQL does not answer. */
 export const away = () =>
   new Problem('storage_failed', 'Shared log away', 'the shared log cannot be reached; nothing of this request was recorded', {
     hint: 'Send the request again.',
     retryAfterSeconds: 2,
   })
 
-/** A write of which nobody can say whether it was recorded. */
+/** The answer to a write if it is not known whether it was recorded. */
 export const unknown = () =>
   new Problem('outcome_unknown', 'Outcome unknown', 'the shared log did not answer in time whether it recorded this request', {
     hint: 'Send it again with the same Idempotency-Key: then it is recorded once.',

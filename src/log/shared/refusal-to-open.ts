@@ -10,14 +10,14 @@ const placeOf = (url: string): string => {
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
 }
 
-/** What an operator is told when the log could not be opened. */
+/** The error for an operator when the log could not be opened. */
 export const refusalToOpen = (error: unknown, url: string): unknown => {
   if (error instanceof Unreachable || error instanceof pg.DatabaseError)
     return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
   if (error instanceof Unfamiliar) return new ConfigError(`${error.message}: start this node with that release`)
   if (error instanceof Forked || error instanceof RangeError)
     return new ConfigError(
-      `${error.message}: the data directory has events that it lacks. "mindledger reappend" gives them back. Or keep it, and name an empty one to follow.`,
+      `${error.message}: the data directory has events that the shared log lacks. "mindledger reappend" brings them back. Or keep this directory, and set DATA_DIR to an empty one that follows.`,
     )
   return error
 }

@@ -33,7 +33,7 @@ export type ReplicaOptions = {
 
 type Open = Writing & { reads: CommittedReads; rows: WrittenRows; seq: number }
 
-/** The id of a log of its own: a file that follows no shared log, and has events, such as a restored backup. */
+/** The id of the file's own log, if it has events and follows no shared log, such as a restored backup. */
 export const ownLogIn = (file: string): string | undefined => {
   if (!existsSync(file)) return undefined
   const db = openForReading(file)
@@ -44,12 +44,12 @@ export const ownLogIn = (file: string): string | undefined => {
   }
 }
 
-/** What a commit changed, for those who listen. */
+/** What a commit changed, for the listeners. */
 export type Committed = { position: number; changed: Changed; written: readonly Written[] }
 
 /**
  * The file of one node: all that it has of the shared log. A batch is tried in a transaction, which stays open until PostgreSQL has
- * decided; what others wrote is added to it between batches. It may be behind, and never ahead.
+ * decided; what others wrote is added between batches. The file may be behind PostgreSQL, but never ahead.
  */
 export class Replica {
   #open: Open | undefined
@@ -105,7 +105,7 @@ export class Replica {
     return this.#file.displaced() ?? this.#lacksKey
   }
 
-  /** @throws Problem when what this node seals could not be read by others */
+  /** @throws Problem when other nodes could not read what this node seals */
   requireKey(): void {
     if (this.#lacksKey) throw writesRefused(this.#lacksKey)
   }
@@ -124,7 +124,7 @@ export class Replica {
     return { rows: rows.since(reads.tail.position), to: { seq: seq + 1, position, chain } }
   }
 
-  /** Undoes the batch. A file that cannot is opened again. */
+  /** Undoes the batch. If that fails, the file is opened again. */
   giveBack(): void {
     try {
       this.#open?.writer.giveBack()
@@ -146,7 +146,7 @@ export class Replica {
 
   /**
    * Adds what others wrote.
-   * @throws RangeError when it does not follow from what is there; nothing is added then
+   * @throws RangeError when it does not follow from the file; nothing is added then
    */
   take({ rows, to }: Delta): Committed {
     const { writer, rows: written } = this.open()
@@ -165,7 +165,7 @@ export class Replica {
     }
   }
 
-  /** Another node began or ended a rotation of the master key: what is sealed here from now on is sealed with the key in use. */
+  /** Another node began or ended a rotation of the master key: from now on this node seals with the key in use. */
   #followKeys(): void {
     try {
       openKeys(this.open().db, this.options.vault)

@@ -27,7 +27,7 @@ export class Unknown extends Error {}
 /** The shared log does not have all events of this node: it lost some, or has others in their place. */
 export class Forked extends Error {}
 
-/** What a batch became: in the log, or another node was quicker. */
+/** The end of a batch: it is in the log, or another node was quicker. */
 export type Appended = 'accepted' | 'stale'
 
 /** The head while nobody else can move it. */

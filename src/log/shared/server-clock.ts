@@ -4,8 +4,8 @@ const drift = 1e-4
 type Sample = { offset: number; error: number; at: number }
 
 /**
- * PostgreSQL's clock, as far as answers with its time tell. It goes on with the time since this process began, so that nobody who sets the
- * clock of this machine moves it.
+ * PostgreSQL's clock, as known from answers with its time. Between answers it goes on by the time since this process began, so that a
+ * change of this machine's clock does not move it.
  *
  * @example const clock = new ServerClock(); const sent = clock.tick(); clock.note(sent, await askTime()); clock.now()
  */

@@ -27,7 +27,7 @@ export type SharedLogOptions = {
   /** The file of this node. */
   file: string
   vault: Vault
-  /** Which node this is: an id that stays, and the release that it runs. */
+  /** This node: its lasting id, and the release that it runs. */
   node?: { id: string; version: string }
   pragmas?: readonly string[]
   onBatch?: (batch: Batch) => void
@@ -49,7 +49,7 @@ const replaced: Refusal = {
   hint: 'Was its data directory copied? Delete node.id in the copy, and start both again.',
 }
 
-/** Texts of nodes to nodes. Whoever says one waits for nobody. */
+/** Messages between nodes. A sender does not wait for the receivers. */
 const talkOver = (link: Link, sequencer: Sequencer): Talk => {
   const listeners = new Set<(text: string) => void>()
   sequencer.onSaid = (text) => {
@@ -68,7 +68,7 @@ const talkOver = (link: Link, sequencer: Sequencer): Talk => {
   }
 }
 
-/** The id of the log; begins one where none is, unless the file has one. */
+/** The id of the log. Begins a log if there is none, unless the file has a log of its own. */
 const openId = async (url: string, file: string): Promise<string> => {
   const own = ownLogIn(file)
   const session = await Session.open(url)
@@ -85,7 +85,7 @@ const openId = async (url: string, file: string): Promise<string> => {
 
 /**
  * A log that several nodes write. PostgreSQL decides the order of batches; each node decides, folds, hashes and reads on a file of its
- * own, which follows.
+ * own, which follows PostgreSQL.
  *
  * @example
  * const log = await SharedLog.open({ url: 'postgres://db/ledger', file: 'log.sqlite', vault })
@@ -94,9 +94,9 @@ const openId = async (url: string, file: string): Promise<string> => {
 export class SharedLog extends FileLog {
   /** All nodes of this log. */
   readonly nodes: Nodes
-  /** A connection for what must wait neither for batches nor for what others wrote. */
+  /** A connection for statements that must not wait for batches of this node or of others. */
   readonly link: Link
-  /** What this node agrees on with the others. */
+  /** The agreements of this node with the others. */
   readonly peers: Peers & { leases: SharedLeases }
   readonly #turns: SharedTurns
   readonly #undo: (() => unknown)[]
@@ -140,7 +140,7 @@ export class SharedLog extends FileLog {
       sequencer.onNotified = (seq) => turns.hear(seq)
       await turns.start()
       await turns.inTurn(({ db }) => openKeys(db, vault))
-      // Wipes what a crash kept from being wiped. It does not wait for a reader that is in the way.
+      // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
       await turns.between(truncateWal)
       const follower = new Follower(turns)
       undo.push(() => follower.stop())

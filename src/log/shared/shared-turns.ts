@@ -26,9 +26,9 @@ type Options = {
 }
 
 /**
- * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts when PostgreSQL had no
- * other one in between. Otherwise the node takes what others wrote and decides again, after one miss with the head locked, so that
- * no node starves. One loop does both, so that a batch and what others wrote never meet in the file.
+ * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts if no other batch came
+ * in between. Otherwise the node takes what others wrote and decides again. After one miss it locks the head for that, so that no node
+ * starves. One loop does both, so that a batch and what others wrote never mix in the file.
  */
 export class SharedTurns implements Turns {
   #waiting: Waiting[] = []
@@ -39,7 +39,7 @@ export class SharedTurns implements Turns {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
   #isForked = false
-  /** A newer release wrote what this one cannot read: it goes no further. */
+  /** A newer release wrote something that this one cannot read: this node follows no further. */
   #isOutdated = false
   #refusal: Refusal | undefined
   #failure: { cause: string; at: number } | undefined
@@ -63,7 +63,7 @@ export class SharedTurns implements Turns {
       onNews: () => this.#wake(),
       onTaken: (committed, delta) => {
         this.#announce(committed)
-        // What another node erased leaves the files of this one, too.
+        // Data that another node erased is wiped from the files of this node, too.
         if (delta.rows.payloads.some(({ wrapped }) => wrapped === null)) this.#wipe()
       },
     })
@@ -128,7 +128,7 @@ export class SharedTurns implements Turns {
     return this.#listeners.add(listener)
   }
 
-  /** What this node has of the shared log. */
+  /** The place in the shared log that this node has reached. */
   get place(): Place {
     return this.#replica.place
   }
@@ -152,7 +152,7 @@ export class SharedTurns implements Turns {
 
   /**
    * Resolves when this node has all that any node acknowledged before the call.
-   * @throws Problem 503 when that takes too long, or nobody can say
+   * @throws Problem 503 when that takes too long, or cannot be found out
    */
   async newest(): Promise<void> {
     if (this.#isClosed) throw stopping()
@@ -161,9 +161,9 @@ export class SharedTurns implements Turns {
   }
 
   /**
-   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has, or when it does
-   * not follow them any more.
-   * @throws Problem 503 when that takes too long, or nobody can say
+   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has done so, or when it
+   * no longer follows.
+   * @throws Problem 503 when that takes too long, or cannot be found out
    */
   sinceHalt(): Promise<void> | undefined {
     return this.#isForked || this.#isOutdated || !this.#following.isStale ? undefined : this.newest()
@@ -243,7 +243,7 @@ export class SharedTurns implements Turns {
     try {
       const refusal = this.#refusal ?? this.#replica.displaced()
       if (refusal) throw writesRefused(refusal)
-      // Once it is known that PostgreSQL is away, nobody waits for it.
+      // Once PostgreSQL is known to be away, no work waits for it.
       const patienceMs = this.#failure?.cause === awayCause ? 0 : limits.sharedWritePatienceMs
       const putBack = (rest: Waiting[]) => void this.#waiting.unshift(...rest)
       const { answers, committed, missed } = await this.#tries.append(batch, began + patienceMs, putBack)
@@ -251,7 +251,7 @@ export class SharedTurns implements Turns {
         this.#giveUpFile(missed.error)
         this.#following.missed(missed.seq)
       }
-      // Only what PostgreSQL has is answered.
+      // Only work that PostgreSQL has recorded is answered.
       for (const answer of answers) answer()
       if (committed && committed.written.length > 0) this.#failure = undefined
       tell(false, committed)
@@ -278,7 +278,7 @@ export class SharedTurns implements Turns {
   async #problemOf(error: unknown): Promise<unknown> {
     if (isProblem(error)) return error
     if (error instanceof Unknown) {
-      // If it was recorded, this node hears of it as of the batch of another one.
+      // If the batch was recorded, this node hears of it as if another node had written it.
       this.hear(this.#replica.place.seq + 1)
       return unknown()
     }
@@ -319,7 +319,7 @@ export class SharedTurns implements Turns {
     this.refuseWrites(differs(how))
   }
 
-  /** This node stays where it is: what it would decide from there on, a newer release may not allow. */
+  /** This node stays where it is. A newer release might not allow what this one would decide from there on. */
   #standStill({ message: cause }: Unfamiliar): Refusal {
     this.#isOutdated = true
     const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and goes on from where it is.' }

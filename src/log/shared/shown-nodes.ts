@@ -5,7 +5,7 @@ import { Link } from './postgres/session.js'
 import { areThere } from './postgres/tables.js'
 
 /**
- * The nodes of the shared log at an address, which this process need not be one of.
+ * The nodes of the shared log at an address. This process need not be one of them.
  *
  * @example (await shownNodes('postgres://db/ledger'))[0]?.state // 'alive'
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log

@@ -8,8 +8,8 @@ import type { Lock, Sequencer } from './sequencer.js'
 import { Unreachable } from './postgres/session.js'
 
 /**
- * What became of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`
- * says why the file could not take it; the batch stands, and the node follows later.
+ * The result of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`
+ * says why the file could not take the batch; the batch stands, and the node follows later.
  */
 type Appended = { answers: (() => void)[]; committed?: Committed; missed?: { error: unknown; seq: number } }
 
@@ -24,7 +24,7 @@ export class Tries {
   ) {}
 
   /**
-   * Nobody else may write to the file meanwhile. `until`, in milliseconds of performance.now(), is when it no longer waits for PostgreSQL.
+   * Nothing else may write to the file meanwhile. It waits for PostgreSQL until `until`, in milliseconds of performance.now().
    * Work that does not fit is taken out of the batch and put back.
    * @throws Unreachable, Unknown, Forked; RangeError when what others wrote does not follow; errors of the storage
    */
@@ -63,7 +63,7 @@ export class Tries {
 
   /** Carries out the batch on the file, as far as it is not too large. */
   #try(batch: Waiting[], putBack: (rest: Waiting[]) => void): (() => void)[] {
-    // It may have been found just now, when this batch was to be decided again.
+    // This may have been found just now, when the batch had to be decided again.
     this.replica.requireKey()
     const open = this.replica.begin()
     const answers: (() => void)[] = []
@@ -79,7 +79,7 @@ export class Tries {
     return answers
   }
 
-  /** Catches up, and takes the head when hardly anything is missing: nobody waits while a long way is made up. */
+  /** Catches up, and takes the head only when little is missing, so that no node waits while this one catches up a lot. */
   async #takeLock(held: Lock | undefined): Promise<Lock> {
     await held?.release()
     for (;;) {

@@ -18,7 +18,7 @@ const note = `
 const lookAgainMs = 100
 
 /**
- * How far the files of each node are without what was erased, in PostgreSQL.
+ * Notes in PostgreSQL up to which position the files of each node are free of erased data.
  *
  * @example await wipes.wiped(812); await wipes.everywhere(812, signal)
  */

@@ -1,13 +1,13 @@
 import type { Connection } from '../storage/schema.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './postgres/rows.js'
 
-/** What the log notes of itself and every node has to know. The rest of `meta` is about one file. */
+/** The log's notes about itself that every node has to know. The rest of `meta` is about one file. */
 export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'] as const
 
-/** Those that say which master key is in use. */
+/** The notes that say which master key is in use. */
 export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key', 'rotation'])
 
-/** The note of the newest answer that was forgotten; all that are not newer were, too. */
+/** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
 export const forgottenNote = 'answers_forgotten'
 
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
@@ -40,7 +40,7 @@ export class WrittenRows {
   readonly #forget
 
   constructor(db: Connection) {
-    // What is noted of rows that are erased must reach no file.
+    // The notes about erased rows must reach no file.
     db.pragma('temp_store = MEMORY')
     db.exec(watch)
     this.#clear = db.prepare('DELETE FROM touched')

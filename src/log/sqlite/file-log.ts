@@ -25,7 +25,7 @@ import type { ResourceTable } from '../storage/resource-table.js'
 import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 
-/** A log over a file, whoever else has a copy of it: writes take their turns, and reads see the last commit. */
+/** A log over a file, of which other nodes may have copies. Writes take turns, and reads see the last commit. */
 export class FileLog implements ServedLog {
   readonly resources: Resources
   readonly #turns: Turns

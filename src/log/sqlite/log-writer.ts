@@ -131,7 +131,7 @@ export class LogWriter {
     if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
-  /** Takes the whole batch back, so that the next one begins where it did. */
+  /** Undoes the whole batch, so that the next one begins at the same place. */
   giveBack(): void {
     this.abandon()
     this.#hasSavepoint = false
@@ -279,7 +279,7 @@ const knownEvent = (envelope: Envelope): LedgerEvent | ForeignEvent => {
   }
 }
 
-/** Whether all that could refuse these events comes before the first write: there is one at most, of a resource, and no payload. */
+/** Whether every possible refusal of these events comes before the first write: at most one event, of a resource, and no payload. */
 const isCheckedFirst = (events: readonly NewEvent[], { payloads }: Submission): boolean =>
   events.length <= 1 && payloads.length === 0 && events.every(({ event }) => isKind(catalogue.get(event.type)?.kind))
 

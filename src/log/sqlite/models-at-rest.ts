@@ -16,7 +16,7 @@ export type ModelsAtRest = {
   all: () => NamedVersion[]
   /**
    * The version that `[project.]model[.version]` names; without a version the active one.
-   * @throws ConfigError that lists those there are
+   * @throws ConfigError that lists the existing versions
    */
   named: (name: string, defaultProject: string) => NamedVersion
   log: Pick<Log, 'readStream'>
@@ -47,7 +47,7 @@ const find = (all: readonly Known[], name: string, defaultProject: string): Name
   const [best] = places.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)
   if (best) return complete(best.known)
   const listed = all.map(({ project, model, version: { version } }) => `${project}.${model}.${version}`)
-  throw new ConfigError(`there is no model ${name}; there ${listed.length === 0 ? 'are none' : `is ${listed.slice(0, 20).join(', ')}`}`)
+  throw new ConfigError(`there is no model ${name}; ${listed.length === 0 ? 'there are no models' : `known: ${listed.slice(0, 20).join(', ')}`}`)
 }
 
 /**

@@ -103,7 +103,7 @@ export class Queue implements Turns {
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
-    // Only what is on the disk is answered.
+    // Only work that is on the disk is answered.
     for (const answer of answers) answer()
     const { tail, changed, written } = this.connect().writer
     // A transaction of refusals alone does not reach the disk, and says nothing about it.

@@ -12,7 +12,7 @@ const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
     refuseCopyOfShared(db)
     const id = readLogId(db)
     openKeys(db, options.vault)
-    // Wipes what a crash kept from being wiped. It does not wait for a reader that is in the way.
+    // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
     truncateWal(db)
     return { id, queue }
   } catch (error) {

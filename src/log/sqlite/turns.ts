@@ -10,7 +10,7 @@ import type { Connection } from '../storage/schema.js'
 import type { KeptReplies } from './idempotency.js'
 import type { LogWriter } from './log-writer.js'
 
-/** The file in the turn of a writer: a transaction is open. */
+/** The file during the turn of a writer: a transaction is open. */
 export type Writing = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
 
 /** What readers see of the file: the last commit, and nothing of a transaction that is under way. */
@@ -32,8 +32,8 @@ export type Waiting = { carryOut: (open: Writing) => () => void; reject: (error:
 /** Lets work write to a log's file in turns, and read beside it. The rest of a log is built on it. */
 export interface Turns {
   /**
-   * Does work in the next transaction. Work that finds another state when its turn is confirmed is done again, so that it has no
-   * effect but in the file.
+   * Does work in the next transaction. Work may be done again, if the state turns out to be another when its turn is confirmed. So it must
+   * have no effect outside the file.
    * @throws Problem when it is refused, too many wait, or the storage fails
    */
   inTurn<T>(work: (open: Writing) => T): Promise<T>
@@ -49,7 +49,7 @@ export interface Turns {
   close(): Promise<void> | void
 }
 
-/** Puts work at the end of what waits for a turn. @throws Problem when too many wait, and what the turn throws */
+/** Puts work at the end of the queue. @throws Problem when too many wait, and what the turn throws */
 export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Promise<T> => {
   if (waiting.length >= limits.queueMaxCommands)
     return Promise.reject(new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }))

@@ -91,7 +91,7 @@ export const beginRotation = (db: Connection, vault: Vault, to: string): Rotatio
 
 type Row = { id: number; hash: string; keyId: string; wrapped: Buffer | null; bytes: number }
 
-/** As many rows as may be written while others wait. SQLite also reads a row's ciphertext to write its key. */
+/** How many rows may be written while other work waits. SQLite also reads a row's ciphertext to write its key. */
 const someAfter = (db: Connection, after: number): Row[] => {
   const rows = db
     .prepare<[number, number], Row>(

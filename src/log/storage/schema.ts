@@ -120,7 +120,7 @@ export const writeMeta = (db: Connection, key: string, value: string): void =>
 /** The note of the newest batch of a shared log that a file has: only a node's copy of such a log has it. */
 export const sharedSeqNote = 'shared_seq'
 
-/** @throws ConfigError when the file is a node's copy of a shared log: what one node alone wrote to it no other would have */
+/** @throws ConfigError when the file is a node's copy of a shared log: other nodes would not get what one node wrote to it alone */
 export const refuseCopyOfShared = (db: Connection): void => {
   if (readMeta(db, sharedSeqNote) === undefined) return
   throw new ConfigError(

@@ -29,7 +29,7 @@ export const wipe = async (truncate: () => Promise<boolean>, signal?: AbortSigna
       throw new Problem(
         'busy',
         'Stopping',
-        'the service is stopping while another process reads the log; what was erased is in its files',
+        'the service is stopping while another process reads the log; the erased data is still in its files',
         {
           hint: 'It cannot be read any more, and is taken out of the files after the next start.',
           retryAfterSeconds: 5,

@@ -73,7 +73,7 @@ const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, Folded>,
   for (const row of db.prepare<[], Row>('SELECT * FROM resources').iterate()) {
     seen.add(row.stream)
     const folded = resources.get(row.stream)
-    if (!folded) findings.add(null, `resources has a ${row.kind} ${row.name} that no event made`)
+    if (!folded) findings.add(null, `resources has a ${row.kind} ${row.name} that no event created`)
     else if (!isDeepStrictEqual({ ...row }, rowOf(row.stream, folded)))
       findings.add(folded.id, `${folded.kind} ${folded.state.name} in resources differs from what its events say`)
   }

@@ -30,7 +30,7 @@ export const startMeaningThread = async (
     worker.once('error', reject)
     worker.once('exit', (code) => reject(new Error(`the thread that checks the events ended with ${code}`)))
   })
-  done.catch(() => undefined) // Whoever awaits it gets the error; until then it is no unhandled rejection.
+  done.catch(() => undefined) // The caller that awaits it gets the error; until then it must not count as an unhandled rejection.
   const failed = done.then(() => begun)
   return { until: await Promise.race([begun, failed]), done, stop: () => worker.terminate() }
 }

@@ -106,8 +106,8 @@ test.each<[string, Record<string, string>, string]>([
   ['an address that is none', { EXPORT_URL: 's3://x' }, 'EXPORT_URL: must be s3://bucket/prefix'],
   ['no keys', { EXPORT_URL: 's3://ledger/history', AWS_ACCESS_KEY_ID: '' }, 'EXPORT_URL: needs the keys of the store'],
   ['another scheme', { EXPORT_URL: 'https://history' }, 'EXPORT_URL: must be s3://bucket/prefix'],
-  ['a folder beside it', { EXPORT_URL: 's3://ledger/history', EXPORT_DIR: 'history' }, 'EXPORT_URL: is another place than EXPORT_DIR'],
-  ['a bucket as a folder', { EXPORT_DIR: 's3://ledger/history' }, 'EXPORT_DIR: is a folder; a bucket stands in EXPORT_URL'],
+  ['a folder beside it', { EXPORT_URL: 's3://ledger/history', EXPORT_DIR: 'history' }, 'EXPORT_URL: names another place than EXPORT_DIR'],
+  ['a bucket as a folder', { EXPORT_DIR: 's3://ledger/history' }, 'EXPORT_DIR: must be a folder; set EXPORT_URL for a bucket'],
 ])('%s is refused at the start', async (_, environment, says) => {
   const { code, err } = await mindledger(['serve'], { ...keys, DATA_DIR: join(place.path, 'refused'), PORT: '0', ...environment })
   expect([code, err]).toEqual([2, expect.stringContaining(says)])

@@ -7,15 +7,15 @@ export type AnswerRow = { actor: string; key: string; fingerprint: string; answe
 /** A line of the log's own notes, such as the keys that sign heads; null when it was removed. */
 export type NoteRow = { key: string; value: string | null }
 
-/** What a batch writes: its events, and the rows that are no events as they are afterwards. */
+/** What a batch writes: its events, and its other rows as they are afterwards. */
 export type Rows = { events: EventRow[]; payloads: PayloadRow[]; answers: AnswerRow[]; notes: NoteRow[] }
 
 /**
- * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event, of which a batch may have none.
+ * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event. A batch may have no events.
  */
 export type Place = { seq: number; position: number; chain: Buffer }
 
-/** What follows a place: the rows up to another place, and the number of the newest batch there is. */
+/** What follows a place: the rows up to another place, and the number of the newest batch of all. */
 export type Delta = { to: Place; rows: Rows; newest: number }
 
 export const isEmpty = ({ events, payloads, answers, notes }: Rows): boolean =>

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 
-/** PostgreSQL cannot be reached, or the connection was lost: what a statement did is not known. */
+/** PostgreSQL cannot be reached, or the connection was lost. The effect of the statement is not known. */
 export class Unreachable extends Error {}
 
 /** PostgreSQL committed a batch, but gave up waiting for its standby: a failover may lose it. */
 export class Unreplicated extends Error {}
 
-/** The sender of warnings about standbys, by the name of its function, which no language changes. */
+/** The function in PostgreSQL that warns about standbys. Its name is the same in every language of messages. */
 const standbyRoutine = 'SyncRepWaitForLSN'
 
-/** What a node relies on in each of its sessions. What a server does not know, it is not asked for. */
+/** The settings that a node relies on in each of its sessions. Settings that a server does not know are left out. */
 const settings = (version: number): string[] => [
   `SET statement_timeout = ${limits.sharedStatementTimeoutMs}`,
   `SET idle_in_transaction_session_timeout = ${limits.sharedLockIdleTimeoutMs}`,
@@ -23,7 +23,7 @@ const settings = (version: number): string[] => [
   ...(version >= 170_000 ? [`SET transaction_timeout = ${2 * limits.sharedStatementTimeoutMs}`] : []),
 ]
 
-/** What a server says that is a standby now, or is about to stop: another session may find another server. */
+/** The codes of a server that is a standby now, or is about to stop. Another session may find another server. */
 const isAway: ReadonlySet<string | undefined> = new Set(['25006', '57P01', '57P02', '57P03'])
 
 const isRefusal = (error: unknown): error is pg.DatabaseError =>
@@ -54,14 +54,14 @@ const clientFor = (url: string): pg.Client => {
   }
 }
 
-/** Hears what was said, and on which channel. */
+/** Called with the text of each notification, and its channel. */
 type OnNotified = (said: string, channel: string) => void
 
 /** A connection to PostgreSQL. It is used until it fails once. */
 export class Session {
   #isOpen = true
   #isUnreplicated = false
-  /** The statement before the next one: the driver is to get one at a time. */
+  /** The last statement. The next one waits for it, because the driver should get one at a time. */
   #last: Promise<unknown> = Promise.resolve()
   readonly #client: pg.Client
 
@@ -99,7 +99,7 @@ export class Session {
 
   /**
    * Runs a statement; several when there are no values. One with a name is parsed once in each session.
-   * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; Unreachable when nobody knows
+   * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; Unreachable when its effect is not known
    */
   query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
     const answer = this.#last.then(() => this.#query<R>(text, values, name))
@@ -133,7 +133,7 @@ export class Session {
     connection.stream.destroy()
   }
 
-  /** Says goodbye, unless PostgreSQL does not listen. */
+  /** Ends the connection as the protocol says, or cuts it if PostgreSQL does not answer. */
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -156,7 +156,7 @@ export class Link {
     private readonly onNotified?: OnNotified,
   ) {}
 
-  /** The open session. For a moment after a failed attempt there is no other: many who wait are refused at once. @throws Unreachable */
+  /** The open session. For a moment after a failed attempt there is no new one: all callers are refused at once. @throws Unreachable */
   session(): Promise<Session> {
     if (this.#isClosed) return Promise.reject(new Unreachable('the log is closed'))
     if (this.#session?.isOpen) return Promise.resolve(this.#session)

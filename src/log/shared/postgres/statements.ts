@@ -3,7 +3,7 @@ import { limits } from '../../../basics/limits.js'
 import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
 
-/** The note of the first batch after which lost ones were appended again: their numbers are not those that nodes know. */
+/** The note of the batch after which lost batches were appended again, under numbers that other nodes do not know. */
 export const reappendedNote = 'reappended'
 
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
@@ -19,7 +19,7 @@ export const lookAt = async (session: Session): Promise<Look> => {
   return { ...head, seq: Number(head.seq) }
 }
 
-/** One statement: nothing of it holds unless it moves the head from the place where this node is. */
+/** One statement. It has no effect unless it moves the head from the place where this node is. */
 const append = `
   WITH head AS (
     UPDATE mindledger.head SET seq = seq + 1, position = $3, chain = $4 WHERE seq = $1 AND chain = $2 RETURNING seq
@@ -44,10 +44,10 @@ const append = `
   )
   SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
 
-/** A batch on its way: where its node is, where it leads, and its own id, by which it is found again when its answer is lost. */
+/** A batch on its way: the place before it, the place after it, and its id, by which it is found again if its answer is lost. */
 export type Sent = { from: Place; to: Place; id: string; rows: Rows }
 
-/** Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker. @throws Unreachable when nobody knows */
+/** Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker. @throws Unreachable when that is not known */
 export const appendBatch = async (session: Session, { from, to, id, rows }: Sent): Promise<number | undefined> => {
   const { events, payloads, answers, notes } = rows
   const values = [
@@ -69,7 +69,7 @@ export const lockHead = async (session: Session): Promise<void> => {
   await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
 }
 
-/** @throws Unreachable when nobody knows whether it was committed */
+/** @throws Unreachable when it is not known whether it was committed */
 export const commitLocked = async (session: Session): Promise<void> => {
   const { command } = await session.query('COMMIT')
   // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
@@ -78,8 +78,8 @@ export const commitLocked = async (session: Session): Promise<void> => {
 }
 
 /**
- * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or is moved on by a batch of
- * nothing, so that a statement that is still on its way finds another place. The COMMIT waits for the standby to have the batch, too.
+ * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or an empty batch moves it on, so
+ * that a statement that is still on its way finds another place. The COMMIT waits until the standby has the batch, too.
  */
 export const wasAppended = async (session: Session, { from, id }: Sent): Promise<boolean> => {
   await lockHead(session)
@@ -94,7 +94,7 @@ export const wasAppended = async (session: Session, { from, id }: Sent): Promise
   return rows[0]?.batch === id
 }
 
-/** What follows a batch, a bounded part of it: whole batches, and rows as the last of them left them, or later. */
+/** A bounded part of what follows a batch: whole batches, and other rows as the last of these batches left them, or newer. */
 const delta = `
   WITH next AS MATERIALIZED (
     SELECT seq, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
@@ -141,7 +141,7 @@ const rowsOf = (rows: readonly Row[]): Rows => {
   }
 }
 
-/** A bounded part of what follows a batch, of its events those after a position, and the event that this batch ended with. */
+/** A bounded part of what follows a batch, with the events after a position, and the event that this batch ended with. */
 type Part = Delta & { from: Pick<Place, 'position' | 'chain'> }
 
 /** In one snapshot. Undefined when the shared log does not have this batch. */
@@ -164,7 +164,7 @@ export const deltaAfter = async (session: Session, place: Place): Promise<Delta 
   return part?.from.position === place.position && part.from.chain.equals(place.chain) ? part : undefined
 }
 
-/** The batch after which lost ones were appended again, under other numbers; undefined when that never was. */
+/** The batch after which lost batches were appended again, under other numbers; undefined when that never happened. */
 export const reappendedAfter = async (session: Session): Promise<number | undefined> => {
   const { rows } = await session.query<{ value: string }>('SELECT value FROM mindledger.notes WHERE key = $1', [reappendedNote])
   return rows[0] && Number(rows[0].value)
