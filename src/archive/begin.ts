@@ -8,10 +8,10 @@ import { isSigned, readArchiveManifest, writeArchiveManifest, writeRangeManifest
 import type { ArchiveStore } from './store.js'
 import { archiveFolders, rangeOfFile } from './tables.js'
 
-/** Where an export lies or comes to lie, the log that it is of, and the key that signs it. */
+/** The place of an export, its log, and the key that signs it. */
 export type Place = { store: ArchiveStore; reader: Pick<LogReader, 'id' | 'read' | 'proofs'>; signer: NoteSigner }
 
-/** The first name in a place that no export gives, not even one that was cut off before its first manifest. */
+/** The first name in a place that cannot come from an export, not even from one that was cut off before its first manifest. */
 const strangerIn = async (store: ArchiveStore): Promise<string | undefined> => {
   for (const name of (await store.list('')).keys()) {
     if (!archiveFolders.includes(name)) return name

@@ -18,7 +18,7 @@ export class BucketStore implements ArchiveStore {
   readonly #client: S3Client
   #work: string | undefined
 
-  /** @param folder where files are made; what a killed export left there is removed. Without it they get a temporary folder. */
+  /** @param folder where files are made; files that a killed export left there are removed. By default it is a temporary folder. */
   constructor(
     address: S3Address,
     private readonly folder?: string,
@@ -98,7 +98,7 @@ export class BucketStore implements ArchiveStore {
     await this.#client.close()
   }
 
-  /** A bucket that cannot be reached says nothing about what is in it. @throws ConfigError */
+  /** If a bucket cannot be reached, nothing is known about its files. @throws ConfigError */
   async #reached<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()

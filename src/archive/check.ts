@@ -64,7 +64,7 @@ class Walk {
   #compare(head: KeptHead): void {
     const same = 'chain' in head ? head.chain === this.chain.toString('hex') : head.root.equals(this.root)
     if (same) this.provenTo = this.position
-    else this.fault(`position ${this.position}: the events up to here are not those of the head that was kept`)
+    else this.fault(`position ${this.position}: the events up to here do not match the kept head`)
   }
 }
 
@@ -84,7 +84,7 @@ const walkRows = async (connection: DuckDBConnection, path: string, walk: Walk):
       const [text, chain] = row.slice(-2)
       if (typeof text !== 'string') throw new Error(`position ${walk.position + 1} has no text`)
       walk.step(text)
-      if (chain !== walk.chain.toString('hex')) throw new Error(`position ${walk.position} does not chain on`)
+      if (chain !== walk.chain.toString('hex')) throw new Error(`position ${walk.position} breaks the chain`)
       const fields = fieldsOf(text)
       if (fields[0] !== String(walk.position)) throw new Error(`position ${walk.position} has the event of another position`)
       if (fields.some((value, i) => value !== row[i])) throw new Error(`position ${walk.position} has columns that differ from its text`)
@@ -126,7 +126,7 @@ const checkFiles = async (range: ArchiveRange, found: readonly (string | undefin
         if (Number(rows) !== told) throw new Error(`${name} has ${Number(rows)} rows instead of ${told}`)
         if (table === 'events') continue
         const [[others] = []] = (await connection.runAndReadAll(differing(table, paths['events'] ?? '', path))).getRows()
-        if (Number(others) > 0) throw new Error(`${name} has other rows than its events`)
+        if (Number(others) > 0) throw new Error(`${name} has rows that do not follow from its events`)
       }
     } finally {
       connection.closeSync()
@@ -134,7 +134,7 @@ const checkFiles = async (range: ArchiveRange, found: readonly (string | undefin
   })
 }
 
-/** The range after a position, as the manifest tells of it or one of its own. @throws Error that says what is wrong */
+/** The range after a position, from the export's manifest or from a manifest of its own. @throws Error that says what is wrong */
 const rangeAfter = async (
   store: ArchiveStore,
   manifest: ArchiveManifest,
@@ -157,7 +157,7 @@ const rangeAfter = async (
   return range
 }
 
-/** A file that the manifest does not name. An export that is under way names those of the range after its end soon. */
+/** A file that the manifest does not name. During an export, the manifest soon names the files of the next range. */
 type Stranger = { name: string; isNext: boolean }
 
 const strangers = async (store: ArchiveStore, manifest: ArchiveManifest): Promise<Stranger[]> => {
@@ -172,7 +172,7 @@ const strangers = async (store: ArchiveStore, manifest: ArchiveManifest): Promis
   return found
 }
 
-/** The manifest, and the files that it does not name after a while. */
+/** The manifest, and the files that it still does not name after a while. */
 const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: ArchiveManifest; others: Stranger[] }> => {
   for (let waited = 0; ; waited += lookMs) {
     const manifest = await readArchiveManifest(store)
@@ -191,15 +191,15 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
   const checkpoint = note && readCheckpoint(note.text)
   if (!signer || !isSigned(manifest, [signer])) faults.push('the manifest is not signed by this key, or was changed')
   if (!signer || !note || judge(note, signer) !== 'signed') faults.push('the head in the manifest is not signed by this key')
-  if (checkpoint?.origin !== originOf(log) || checkpoint.size !== size) faults.push('the head in the manifest is not that of its size')
+  if (checkpoint?.origin !== originOf(log) || checkpoint.size !== size) faults.push('the head in the manifest does not belong to its size')
   for (const head of heads)
-    if (head.logId !== log) faults.push(`the head of position ${head.position} is one of another log`)
+    if (head.logId !== log) faults.push(`the head of position ${head.position} belongs to another log`)
     else if (head.position > size) faults.push(`the head of position ${head.position} is newer than the export, which ends at ${size}`)
   return faults
 }
 
 /**
- * Checks an export without the log: signatures, hashes, ranges without a gap, events that chain on, rows that follow from events, and the
+ * Checks an export without the log: signatures, hashes, ranges without a gap, the chain of events, rows that follow from events, and the
  * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files. An export
  * may be under way: for `waitMs` it waits for a manifest that names all files.
  *
@@ -224,9 +224,9 @@ export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }
     }
     if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')
     const root = readCheckpoint(readNote(manifest.checkpoint)?.text ?? '')?.root
-    if (!root?.equals(walk.root)) fault('the events are not those of the head in the manifest')
+    if (!root?.equals(walk.root)) fault('the events do not match the head in the manifest')
   } catch (error) {
-    // The place could not be read: that is no fault of what is in it.
+    // The place could not be read. That is not a fault of the export.
     if (error instanceof ConfigError) throw error
     fault(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
   }

@@ -10,7 +10,7 @@ import { dataPaths } from '../setup/data-directory.js'
 import { openArchive } from './open.js'
 import { writeArchive, type Archived } from './write.js'
 
-/** The only message to the process: what it exports, and where to. `headKey` is the seed in hexadecimal, if it is not in a file. */
+/** The only message to the process: the log to export, and the place. `headKey` is the seed in hexadecimal, if it is not in a file. */
 export type ExportJob = {
   dataDirectory: string
   /** A folder, or the address of a bucket and its keys. */

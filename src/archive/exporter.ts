@@ -8,8 +8,8 @@ import { openArchive } from './open.js'
 import type { Archived } from './write.js'
 
 /**
- * How far the export is: where it lies, whether this node writes it, the last position in its files, when that was last looked at, and why the last try
- * failed.
+ * The state of the export: its place, whether this node writes it, the last position in its files, when it was last checked, and why the
+ * last try failed.
  */
 export type ExportStatus = { directory: string; here: boolean; position: number | null; written_at: string | null; error: string | null }
 
@@ -25,14 +25,14 @@ type Options = {
   logger: Pick<Logger, 'info' | 'error'>
 }
 
-/** What a try came to: where the export ends, or why it does not go on. */
+/** The result of a try: where the export ends, or why it does not go on. */
 type Outcome = { done: Archived } | { failed: string; isFull: boolean }
 
 /**
  * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
  * else; the next interval tries again.
  *
- * @throws ConfigError when the address of a bucket is none, or its keys are not there
+ * @throws ConfigError when the address of a bucket is not valid, or its keys are missing
  * @example const exporter = new Exporter({ place: '/mnt/history', keys: undefined, intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
  */
 export class Exporter {
@@ -58,7 +58,7 @@ export class Exporter {
     return { ...this.#status }
   }
 
-  /** What an operator must know, without paths; undefined when nothing is wrong. */
+  /** The warning for an operator, without paths; undefined when nothing is wrong. */
   warning(): string | undefined {
     if (this.#status.error === null) return undefined
     const why = this.#isFull ? 'no room on its disk' : 'see the log of the service, or GET /api/status'
@@ -73,7 +73,7 @@ export class Exporter {
     this.#timer.unref()
   }
 
-  /** Ends a try that is under way: what it wrote is whole, or has no name yet. */
+  /** Ends a try that is under way: each file that it wrote is complete, or has no name yet. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     Object.assign(this.#status, { here: false, position: null, error: null })

@@ -5,7 +5,7 @@ import { hasCode, moveFile, sync } from '../basics/disk.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveFolders } from './tables.js'
 
-/** Where files are written before they get their names. Whatever is in it was left by an export that was killed. */
+/** The folder for files before they get their names. Files in it at the start were left by an export that was killed. */
 const workFolder = '.part'
 
 /**
@@ -28,7 +28,7 @@ export class FolderStore implements ArchiveStore {
     for (const name of names) {
       if (name === workFolder) continue
       const entry = await lstat(join(directory, name)).catch(() => undefined)
-      // What is no file has no bytes that could be those of one.
+      // Something other than a file gets the size -1, which no file has.
       if (entry) found.set(name, entry.isFile() ? entry.size : -1)
     }
     return found
@@ -38,7 +38,7 @@ export class FolderStore implements ArchiveStore {
     const path = join(this.place, name)
     const found = await lstat(path).catch(() => undefined)
     if (!found) return undefined
-    if (!found.isFile() || found.size > maxBytes) throw new Error(`${path} is no file of at most ${maxBytes} bytes`)
+    if (!found.isFile() || found.size > maxBytes) throw new Error(`${path} is not a file of at most ${maxBytes} bytes`)
     return readFile(path, 'utf8')
   }
 

@@ -58,14 +58,14 @@ type What = 'export' | 'range'
 /** The name of the manifest of an export. */
 export const manifestName = 'manifest.json'
 
-/** Where manifests are written: an export, and the folder for what is on its way there. */
+/** The place for manifests: an export, and the folder for files that are not complete yet. */
 type Writing = { store: ArchiveStore; work: string }
 
-/** The text that is signed. Neither of its first lines can begin a checkpoint, so that no signature of one passes for the other. */
+/** The text that is signed. Its first line cannot begin a checkpoint, so that a signature of the one is never valid for the other. */
 const signedText = (what: What, body: { log: string }): string =>
   `mindledger parquet ${what}\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(body)))}\n`
 
-/** Replaces a file by a signed text; after a crash there is the one before or this one. */
+/** Replaces a file by a signed text. After a crash, the file has the old text or the new one. */
 const writeSigned = async (
   { store, work }: Writing,
   name: string,
@@ -117,7 +117,7 @@ export const writeRangeManifest = (at: Writing, { log, before, range }: RangeOf,
 }
 
 /**
- * The manifest of a range that follows on a chain value.
+ * The manifest of the range after a chain value.
  * @throws Error that says what is wrong with it
  */
 export const readRangeManifest = async (
@@ -126,7 +126,7 @@ export const readRangeManifest = async (
 ): Promise<ArchiveRange> => {
   const name = rangeName(from, to)
   const text = await store.readText(name, limits.archiveRangeManifestMaxBytes)
-  if (text === undefined) throw new Error(`${name} is missing: nothing tells of positions ${from} to ${to}`)
+  if (text === undefined) throw new Error(`${name} is missing: no manifest describes positions ${from} to ${to}`)
   const read = (): RangeManifest | undefined => {
     try {
       return rangeManifestSchema.parse(JSON.parse(text))
@@ -137,6 +137,6 @@ export const readRangeManifest = async (
   const manifest = read()
   if (!manifest || !wasSigned('range', manifest, keys)) throw new Error(`${name} is not signed by this key, or was changed`)
   if (manifest.log !== log || manifest.from !== from || manifest.to !== to || manifest.before !== before)
-    throw new Error(`${name} does not follow on the range before it`)
+    throw new Error(`${name} does not follow from the previous range`)
   return manifest
 }

@@ -5,7 +5,7 @@ import { BucketStore } from './bucket-store.js'
 import { FolderStore } from './folder-store.js'
 import type { ArchiveStore } from './store.js'
 
-/** Whether an export is to lie in a bucket. */
+/** Whether the place of an export is a bucket. */
 const isBucket = (place: string): boolean => place.startsWith('s3://')
 
 /**
@@ -13,7 +13,7 @@ const isBucket = (place: string): boolean => place.startsWith('s3://')
  *
  * @param name what named the place, for errors: `EXPORT_URL`, `--parquet`
  * @param folder where files for a bucket are made; a temporary one unless it is given
- * @throws ConfigError when the address is none, or its keys are not there
+ * @throws ConfigError when the address is not valid, or its keys are missing
  * @example openArchive('--parquet', '/mnt/history', undefined)
  */
 export const openArchive = (name: string, place: string, keys: S3Keys | undefined, folder?: string): ArchiveStore =>

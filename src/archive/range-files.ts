@@ -40,8 +40,8 @@ const load = async (connection: DuckDBConnection, reader: Place['reader'], from:
 const readAsTyped = '(SELECT * REPLACE (CAST(recorded_at AS TIMESTAMP) AS recorded_at) FROM read)'
 
 /**
- * Writes the files of the range after a chain value: each gets its name when all their bytes are on the disk. A manifest of the range
- * that is there already is removed before.
+ * Writes the files of the range after a chain value. The files get their names when all their bytes are on the disk. An existing manifest
+ * of the range is removed before that.
  *
  * @example await writeRangeFiles({ reader, store, work }, { from: 1, to: 10_000, before: genesis(reader.id) })
  */

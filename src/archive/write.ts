@@ -9,7 +9,7 @@ import { writeRangeFiles } from './range-files.js'
 import type { ArchiveStore } from './store.js'
 import { archiveFolders, isInExport, rangeEnd, rangeName, rangeOfFile } from './tables.js'
 
-/** What an export takes: the log, its signer, and the size at which it ends. `rangePositions` counts for a new export alone. */
+/** The input of an export: the log, its signer, and the size at which it ends. `rangePositions` counts only for a new export. */
 export type ArchiveJob = Place & {
   size: number
   rangePositions?: number
@@ -17,7 +17,7 @@ export type ArchiveJob = Place & {
   finishedOnly?: boolean
   /** Trusts that the ranges which the manifest names are there, so that a run does not look at each. */
   trusting?: boolean
-  /** Bytes that stay free on the disk of the folder for files on their way. */
+  /** Bytes that stay free on the disk of the work folder. */
   keepFree?: number
   onProgress?: (position: number) => void
 }
@@ -27,7 +27,7 @@ export type Archived = { size: number; written: number; rangePositions: number }
 
 type Folders = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** What is in the folders of an export when it goes on. */
+/** The files in the folders of an export when it continues. */
 const foldersOf = async (store: ArchiveStore): Promise<Folders> => {
   const found = new Map<string, ReadonlyMap<string, number>>()
   for (const folder of archiveFolders) found.set(folder, await store.list(folder))
@@ -49,13 +49,13 @@ const keptRange = async (
     const range = await readRangeManifest(store, { ...place, log: reader.id, keys: [signer] })
     return range.files.every(({ name, bytes }) => bytesOf(name) === bytes) ? range : undefined
   } catch (error) {
-    // A place that cannot be reached may have it.
+    // A place that cannot be reached may have the manifest.
     if (error instanceof ConfigError) throw error
     return undefined
   }
 }
 
-/** Removes files that the export does not have: of a range that has grown since, or that was cut off. */
+/** Removes files that do not belong to the export: those of a range that has grown since, or that was cut off. */
 const removeOthers = async (store: ArchiveStore, there: Folders, size: number, rangePositions: number): Promise<void> => {
   for (const [folder, names] of there)
     for (const name of names.keys()) {
@@ -115,7 +115,7 @@ export const writeArchive = async (job: ArchiveJob): Promise<Archived> => {
       }
       end = range.to
       before = range.chain
-      // A manifest that named less than before would be a step back.
+      // A manifest must never name fewer ranges than before.
       if (end > begunSize) await describe(end, before)
       onProgress?.(end)
     }

@@ -37,7 +37,7 @@ const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOp
     throw error
   })
   if (copied && copied.sha256 !== hash)
-    throw new ConfigError(`the blob ${hash} is damaged: its bytes are not those that were stored. "mindledger verify" tells what names it.`)
+    throw new ConfigError(`the blob ${hash} is damaged: its bytes are not those that were stored. "mindledger verify" lists the events that name it.`)
   return copied !== undefined
 }
 
@@ -69,7 +69,7 @@ const copyAll = async (
       const missing = await copyBlobs(needed, part, options)
       const lost = missing.find((hash) => before.includes(hash))
       if (lost !== undefined)
-        throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" tells what names it.`)
+        throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" lists the events that name it.`)
       before = missing
       if (missing.length > 0) continue
       const about = { log: readLogId(db), position: readTail(db).position, master_keys: masterKeyIds(db) }

@@ -53,7 +53,7 @@ class Applying {
   }
 
   /**
-   * If only some rows of a payload are erased, the others are sealed anew: the other log's replacement is not here. Returns null when
+   * If only some rows of a payload are erased, the rest is sealed anew, because the replacement is only in the other log. Returns null when
    * nothing stays, and undefined when nothing is erased.
    */
   async #replace(hash: string, replacement: string): Promise<string | null | undefined> {

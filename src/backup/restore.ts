@@ -9,7 +9,7 @@ import { readManifest, type Manifest } from './manifest.js'
 export type RestoreOptions = {
   backup: string
   into: string
-  /** Whether the directory, before it is moved into place, holds what it should. Does whatever else it needs, too. */
+  /** Whether the directory holds what it should, before it is moved into place. It also makes any changes that the directory needs. */
   check: (staged: DataPaths, head: string) => Promise<boolean>
   onProgress: (text: string) => void
 }
@@ -17,7 +17,7 @@ export type RestoreOptions = {
 const damaged = (file: string) =>
   new ConfigError(`${file} is not what the backup's manifest says. The backup is damaged; restore from another one.`)
 
-/** Removes what an earlier, interrupted restore left: it began where no log was. */
+/** Removes what an interrupted restore left. A restore only begins where no log is. */
 const clear = async (paths: DataPaths): Promise<void> => {
   if (!existsSync(paths.restoring)) return
   for (const name of readdirSync(paths.root))

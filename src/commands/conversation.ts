@@ -16,7 +16,7 @@ import { decider } from './rules/decider.js'
 
 /** A conversation by its stream: the name may belong to a later one by now. */
 type Target = { conversation: StreamId }
-/** `name` is that of the conversation. With `onlyIfStarted`, a message to one that is not there is no message. */
+/** `name` is that of the conversation. With `onlyIfStarted`, a message to a conversation that does not exist is ignored. */
 type Receipt = Received & { chatbot: StreamId; channel: ConversationChannel; name: string; onlyIfStarted: boolean }
 
 export type ConversationCommand =
@@ -36,7 +36,7 @@ const reads = ({ type, data }: ConversationCommand) => ({
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-/** The refusal of what a stopped chatbot is told. */
+/** The refusal of a message to a stopped chatbot. */
 export const chatbotStopped = (name: string): Problem =>
   new Problem('not_ready', 'Chatbot stopped', `the chatbot ${name} does not run`, {
     hint: 'UPDATE CHATBOT … SET is_running = true starts it.',
@@ -112,7 +112,7 @@ const end = (stream: StreamId, conversation: Found<'conversation'> | undefined):
   return [{ type: 'ConversationEnded', data: {} }]
 }
 
-/** Decides the commands of conversations. What was said is not taken back, so there is no rollback. */
+/** Decides the commands of conversations. Messages cannot be taken back, so there is no rollback. */
 export const conversationDecider = decider('conversation', {
   commands: {
     ...{ ReceiveMessage: true, BeginDelivery: true, DeferDelivery: true, SendMessage: true, FailDelivery: true },

@@ -45,7 +45,7 @@ const knownHandler = (handler: string): string => {
     'not_found',
     'ML handler not found',
     `There is no handler "${handler}" that trains models; there are ${trainingHandlers.join(', ')}`,
-    { hint: `CREATE ML_ENGINE name FROM auto; SHOW ML_ENGINES lists the names there are.` },
+    { hint: `CREATE ML_ENGINE name FROM auto; SHOW ML_ENGINES lists the existing names.` },
   )
 }
 

@@ -62,7 +62,7 @@ const create = (data: Target & JobText & JobTimes & { unlessExists?: boolean }, 
   if (job && data.unlessExists) return []
   if (job) throw conflict('job', data.job)
   if (count >= limits.jobsMax)
-    throw new Problem('too_large', 'Too many jobs', `${project.state.name} has ${count} jobs, the most there can be`, {
+    throw new Problem('too_large', 'Too many jobs', `${project.state.name} has ${count} jobs, and no more are allowed`, {
       hint: 'Drop jobs that no longer run: SELECT name FROM jobs WHERE next_run_at IS NULL.',
     })
   const { statements, condition, now, start_at, end_at, schedule } = data

@@ -44,10 +44,10 @@ const chunkingKeys = ['chunk_size', 'chunk_overlap', 'type', 'text_chunking_conf
 export const readChunking = (preprocessing: JsonObject, before: Chunking = defaultChunking): Chunking => {
   const { type, text_chunking_config: nested } = preprocessing
   if (type !== undefined && type !== null && type !== 'text_chunking')
-    throw wrong(`preprocessing.type: ${JSON.stringify(type)} is not known`, 'There is one: text_chunking.')
+    throw wrong(`preprocessing.type: ${JSON.stringify(type)} is not known`, 'The only type is text_chunking.')
   const given: JsonObject = { ...preprocessing, ...(isObject(nested) && nested) }
   const other = Object.keys(given).find((key) => !chunkingKeys.includes(key))
-  if (other !== undefined) throw wrong(`preprocessing.${other} is not a setting`, 'There are chunk_size and chunk_overlap, in characters.')
+  if (other !== undefined) throw wrong(`preprocessing.${other} is not a setting`, 'The settings are chunk_size and chunk_overlap, in characters.')
   const size = whole(given['chunk_size'], 'chunk_size', before.size)
   const overlap = whole(given['chunk_overlap'], 'chunk_overlap', Math.min(before.overlap, Math.floor(size / 5)))
   const { knowledgeChunkMinChars: least, knowledgeChunkMaxChars: most } = limits

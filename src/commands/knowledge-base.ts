@@ -67,14 +67,14 @@ const changedEmbedding = (before: JsonObject | null, patch: JsonObject): JsonObj
   return after
 }
 
-/** A key of the model stays with the address that it was given for. Without any setting there is none. */
+/** A key of the model stays with the address that it was given for. Without settings there is no model. */
 const changedReranking = (before: JsonObject | null, patch: JsonObject): JsonObject | null => {
   const after = mergeParams(before ?? {}, patch)
   refuseMovedKeys({ params: before ?? {} }, { params: after })
   return Object.keys(after).length === 0 ? null : after
 }
 
-/** The model of a new knowledge base: the one that was sent, where `{}` is none, or the default. Its key stays with the default. */
+/** The model of a new knowledge base: the one that was sent (`{}` means no model), or the default. Its key stays with the default. */
 const firstEmbedding = ({ embedding_model: sent }: SentSettings, usual: Facts['usual']): JsonObject | null => {
   if (sent) return Object.keys(sent).length === 0 ? null : checkEmbedding(newParams(sent))
   if (!usual) return null

@@ -74,7 +74,7 @@ const jobOfRun = 'job of the run'
 const erasuresNow = 'erasures'
 
 const erasedMeanwhile = (): Problem =>
-  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, maybe some that it rests on', {
+  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, and it may have used that data', {
     hint: 'Send the request again.',
     retryAfterSeconds: 1,
   })
@@ -159,7 +159,7 @@ export class Ledger {
     const parts: Parts = { payloads: [...payloads], queries: [] }
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
     const [first] = prepared
-    // What was given to somebody is recorded in any case; such commands are about no resource.
+    // Answers that were given are recorded in any case; such commands are about no resource.
     const during = prepared.some(({ subject }) => subject !== undefined) ? origin.during : undefined
     const submission: Submission = {
       origin,

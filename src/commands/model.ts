@@ -178,7 +178,7 @@ const sourceOf = (
   const { database = whole?.database, query = whole?.query } = said
   if (database !== undefined && query !== undefined) return { database, query }
   throw wrong(
-    `All versions of ${model.name} go on from rows of versions that are gone`,
+    `All versions of ${model.name} continue versions that no longer exist, so their rows are incomplete`,
     'Say what to learn from: RETRAIN model FROM database (SELECT …).',
   )
 }
@@ -209,13 +209,13 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
     throw new Problem(
       'not_ready',
       'Model is not ready',
-      `version ${base?.version ?? 1} of ${model.name} has status ${base?.status ?? 'error'}: there is nothing to go on from`,
+      `version ${base?.version ?? 1} of ${model.name} has status ${base?.status ?? 'error'}: there is nothing to continue`,
       {
         hint: 'Wait until it is complete, or name another version: FINETUNE model.1 FROM ….',
       },
     )
   if (base.result && wasImported(base.result))
-    throw wrong(`${model.name} was imported: there are no rows that it could go on from`, 'Train it elsewhere, and import the new file.')
+    throw wrong(`${model.name} was imported: it has no rows to continue from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
   const using = { ...optionsFor(engineBehind(engine, facts), request.using, optionsOf(base.using)), [baseVersionKey]: base.version }
@@ -243,7 +243,7 @@ const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
 /** Refuses a training if the model has too many versions or is being trained. */
 const checkRoom = (model: Model): void => {
   if (model.versions.length >= limits.modelMaxVersions)
-    throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, the most there can be`, {
+    throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, and no more are allowed`, {
       hint: 'Drop versions that are no longer needed.',
     })
   const busy = model.versions.find(isBusy)

@@ -36,7 +36,7 @@ const noSuchVersion = <K extends RollbackKind>(kind: K, { name, version }: Targe
 
 const nothingToDo = (kind: Kind, { name, version }: Target): Problem =>
   wrong(
-    `${kind} ${name} is what it was at version ${version}`,
+    `${kind} ${name} is the same as at version ${version}`,
     kind === 'job' ? 'What a job does never changes; drop it and create another one.' : 'Choose a version that it differs from.',
   )
 
@@ -68,7 +68,7 @@ export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
   reads: ({ data: { project, name, version } }: RollbackCommand): Record<string, Lookup> => {
     // The earlier state is folded inside the transaction, which delays other commands.
     if (version > limits.rollbackMaxVersion)
-      throw wrong(`version ${version} cannot be gone back to; that can be done up to version ${limits.rollbackMaxVersion}`)
+      throw wrong(`a rollback to version ${version} is not possible; the highest version for a rollback is ${limits.rollbackMaxVersion}`)
     return {
       ...(project !== undefined && { project: byName('project', project) }),
       [kind]: kind === 'file' ? byExactName(kind, name) : byName(kind, name, project),

@@ -44,7 +44,7 @@ const busy = (): Problem =>
 
 const lookEveryMs = 100
 
-/** Ends the process of a file that takes too much memory: a value in a file may be as long as its database likes. */
+/** Ends the process of a file that takes too much memory: the database sets no limit to the length of a value. */
 const endBeyondMemory = (driver: Driver): void => {
   const look = setInterval(() => {
     const { pid, isOver } = driver
@@ -70,7 +70,7 @@ const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === un
 export class Connections {
   #directory: string | undefined
   #network: Driver | undefined
-  /** Those that read files, one for each request: what runs in them cannot be interrupted. */
+  /** The processes that read files, one for each request, because work in them cannot be interrupted. */
   readonly #ofFiles = new Set<Driver>()
   #idle: NodeJS.Timeout | undefined
   #asked = 0
@@ -112,7 +112,7 @@ export class Connections {
     throw new TypeError('the driver answered something else')
   }
 
-  /** What was written down about a table and its columns there, remembered for a while. @throws Problem */
+  /** The comments on a table and its columns in its database, remembered for a while. @throws Problem */
   async comments(connection: Connection, table: string, schema?: string): Promise<TableComments> {
     // Each question to a file takes a process of its own.
     if (isOfFiles(connection.engine)) return noComments
@@ -135,7 +135,7 @@ export class Connections {
     }))
     void ended.then(({ failed, sent }) => {
       this.#leave(driver)
-      // What could not be begun may be asked of tables that have changed: whoever asks again is told what is there now.
+      // A request that could not be begun may be about tables that have changed, so what is remembered of them is dropped.
       if (failed && sent === undefined) this.#forgetTables(connection.id)
     })
     if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
@@ -157,7 +157,7 @@ export class Connections {
     return this.#running.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
   }
 
-  /** Ends the processes, and in their databases what they have under way there. */
+  /** Ends the processes, and their statements in the databases. */
   stop(): void {
     clearTimeout(this.#idle)
     if (this.#network?.isOver === false) this.#network.leave()
@@ -181,7 +181,7 @@ export class Connections {
     }
   }
 
-  /** Asks a process, and another one if that had just ended. Nothing has been asked of the database by then that may not be asked again. */
+  /** Asks a process, and another one if the first had just ended. By then nothing has reached the database that must not be sent again. */
   async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
     const driver = this.#driver(connection)
     const isNew = !driver.hasAnswered
@@ -201,7 +201,7 @@ export class Connections {
     if (known) return known
     const asked = this.#ask(connection, of)
     cache.set(key, asked)
-    // A failure is told to all who wait for it, and not remembered.
+    // All waiting callers get a failure, and it is not remembered.
     asked.catch(() => cache.delete(key))
     return asked
   }
@@ -234,12 +234,12 @@ export class Connections {
     this.#rest()
   }
 
-  /** Ends the process of a file that does not keep its time. */
+  /** Ends the process of a file when its time is over. */
   #endInTime(driver: Driver, timeMs: number): void {
     setTimeout(() => this.#leave(driver), timeMs + limits.connectionCancelWaitMs).unref()
   }
 
-  /** Ends the process once nobody has asked for a while. */
+  /** Ends the process when it has not been asked for a while. */
   #rest(): void {
     clearTimeout(this.#idle)
     const asked = this.#asked

@@ -8,19 +8,19 @@ import { startProgram } from '../setup/start-program.js'
 import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
 import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
 
-/** What the process may call, and which files it may read. */
+/** The hosts that the process may call, and the files that it may read. */
 export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
 
 type Asking = { resolve: (answer: Answered) => void; reject: (reason: Error) => void }
 type Opening = { query: Query; opened: () => void; reject: (reason: Error) => void; ended: (outcome: Outcome) => void }
 
-/** The process has its own limits; when it does not keep them, it is not asked any more. */
+/** The process has its own time limits. If it does not keep them, it gets no more requests. */
 const graceMs = 10_000
 
 const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
-/** Nobody knows what a process did that ended: a statement that writes may have changed something. */
+/** After a process ended, it is not known what it did: a statement that writes may have changed something. */
 const unknown = (query: Query): Outcome => ({
   ...{ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true },
   changed: isWriting(query),
@@ -73,7 +73,7 @@ export class Driver {
     const id = ++this.#last
     const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs + graceMs
     return new Promise((resolve, reject) => {
-      // One that does not even tell that it took too long hears nothing any more.
+      // A process that does not even report a timeout does not work any more.
       const isHeard = whenOverdue(timeoutMs, () => this.end())
       const settle = () => {
         isHeard()
@@ -104,7 +104,7 @@ export class Driver {
     const id = ++this.#last
     let ended: (outcome: Outcome) => void = () => undefined
     const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
-    // A process that does not even answer this hears nothing any more.
+    // A process that does not even answer this does not work any more.
     const isHeard = whenOverdue(graceMs, () => this.end())
     try {
       await this.#listening
@@ -135,7 +135,7 @@ export class Driver {
     this.#send({ forget: id })
   }
 
-  /** Lets the process cancel in their databases what it has under way there, and end by itself. */
+  /** Lets the process cancel its statements in the databases, and end by itself. */
   leave(): void {
     if (this.#process.connected) this.#process.disconnect()
     setTimeout(() => this.#process.kill('SIGKILL'), graceMs).unref()

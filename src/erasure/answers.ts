@@ -15,13 +15,13 @@ const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
 const ofRerun = '"purpose":"rerun"'
 
-/** Whether the stored text of an event may be that of an answer, of what was said of one, or of a message to a chatbot. */
+/** Whether the stored text of an event may be that of an answer, of a comment or an evaluation, or of a message to a chatbot. */
 export const recordsAnswers = (text: string): boolean =>
   text.includes(answered) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
 
 const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
 
-/** Whether an event records an answer, what was said of one, or a message to a chatbot. */
+/** Whether an event records an answer, a comment or an evaluation, or a message to a chatbot. */
 export const isOfAnswers = (event: Pick<Envelope, 'type'>): boolean => types.has(event.type) || isOfMessages(event)
 
 const dataOf = z.looseObject({ answer: z.string().optional(), answered_at: z.number().optional(), conversation: z.string().nullish() })
@@ -53,8 +53,8 @@ const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> =
 }
 
 /**
- * What is planned already, by position; for each stream with answers in it, the version of the first; for each conversation, what was said
- * in it; and the positions of messages, which are the causes of answers.
+ * The state of a plan in the making. `taken` has the positions of the planned events, `firstOf` the first version with an answer in each
+ * stream, `saidIn` what was said in each conversation, and `received` the positions of messages, which are the causes of answers.
  */
 type Sweep = {
   log: Reading
@@ -110,7 +110,7 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
     const touched = cases.filter(({ of, gave }) => taken.has(of?.position ?? 0) || taken.has(gave?.position ?? 0))
     if (touched.length === 0) continue
     await takeOnce(sweep, event)
-    // The answers given in its place were given to the same question.
+    // The answers given instead are answers to the same question.
     for (const { gave } of touched) {
       const again = gave ? await answerAt(log, gave.position) : undefined
       if (again) await takeOnce(sweep, again)
@@ -146,7 +146,7 @@ export const takeAnswers = async (log: Reading, events: readonly Envelope[], int
 
 const notFound = (detail: string) =>
   new Problem('not_found', 'Answer not found', detail, {
-    hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the answers there are.',
+    hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the existing answers.',
   })
 
 /** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement or an evaluation. */
@@ -182,15 +182,15 @@ export const planConversation = async (log: Reading, conversation: string): Prom
 }
 
 /**
- * All answers recorded before a time, in events after a position, with what was said of them, whenever that was. Also returns the last
- * such event before the time.
+ * All answers recorded before a time, in events after a position, with their comments and evaluations of any time. Also returns the
+ * position of the last such event before the time.
  */
 export const planOlderAnswers = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
   const found = { payloads: [] as Taken['payloads'], to: after, already: 0 }
   for await (const event of eventsWith(log, after, recordsAnswers)) {
     if (!isOfAnswers(event)) continue
     const isOlder = event.recorded_at < time
-    // Nothing can be said of answers that were erased before.
+    // Answers that were erased before can get no comments or evaluations.
     if (!isOlder && found.to === after) break
     if (isOlder) found.to = event.position
     if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)

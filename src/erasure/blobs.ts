@@ -21,7 +21,7 @@ const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promi
   return `${kind} ${name} (position ${position})`
 }
 
-/** Plans to erase all these blobs, which events name, and lists what else names them. */
+/** Plans to erase all these blobs, which events name, and lists everything else that names them. */
 const planBlobs = async (
   log: Reading,
   blobs: BlobStore,

@@ -18,14 +18,14 @@ const inserted = z.object({ payload: z.string(), vectors: z.string().nullable(),
 const stored = z.array(z.union([z.object({ erased: z.literal(true) }), z.looseObject({ id: z.string(), content: z.string() })]))
 type Stored = z.infer<typeof stored>
 
-/** The documents without those that go: these keep their places. Undefined when none goes. */
+/** The documents, with a mark in the place of each erased one. Undefined when none is erased. */
 const without = (documents: Stored, goes: (id: string) => boolean): { left: Stored; gone: number } | undefined => {
   const left = documents.map((document) => ('id' in document && goes(document.id) ? ({ erased: true } as const) : document))
   const gone = left.filter((document, i) => document !== documents[i]).length
   return gone === 0 ? undefined : { left, gone }
 }
 
-/** The vectors of the documents that stay; they stand in the order of the chunks. */
+/** The vectors of the documents that stay, in the order of the chunks. */
 const vectorsLeft = (vectors: Buffer, before: Stored, left: Stored, chunking: z.infer<typeof chunkingSchema>): Buffer => {
   const counts = before.map((document) => ('content' in document ? chunksOf(document.content, chunking).length : 0))
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -39,8 +39,8 @@ const vectorsLeft = (vectors: Buffer, before: Stored, left: Stored, chunking: z.
 }
 
 /**
- * Plans to erase documents of a knowledge base, in all versions that there ever were: those with some ids, or all. Their vectors go
- * with them.
+ * Plans to erase documents of a knowledge base, with some ids or all, in every version that ever existed. Their vectors are erased with
+ * them.
  */
 export const planDocuments = async (log: Reading, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
   const stream = await resourceStream(log, 'knowledge_base', knowledge_base, project)
@@ -75,7 +75,7 @@ export const planDocuments = async (log: Reading, { project, knowledge_base, ids
       'Documents not found',
       `${project}.${knowledge_base} never had ${wanted ? 'documents with these ids' : 'documents'}`,
       {
-        hint: `SELECT id FROM ${project}.${knowledge_base} lists those that it has.`,
+        hint: `SELECT id FROM ${project}.${knowledge_base} lists its documents.`,
       },
     )
   return plan

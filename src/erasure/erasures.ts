@@ -50,10 +50,10 @@ type Options = {
 
 /** A waiting client is told this long before connections close that the erasure will be finished later. */
 const toldMs = 1_000
-/** How long a node waits that could not wipe its files. */
+/** How long a node that could not wipe its files waits until it tries again. */
 const wipeAgainMs = 2_000
 
-/** What can be erased by age, and the setting that says when. */
+/** The kinds of data that can be erased by age, each with the setting for its age. */
 const ageing = {
   rows: { plan: planOlderRows, reason: 'PREDICTION_RETENTION' },
   answers: { plan: planOlderAnswers, reason: 'ANSWER_RETENTION' },
@@ -73,9 +73,9 @@ type Share = { payloads: PlannedPayload[]; blobs: string[] }
 export class Erasures {
   /** Nothing may refer to recorded rows or answers between the plan of their erasure and its event. */
   readonly #rows = new SharedLock()
-  /** One at a time: each decides on the state that the one before left. */
+  /** Erasures run one at a time: each decides on the state that the previous one left. */
   #last: Promise<unknown> = Promise.resolve()
-  /** All of these up to these positions have been erased by age. */
+  /** The positions up to which each kind of data has been erased by age. */
   readonly #olderThan: Record<Ageing, number> = { rows: 0, answers: 0 }
   /** Aborted when a stop has waited long enough. */
   readonly #patience = new AbortController()
@@ -120,15 +120,15 @@ export class Erasures {
     return this.#rows.beside(async () => work(await this.#guarded(origin)))
   }
 
-  /** An origin whose commands are refused after any further erasure. In a log of one node none comes between. */
+  /** An origin whose commands are refused after any further erasure. In a log of one node, no erasure comes in between. */
   async #guarded(origin: Origin): Promise<Origin> {
     if (!this.options.wipes) return origin
     return { ...origin, erasures: await this.options.ledger.log.streamVersion(logStream) }
   }
 
   /**
-   * Accepts no more erasures, and resolves when none is under way. A process that keeps reading the log keeps bytes in its files, and
-   * is waited for as long as a stop may take: the next start continues.
+   * Accepts no more erasures, and resolves when none is under way. A process that goes on reading the log keeps bytes in its files. The
+   * stop waits for it as long as a stop may take; the next start continues.
    */
   async stop(withinMs: number = limits.stopTimeoutMs - toldMs): Promise<void> {
     this.#isStopping = true
@@ -206,8 +206,8 @@ export class Erasures {
   }
 
   /**
-   * Records a plan. It is made again when another node erased something meanwhile, since what stays of a payload may be another; and
-   * after the events, since others may have referred to the data until then.
+   * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay. It is
+   * also made again after the events, because other events may have referred to the data until then.
    */
   async #recordAll(makePlan: () => Promise<Plan>, reason: string | null, origin: Origin): Promise<{ plan: Plan; positions: number[] }> {
     const { log } = this.options.ledger
@@ -219,7 +219,7 @@ export class Erasures {
       let erasures = await log.streamVersion(logStream)
       const made = distinct(await makePlan())
       first ??= made
-      // Blobs are there until all is recorded.
+      // Blobs stay until all events are recorded.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }
       const shares = sharesOf(plan)
       let isOvertaken = false
@@ -277,8 +277,8 @@ export class Erasures {
   }
 
   /**
-   * Wipes what was erased while this node was away, and from then on what any node erases; says how far it is, because others wait for
-   * it before they answer.
+   * Wipes data that was erased while this node was away, and from then on data that any node erases. It reports its progress, because
+   * other nodes wait for that before they answer.
    */
   async follow(onFailed: (error: unknown) => void): Promise<void> {
     const { wipes, ledger, blobs } = this.options
@@ -299,7 +299,7 @@ export class Erasures {
     this.#following.ended.catch(onFailed)
   }
 
-  /** Others wait for this node, so that it tries until it has wiped. */
+  /** Other nodes wait for this node, so it tries until it has wiped. */
   async #followOne(wipes: Wipes, event: LogEvent, position: number, onFailed: (error: unknown) => void): Promise<void> {
     // A rotation leaves keys that were wrapped under the old one.
     const what = event.type === 'DataErased' ? event.data.what : 'secrets'
@@ -340,6 +340,6 @@ const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
 
 const sharedContent = ({ subject, sharedWith }: Plan): Problem =>
   new Problem('not_empty', 'Shared content', `the bytes of ${subject} are also those of: ${sharedWith.slice(0, 10).join(', ')}`, {
-    hint: 'Erasing them takes them from all of these: send "shared": true.',
+    hint: 'An erasure takes the bytes away from all of these. To erase them all the same, send "shared": true.',
     shared_with: sharedWith,
   })

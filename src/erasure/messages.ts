@@ -23,8 +23,8 @@ export async function* messagesIn(log: Pick<Log, 'readStream'>, conversation: st
 export type Said = { answers: Set<string>; messages: Set<string> }
 
 /**
- * The events of some messages: each message, and each time its answer was sent. What an agent was asked and what it answered stands in
- * them as well as in the record of its answer.
+ * The events of some messages: each message, and each delivery of its answer. They hold the question and the answer of an agent, as the
+ * record of the answer does.
  */
 export async function* messagesSaid(
   log: Pick<Log, 'readStream'>,

@@ -6,7 +6,7 @@ export type PlannedPayload = {
   hash: string
   /** The hash of the payload that holds its rows now, if an earlier erasure replaced it. */
   standsIn: string
-  /** What stays, as the replacement will hold it; null when nothing does. */
+  /** What stays, as the replacement will hold it; null when nothing stays. */
   stays: string | Buffer | null
   /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
   rows: number
@@ -20,9 +20,9 @@ export type Plan = {
   blobs: string[]
   /** How much of it had been erased before. */
   already: number
-  /** What else names the same bytes, and loses them too. */
+  /** Other things that name the same bytes, and lose them too. */
   sharedWith: string[]
-  /** What has a copy of the same data, and keeps it. */
+  /** Other things that have a copy of the same data, and keep it. */
   alsoIn: string[]
 }
 

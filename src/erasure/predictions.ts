@@ -21,7 +21,7 @@ const dataOf = z.object({
   predictions: z.array(z.object({ position: count, request: z.string() })).default([]),
 })
 
-/** How many rows an event recorded, and of what: rows of requests, or truths of rows predicted before. */
+/** How many rows an event recorded, and their kind: rows of requests, or truths of rows predicted before. */
 const keptBy = ({ data }: Envelope): { rows: number; places: RowPlace[] } => {
   const { rows, requests, predictions } = dataOf.parse(data)
   return { rows, places: [...requests, ...predictions] }
@@ -66,7 +66,7 @@ export const planPrediction = async (log: Reading, position: number): Promise<Pl
   const event = stored && parseEnvelope(stored.text)
   if (!event || !(await take(log, event, everything, plan)))
     throw new Problem('not_found', 'Prediction not found', `the event at position ${position} kept no rows of predictions`, {
-      hint: 'SELECT position, request FROM log.predictions lists those that did.',
+      hint: 'SELECT position, request FROM log.predictions lists the positions with rows.',
     })
   for await (const later of streamEventsWith(log, event.stream, event.version, (text) => text.includes(outcomes)))
     await take(log, later, (row) => row.position === position, plan)
@@ -74,8 +74,8 @@ export const planPrediction = async (log: Reading, position: number): Promise<Pl
 }
 
 /**
- * The rows of one request and their truths, in any event, and the truths that the request reported; the answers of agents that it was
- * given, and the comments that it left.
+ * The rows of one request and their truths, in any event; the truths that the request reported; the answers of agents that it got, and the
+ * comments that it left.
  */
 export const planRequest = async (log: Reading, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
@@ -90,7 +90,7 @@ export const planRequest = async (log: Reading, request: string): Promise<Plan> 
   await takeAnswers(log, answers, plan)
   if (!found && answers.length === 0)
     throw new Problem('not_found', 'Request not found', `no rows and no answers of a request ${request} were kept`, {
-      hint: 'SELECT DISTINCT request FROM log.predictions lists those of which there are rows, and log.answers those with an answer.',
+      hint: 'SELECT DISTINCT request FROM log.predictions lists the requests with rows, and log.answers those with an answer.',
     })
   return plan
 }

@@ -23,7 +23,7 @@ const subjects = {
   request: text
     .min(1)
     .describe(
-      'The id of a request (X-Request-Id): its own rows, whatever events they stand in, and the truths of them; the answers of agents that it got',
+      'The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got',
     ),
   file: z
     .strictObject({
@@ -31,20 +31,20 @@ const subjects = {
       version: z.int().positive().exactOptional().describe('Only this content: VERSION in information_schema.files_history'),
       content: sha256.exactOptional().describe('Only this content'),
     })
-    .describe('A file by name; one that was deleted by its id or stream'),
+    .describe('A file by name; a deleted file by its id or stream'),
   matrix: z
     .strictObject({ project: text.min(1), model: text.min(1), version: z.int().positive() })
-    .describe('The rows that were kept of a training'),
+    .describe('The rows that a training kept'),
   secrets: z
     .strictObject({ kind: z.enum(kinds as [Kind, ...Kind[]]), name: text.min(1), project: text.min(1).exactOptional() })
     .describe('Every secret that a resource ever had'),
   documents: z
     .strictObject({
       project: text.min(1),
-      knowledge_base: text.min(1).describe('By name; one that was deleted by its id or stream'),
+      knowledge_base: text.min(1).describe('By name; a deleted one by its id or stream'),
       ids: z.array(text.min(1)).min(1).max(limits.erasedMaxPerEvent).exactOptional().describe('Only these documents; else all'),
     })
-    .describe('Documents of a knowledge base, in all versions that there ever were, with their vectors and what the index has of them'),
+    .describe('Documents of a knowledge base, in every version that ever existed, with their vectors and their part of the index'),
   before: before.describe(
     'A time: rows of predictions that were recorded before it with their truths, answers of agents from before it, and secrets from before it that no resource has now',
   ),
@@ -52,8 +52,8 @@ const subjects = {
 
 const options = {
   reason: text.max(limits.erasureReasonMaxChars).nullish().describe('Kept in the event'),
-  shared: z.boolean().nullish().describe('Erases a content or matrix also when something else names it'),
-  dry_run: z.boolean().nullish().describe('Says what would go, and erases nothing'),
+  shared: z.boolean().nullish().describe('Erases a content or matrix even if something else names it'),
+  dry_run: z.boolean().nullish().describe('Says what would be erased, and erases nothing'),
 }
 
 const names = Object.keys(subjects) as (keyof typeof subjects)[]

@@ -24,7 +24,7 @@ const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): 
 /** The stream of an existing or deleted resource, given by name, id or stream. */
 export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
   if (!isInProject(kind)) return streamOf(log, kind, name)
-  if (project === undefined) throw wrong(`which project the ${kind} is in has to be said, too`)
+  if (project === undefined) throw wrong(`the project of the ${kind} must be given, too`)
   return streamOf(log, kind, name, await streamOf(log, 'project', project))
 }
 

@@ -8,9 +8,9 @@ import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 type Finished = { removed: number; until: number }
 
 /**
- * Removes the blobs that were erased but left behind by a crash. One that a later event names is kept, or that was put again since.
- * Where nodes share a log, this one has to have all that was acknowledged before. It looks at erasures after a version of the log's own
- * stream, up to which an earlier call has finished them.
+ * Removes the blobs that were erased but left behind by a crash. A blob is kept if a later event names it, or if it was put again since.
+ * Where nodes share a log, this node must have all that was acknowledged before. It looks at erasures after a version of the log's own
+ * stream, because an earlier call has finished the erasures up to there.
  *
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */

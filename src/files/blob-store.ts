@@ -2,7 +2,7 @@
 export type HeldBlob = { file: string; release: () => void }
 
 /**
- * Files named by the SHA-256 of their bytes. Each is whole, and where it is kept, before its name is returned, so an event may name it.
+ * Files named by the SHA-256 of their bytes. Each is whole and safely stored before its name is returned, so an event may name it.
  * Equal bytes are one blob, however often they are put.
  *
  * @example
@@ -12,7 +12,7 @@ export type HeldBlob = { file: string; release: () => void }
 export interface BlobStore {
   /** Where the blobs are, in words: `the data directory`. */
   readonly place: string
-  /** Whether every blob has its file on this machine. Otherwise a file is here only while it is held. */
+  /** Whether every blob has its file on this machine. If not, a file is here only while it is held. */
   readonly isLocal: boolean
   /** Moves a file into the store and returns its hash. */
   put(file: string): Promise<string>
@@ -25,8 +25,8 @@ export interface BlobStore {
   /** Removes a blob wherever it is kept. Resolves with whether it existed. */
   remove(sha: string): Promise<boolean>
   /**
-   * Removes a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`) and is still there, unless it was put again since, so that
-   * its event may be on its way. Resolves with whether it was removed.
+   * Removes a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`) and is still there. If it was put again since, it stays,
+   * because its event may be on its way. Resolves with whether it was removed.
    */
   removeErased(sha: string, erasedAt: string): Promise<boolean>
   /** The hashes of all blobs, sorted. */

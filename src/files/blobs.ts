@@ -31,7 +31,7 @@ export class Blobs implements BlobStore {
   readonly isLocal = true
   /** What this process has put or is putting: an event that names it may be under way. */
   readonly #put = new Set<string>()
-  /** Those of them that no known event names yet. */
+  /** The blobs of these that no known event names yet. */
   readonly #waiting = new Set<string>()
 
   constructor(private readonly directory: string) {}
@@ -107,7 +107,7 @@ export class Blobs implements BlobStore {
     return true
   }
 
-  /** What this process has put stays. */
+  /** Blobs that this process has put stay. */
   async removeErased(sha: string): Promise<boolean> {
     return !this.#put.has(sha) && (await this.remove(sha))
   }

@@ -50,7 +50,7 @@ export class Intake {
     return this.#services.ingester.ingest({ ...given, workDirectory })
   }
 
-  /** Stores the table, and returns what an event says of it. */
+  /** Stores the table, and returns the data for its event. */
   async keep(table: Ingested, originalName: string | null): Promise<FileContent> {
     return {
       content: await this.#services.blobs.put(table.parquetFile),

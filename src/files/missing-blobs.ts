@@ -50,7 +50,7 @@ export class MissingBlobs {
           if (missing > this.#missing) logger.error({ missing }, `contents of files or models are missing in ${blobs.place}`)
           this.#missing = missing
         },
-        (err: unknown) => logger.error({ err }, 'it could not be looked whether all contents are there'),
+        (err: unknown) => logger.error({ err }, 'the check for missing contents failed'),
       ),
     )
   }

@@ -9,7 +9,7 @@ import { isOnnx, type UploadFormat } from './formats/formats.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
-/** A received file: its path, the SHA-256 and number of its bytes, and what came with it. */
+/** A received file: its path, the SHA-256 and number of its bytes, and the other fields of the request. */
 export type Upload = {
   file: string
   sha256: string

@@ -10,13 +10,13 @@ import { readLogId } from '../log/shared/postgres/tables.js'
 type Options = {
   /** The address of PostgreSQL. */
   url: string
-  /** A file that is not there yet. */
+  /** The path of the copy; no file may be there. */
   file: string
   vault: Vault
   onProgress: (position: number) => void
 }
 
-/** What a copy came to: the last position that it has, and why it has no more although there is more. */
+/** The result of a copy: its last position, and why it ends there if the log has more. */
 export type Copied = { position: number; fault?: string }
 
 const idOf = async (url: string): Promise<string> => {
@@ -40,8 +40,8 @@ const follow = async (sequencer: Sequencer, replica: Replica, onProgress: Option
 }
 
 /**
- * Copies a shared log into a file, up to its end at the beginning of the call. It reads alone: it is no node, and others do not hear of
- * it. Where the log does not lead on, the copy ends, and says why.
+ * Copies a shared log into a file, up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do not
+ * notice it. If the log is broken at some place, the copy ends there, and says why.
  *
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log
@@ -56,7 +56,7 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
         await follow(sequencer, replica, onProgress)
         return { position: replica.place.position }
       } catch (error) {
-        // What the tables have is not what a node could have written.
+        // No node could have written what the tables have.
         if (error instanceof Forked || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
         throw error
       } finally {

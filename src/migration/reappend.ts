@@ -9,10 +9,10 @@ import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
-/** The positions that were appended again, none when `first` is beyond `last`, and the hashes of contents that nobody has now. */
+/** The positions that were appended again (none if `first` is beyond `last`), and the hashes of contents that exist nowhere now. */
 export type Reappended = { first: number; last: number; missing: string[] }
 
-/** Where PostgreSQL ends, which has to be a place of this log. @throws ConfigError when it has something else there */
+/** The end of the log in PostgreSQL, which has to be a place of this log. @throws ConfigError when it has another event there */
 const endOf = async (session: Session, db: Connection): Promise<Place> => {
   if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
   const { seq, position, chain } = await lookAt(session)
@@ -58,8 +58,8 @@ const sendLost = async (session: Session, db: Connection, asked: Sending): Promi
 
 /**
  * Appends again what PostgreSQL lost and the data directory of a node still has, after a failover to a standby that was behind: the same
- * events at the same positions, their payloads, contents and answers. Nothing is appended once others wrote in their place. One that was
- * cut off goes on where it was.
+ * events at the same positions, their payloads, contents and answers. Nothing is appended once others wrote in their place. A run after an
+ * interruption continues where the last one ended.
  *
  * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, missing: [] }
  * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged

@@ -10,7 +10,7 @@ import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { payloadsIn } from './stored-rows.js'
 
-/** A data directory whose rows and contents are sent to PostgreSQL, and which nobody else uses meanwhile. */
+/** A data directory whose rows and contents are sent to PostgreSQL. No other process may use it meanwhile. */
 export type Sending = {
   paths: DataPaths
   to: SharedPlace
@@ -25,7 +25,7 @@ export const inSession = async <T>(url: string, work: (session: Session) => Prom
     return await work(session)
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it goes on where it was.`)
+    throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it continues where it stopped.`)
   } finally {
     session?.destroy()
   }
@@ -48,7 +48,7 @@ export class Sender {
     const last = rows.events?.at(-1)
     const to = { seq: this.place.seq + 1, position: last?.position ?? this.place.position, chain: last?.chain ?? this.place.chain }
     const sent = await appendBatch(this.session, { from: this.place, to, id: randomUUID(), rows: { ...none, ...rows } })
-    if (sent === undefined) throw new ConfigError('somebody else writes to the log in PostgreSQL')
+    if (sent === undefined) throw new ConfigError('another program writes to the log in PostgreSQL')
     this.place = to
   }
 }
@@ -61,7 +61,7 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
     const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
     const { rows } = await session.query<Known>(select, [part.map(({ hash }) => hash)])
     const known = new Map(rows.map((row) => [row.hash, row]))
-    // A migration that was cut off has sent some; a key may be another since.
+    // A migration that was cut off has sent some payloads, and their keys may have changed since.
     const missing = part.filter(({ hash, wrapped, replacedBy }) => {
       const row = known.get(hash)
       if (!row || row.replaced_by !== replacedBy) return true
@@ -71,11 +71,11 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
   }
 }
 
-/** Stores the blobs that the shared store lacks, from the folder of the data directory. Returns those that neither has. */
+/** Stores the blobs that the shared store lacks, from the folder of the data directory. Returns those that neither of them has. */
 export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: Sending): Promise<string[]> => {
   if (hashes.length === 0) return []
   const missing: string[] = []
-  // The folder is no cache here: nothing is taken from it, and nothing leaves it.
+  // The folder is not used as a cache here: no file is moved out of it or removed.
   const { blobs, register, close } = await openSharedStore(to, { folder: join(paths.temporary, 'sending') })
   try {
     for (const [done, hash] of hashes.entries()) {

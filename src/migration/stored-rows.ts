@@ -7,7 +7,7 @@ import { ConfigError } from '../setup/config.js'
 const batchMaxRows = 1_000
 const batchMaxBytes = 4 * 1024 * 1024
 
-/** Rows in parts of a bounded size; a part has one row at least. */
+/** Rows in parts of a bounded size; a part has at least one row. */
 function* inParts<Row>(rows: Iterable<Row>, bytesOf: (row: Row) => number): Generator<Row[]> {
   let part: Row[] = []
   let bytes = 0
@@ -28,7 +28,7 @@ export const chainIn = (db: Connection, position: number): Buffer | undefined =>
     ? genesis(readLogId(db))
     : db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck().get(position)
 
-/** The events after a position, in parts. @throws ConfigError when one does not chain on to the one before */
+/** The events after a position, in parts. @throws ConfigError when an event breaks the chain */
 export function* eventsAfter(db: Connection, position: number, chain: Buffer): Generator<EventRow[]> {
   const events = db.prepare<[number], EventRow>('SELECT position, text, chain FROM events WHERE position > ? ORDER BY position')
   let previous = { position, chain }

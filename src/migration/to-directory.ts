@@ -52,7 +52,7 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: ToDirecto
 
 /**
  * Makes a data directory of a log that nodes share, as it is now; its nodes have ended, or the log goes on without this directory. Each
- * event is checked against the chain, and each blob against its hash. One that was cut off goes on where it was.
+ * event is checked against the chain, and each blob against its hash. A run after an interruption continues where the last one ended.
  *
  * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, onProgress })).missing // []
  * @throws ConfigError when PostgreSQL cannot be reached or the directory has another log; Problem storage_failed
@@ -64,7 +64,7 @@ export const toDirectory = async (asked: ToDirectory): Promise<Moved> => {
   })
   try {
     const moved = await fetchBlobs(db, asked)
-    // A log of its own from now on: it follows no other one.
+    // From now on the directory has a log of its own, and follows no other.
     db.prepare<[string]>('DELETE FROM meta WHERE key = ?').run(sharedSeqNote)
     db.pragma('wal_checkpoint(TRUNCATE)')
     return { position, ...moved }

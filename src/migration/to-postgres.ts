@@ -11,13 +11,13 @@ import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 /** What was moved: up to which position, how many blobs, and the hashes of those that were missing. */
 export type Moved = { position: number; blobs: number; missing: string[] }
 
-/** A log of this format no release opens: it is under way, and nobody may write to it. */
+/** No release opens a log of this format: its migration is under way, and no node may write to it. */
 const unfinished = 0
 const finished = 1
 
 type HeadRow = { seq: string; position: string; chain: Buffer }
 
-/** Begins the log, or goes on with one that a migration of this log began. @throws ConfigError when it is another one, or whole */
+/** Begins the log, or continues one that a migration of this log began. @throws ConfigError when it is another log, or complete */
 const begin = async (session: Session, logId: string): Promise<Place> => {
   const [found] = (await session.query<{ there: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS there`)).rows
   if (found?.there !== true) await openTables(session, () => logId)
@@ -27,7 +27,7 @@ const begin = async (session: Session, logId: string): Promise<Place> => {
   )
   const [head] = rows
   if (head) return { seq: Number(head.seq), position: Number(head.position), chain: head.chain }
-  throw new ConfigError('PostgreSQL has a log already. Name a database that has none; nodes join the log that is there with LOG_URL.')
+  throw new ConfigError('PostgreSQL has a log already. Name a database without a log; nodes join the existing log with LOG_URL.')
 }
 
 /** Opens the log here for a change. A log of an older release is brought up to date. */
@@ -58,9 +58,9 @@ const sendLog = async (session: Session, db: Connection, { onProgress }: Sending
 }
 
 /**
- * Moves the log and the blobs of a data directory to PostgreSQL. Positions, texts, chain and id stay, so that heads that were signed and
- * exports that were made hold. No node opens the log before it is whole. One that was cut off goes on where it was; afterwards the
- * directory is that of a node.
+ * Moves the log and the blobs of a data directory to PostgreSQL. Positions, texts, chain and id stay, so earlier signed heads and exports
+ * stay valid. No node opens the log before it is complete. A run after an interruption continues where the last one ended; afterwards the
+ * directory belongs to a node.
  *
  * @example (await toPostgres({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress })).position // 4711
  * @throws ConfigError when PostgreSQL has another log, cannot be reached, or the log here is damaged
@@ -74,7 +74,7 @@ export const toPostgres = async (asked: Sending): Promise<Moved> => {
       const place = await sendLog(session, db, asked)
       const needed = [...neededBlobs(db)]
       const missing = await sendBlobs(needed, asked)
-      // From now on the directory follows.
+      // From now on the directory follows the log in PostgreSQL.
       changeHere(paths, (here) => writeMeta(here, sharedSeqNote, String(place.seq)))
       await session.query('UPDATE mindledger.head SET format = $1', [finished])
       return { position: place.position, blobs: needed.length - missing.length, missing }

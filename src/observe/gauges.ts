@@ -104,7 +104,7 @@ export class Gauges {
     this.#disk.free.set(disk.free)
   }
 
-  /** Nothing at other nodes: a sum or a least over all nodes would mean nothing. */
+  /** Other nodes report nothing: a sum or a minimum over all nodes would have no meaning. */
   #readExport(status: ExportStatus | undefined): void {
     this.#export.position.remove()
     this.#export.failing.remove()

@@ -40,7 +40,7 @@ const leaseName = 'rotation'
 
 const lackingKey = (nodes: readonly string[]): Problem =>
   new Problem('not_ready', 'Key not everywhere', `this node has the next master key; these do not: ${nodes.join(', ')}`, {
-    hint: 'Send the same key to each of them. Whichever gets it last begins.',
+    hint: 'Send the same key to each of them. The node that gets it last begins.',
   })
 
 /**
@@ -48,7 +48,7 @@ const lackingKey = (nodes: readonly string[]): Problem =>
  * under the next one; ciphertexts and events do not change. An interrupted rotation continues at the next start.
  *
  * Where nodes share the log, each has to be given the next key; the one that gets it last begins. One node does the work, with a lease,
- * and another goes on with it when that one is gone.
+ * and another node continues it when that node is gone.
  *
  * @example await rotation.begin(origin); await rotation.ended
  */
@@ -60,7 +60,7 @@ export class KeyRotation {
   #lookTimer: NodeJS.Timeout | undefined
   /** The key in use when this node last looked. */
   #keyInUse: string | undefined
-  /** Aborts with a stop: other nodes are not waited for. */
+  /** Aborts with a stop: the stop does not wait for other nodes. */
   readonly #patience = new AbortController()
   /** The rotation without its wiping, which waits for readers and which every start repeats. */
   #turned: Promise<unknown> = Promise.resolve()
@@ -103,7 +103,7 @@ export class KeyRotation {
     this.#lookTimer.unref()
   }
 
-  /** Takes up a rotation that no node works on, and learns of one that another has ended. */
+  /** Continues a rotation that no node works on, and notices one that another node has ended. */
   async #look({ leases }: Peers): Promise<void> {
     const { log, vault } = this.options
     if (this.#isRunning || this.#isBeginning) return
@@ -111,7 +111,7 @@ export class KeyRotation {
     if (under) {
       this.#last = { ...under, position: null }
       const lease = await leases.take(leaseName)
-      // It may have ended until the lease was free.
+      // It may have ended before the lease was free.
       const left = lease && (await log.rotation())
       if (left) this.#goOn(left, systemOrigin, lease)
       else await lease?.release()
@@ -123,7 +123,7 @@ export class KeyRotation {
     }
   }
 
-  /** The last rotation that has ended, as its event tells it. */
+  /** The last rotation that has ended, by its event. */
   async #lastEnded(): Promise<RotationStatus | undefined> {
     const { log } = this.options
     const version = await log.streamVersion(logStream)
@@ -143,7 +143,7 @@ export class KeyRotation {
     const key = this.#nextKey(given)
     if (this.#isBeginning || (this.#last && this.#last.position === null) || this.#isStopping)
       throw new Problem('busy', 'Rotation under way', 'the master key is being replaced already', {
-        hint: 'Wait until it has been, GET /log/rotations says how far it is, and begin again.',
+        hint: 'GET /log/rotations says how far it is. Begin again when it has ended.',
         retryAfterSeconds: 5,
       })
     this.#isBeginning = true
@@ -240,7 +240,7 @@ export class KeyRotation {
     const ended = await retryWhileBusy(async () => {
       const erasures = await log.streamVersion(logStream)
       const under = await log.rotation()
-      // A node that was thought to be gone may have ended it.
+      // A node that seemed to be gone may have ended it.
       if (!under) return undefined
       const data = { from, to, payloads: under.payloads }
       const { positions } = await ledger.execute({ type: 'EndKeyRotation', data }, { ...origin, erasures })

@@ -5,7 +5,7 @@ import type { NewEvent } from '../../log/contract/log.js'
 import { byStream, type Found, versionOf } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
-/** `contents` is the version of the contents that the command was made for, `name` what the knowledge base is called. */
+/** `contents` is the version of the contents that the command was made for, `name` the name of the knowledge base. */
 type For = { name: string; contents: number }
 export type ContentsCommand =
   Command<'InsertKnowledge', For & { inserted: KnowledgeInserted }> | Command<'RemoveKnowledge', For & { removed: KnowledgeRemoved }>
@@ -24,7 +24,7 @@ const decide = (command: ContentsCommand, { base, version }: Facts): NewEvent[] 
   const event = eventOf(command)
   const { name, contents } = command.data
   if (!base) throw notFound('knowledge base', name)
-  // What a document replaces was looked up before: other contents may have another answer.
+  // The documents to replace were looked up earlier, and the contents may have changed since.
   if (version !== contents)
     throw new Problem('busy', 'Changed meanwhile', `the contents of ${name} were changed at the same time`, { retryAfterSeconds: 1 })
   return [{ stream: contentsStream(event.data.knowledge_base), event }]

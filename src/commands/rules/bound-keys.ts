@@ -6,13 +6,13 @@ import { destinationOf, statedModel } from '../../catalogue/stated-model.js'
 type Saying = { provider?: string | null; model_name?: string | null; params: JsonObject }
 
 const written = (destination: string | null): string => {
-  if (destination === null) return 'no address that is known'
+  if (destination === null) return 'no known address'
   return destination.startsWith('http') ? destination : 'another address'
 }
 
 /**
- * Refuses a change by which a key that is kept would be sent elsewhere: who may change an address need not know the key, and would learn it
- * at the new one.
+ * Refuses a change that would send a kept key to another address. A user who may change the address need not know the key, and could
+ * read it at the new address.
  *
  * @throws Problem wrong_arguments that names the key
  */

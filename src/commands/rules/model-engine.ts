@@ -53,7 +53,7 @@ export const checkSource = (
   const isImport = importsFile(engine.name)
   if (isImport && query !== '') refuseToTrain()
   if (isImport && keep === false)
-    throw wrong('keep_training_data speaks of rows, and an import has none', 'Leave it out; DROP the file, or erase it, when it shall go.')
+    throw wrong('keep_training_data is about rows, and an import has no rows', 'Leave it out. To remove the file, DROP or erase it.')
   if (!isImport && query === '')
     throw wrong(`engine ${name} does not import files`, 'Say what to learn from: FROM database (SELECT …) PREDICT column.')
 }

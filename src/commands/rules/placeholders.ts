@@ -15,7 +15,7 @@ const placeholders = new RegExp(`(['"])\\{\\{\\s*(${names})\\s*\\}\\}\\1|\\{\\{\
 
 /**
  * Fills the times of a run (UTC) into a job's statement: `{{START_DATETIME}}`, `{{START_DATE}}` and `{{PREVIOUS_START_DATETIME}}`.
- * The first run has no previous one: the placeholder and its quotes become NULL.
+ * For the first run, which has no previous run, the placeholder and its quotes become NULL.
  *
  * @example fillTimes("WHERE at > '{{PREVIOUS_START_DATETIME}}'", run) // WHERE at > '2026-01-31 10:00:00'
  */

@@ -5,7 +5,7 @@ import { refuseTableName } from './table-names.js'
 /** The kinds that FROM can name in a project. */
 type Readable = 'view' | 'model' | 'agent' | 'knowledge_base'
 
-/** What has a name already, of all kinds that FROM can name. */
+/** The resources that already have a name, of all kinds that FROM can name. */
 export const namesakes = (name: string, project: string) => ({
   asView: byExactName('view', name, project),
   asModel: byExactName('model', name, project),
@@ -25,7 +25,7 @@ const words: Readonly<Record<Readable, string>> = {
   knowledge_base: 'a knowledge base',
 }
 
-/** Beside which other kinds a kind cannot have a name. A model and an agent may share one, as in the public service. */
+/** For each kind, the other kinds with which it cannot share a name. A model and an agent may share one, as in the public service. */
 const excluded: Readonly<Record<Readable, readonly Readable[]>> = {
   view: ['model', 'agent', 'knowledge_base'],
   model: ['view', 'knowledge_base'],

@@ -2,7 +2,7 @@ import { Unfit } from './unfit.js'
 import type { Vector } from './vector.js'
 
 const two32 = 4_294_967_296
-/** A text of so many characters is a number that a double holds exactly. */
+/** A number whose text has at most this many characters fits exactly into a double. */
 const exactChars = 15
 
 const putInt64 = ({ data }: Vector, row: number, value: number): void => {
@@ -37,7 +37,7 @@ export const putUinteger = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeUInt32LE(integer(text, 0, 0xffff_ffff), row * 4)
 
 const whole = (text: string): bigint => {
-  if (!/^[+-]?\d+$/.test(text)) throw new Unfit('a value is no whole number')
+  if (!/^[+-]?\d+$/.test(text)) throw new Unfit('a value is not a whole number')
   return BigInt(text)
 }
 
@@ -68,7 +68,7 @@ export const putHugeint = (vector: Vector, row: number, text: string): void => p
 /** Reads a number as SQL writes it; `NaN` and `Infinity` too. */
 const float = (text: string): number => {
   const value = Number(text)
-  if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new Unfit('a value is no number')
+  if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new Unfit('a value is not a number')
   return value
 }
 
@@ -99,7 +99,7 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
       behind = behind.slice(0, scale)
     }
     const digits = before + behind.padEnd(scale, '0')
-    if (text === '' || !/^[+-]?\d+$/.test(digits)) throw new Unfit('a number is NaN or infinite, which no exact number can be', notFinite)
+    if (text === '' || !/^[+-]?\d+$/.test(digits)) throw new Unfit('a number is NaN or infinite, which an exact type cannot hold', notFinite)
     if (digits.length <= exactChars && vector.width <= 8) {
       const value = Number(digits)
       if (digits.length < width || Math.abs(value) < Number(most)) {
@@ -123,7 +123,7 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
 /** Writes a UUID, in the order in which DuckDB compares them. */
 export const putUuid = ({ data }: Vector, row: number, text: string): void => {
   const bytes = Buffer.from(text.replaceAll('-', ''), 'hex')
-  if (bytes.length !== 16) throw new Unfit('a value is no UUID')
+  if (bytes.length !== 16) throw new Unfit('a value is not a UUID')
   for (let i = 0; i < 16; i++) data[row * 16 + i] = bytes[15 - i] ?? 0
   data[row * 16 + 15] = (data[row * 16 + 15] ?? 0) ^ 0x80
 }

@@ -3,7 +3,7 @@ import { Unfit } from './unfit.js'
 import type { Vector } from './vector.js'
 
 const dayMicros = 86_400_000_000
-/** Within so many days of 1970, microseconds are exact in a double. */
+/** Up to this many days from 1970, microseconds are exact in a double. */
 const exactDays = 100_000
 
 /** The days from 1970-01-01 to a day of the Gregorian calendar; the year 0 is the one before the year 1. */
@@ -20,7 +20,7 @@ const infiniteMicros = 0x7fff_ffff_ffff_ffffn
 
 const infinity = (text: string): 1 | -1 | undefined => (text === 'infinity' ? 1 : text === '-infinity' ? -1 : undefined)
 
-const notRead = (what: string) => new Unfit(`a value is no ${what} in a form that is known`)
+const notRead = (what: string) => new Unfit(`a value is not a ${what} in a known form`)
 
 const digits = (text: string, from: number, to: number): number => {
   let value = 0
@@ -98,7 +98,7 @@ export const putTimestampTz = (vector: Vector, row: number, text: string): void 
 
 export const putTime = (vector: Vector, row: number, text: string): void => putMicros(vector, row, readClock(text, 0).micros)
 
-/** DuckDB keeps the zone beside the time, turned around, so that times with zones are in their order. */
+/** DuckDB keeps the zone beside the time, with the opposite sign, so that times with zones sort correctly. */
 const latestZoneSeconds = 16 * 3_600 - 1
 
 export const putTimeTz = ({ data }: Vector, row: number, text: string): void => {
@@ -125,7 +125,7 @@ export const spanMicros = (text: string): number => {
 
 /** An interval as PostgreSQL writes it: `1 year 2 mons -3 days +04:05:06.789`. */
 export const putInterval = (vector: Vector, row: number, text: string): void => {
-  if (infinity(text) !== undefined) throw new Unfit('an interval is infinite, which is not known here')
+  if (infinity(text) !== undefined) throw new Unfit('an interval is infinite, which DuckDB cannot hold')
   let [months, days, micros] = [0, 0, 0]
   const parts = text.split(' ')
   for (let i = 0; i < parts.length; i++) {

@@ -46,7 +46,7 @@ export class Vector {
     this.#long = []
     this.childRows = 0
     this.child?.clear()
-    // One batch of long texts does not hold its memory for all that follow.
+    // After one batch of long texts, the following batches do not keep its memory.
     if (this.#heap.length > 4 * 1024 * 1024) this.#heap = Buffer.alloc(0)
   }
 
@@ -68,7 +68,7 @@ export class Vector {
     }
     const at = row >>> 3
     this.valid[at] = (this.valid[at] ?? 0) & ~(1 << (row & 7))
-    // What stood there in the batch before would be a text or a list of another row.
+    // Otherwise the place would hold a text or a list of the previous batch.
     if (this.width === 16) this.data.fill(0, row * 16, row * 16 + 16)
   }
 

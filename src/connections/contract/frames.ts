@@ -10,7 +10,7 @@ export const headerBytes = 8
 const batchKind = 0x42
 const jsonKind = 0x4a
 
-/** Longer frames are none of ours. */
+/** A longer frame does not come from this service. */
 const frameMaxBytes = 1024 * 1024 * 1024
 
 const header = (kind: number, length: number): Buffer => {
@@ -31,7 +31,7 @@ export const encodeColumns = (columns: readonly AnswerColumn[], sent: string): B
 
 export const encodeEnd = (end: { rows: number; bytes: number }): Buffer => encodeJson({ end })
 
-/** The fields of an error. One that is no problem is a fault of this service, and its text may quote what nobody should read. */
+/** The fields of an error. An error that is not a problem is a fault of this service, and its text may quote secrets. */
 export const errorFields = (error: unknown): ProblemFields =>
   fieldsOf(
     isProblem(error)
@@ -57,7 +57,7 @@ export class FrameReader {
   #body: Buffer | undefined
   #inBody = 0
 
-  /** The frames that are whole with this chunk. @throws TypeError for bytes that are no frames */
+  /** The frames that this chunk completes. @throws TypeError for bytes that are not frames */
   push(chunk: Buffer): Frame[] {
     const frames: Frame[] = []
     let at = 0
@@ -69,7 +69,7 @@ export class FrameReader {
         if (this.#inHeader < headerBytes) break
         const length = this.#header.readUInt32LE(1)
         if (length > frameMaxBytes) throw new TypeError('a frame is too long')
-        // Not of the shared pool: its numbers begin at a multiple of eight then.
+        // A buffer outside the shared pool: its numbers then begin at a multiple of eight.
         this.#body = Buffer.allocUnsafeSlow(length)
         this.#inBody = 0
       }

@@ -5,7 +5,7 @@ type NamedTable = { schema?: string; table: string }
 
 export type Metadata = { check: true } | { tables: true } | { everyColumn: true } | { columns: NamedTable } | { comments: NamedTable }
 
-/** What the server says to the driver process. */
+/** Messages of the server to the driver process. */
 export type ToDriver =
   | { settings: { egressAllow: string; loopback: boolean; files: string | undefined; socket: string } }
   | { ask: number; connection: Connection; of: Metadata }
@@ -15,7 +15,7 @@ export type ToDriver =
 
 export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
 
-/** What the driver process says. `opened` is the answer to `open`: the ticket is valid. `ended` tells how its answer ended. */
+/** Messages of the driver process. `opened` is the answer to `open`: the ticket is valid. `ended` says how its answer ended. */
 export type FromDriver =
   | { listening: true }
   | { answered: number; answer: Answered }

@@ -3,7 +3,7 @@ import type { ColumnType, PlainType } from './types.js'
 
 /** A connection as it is opened: its parameters hold the secrets themselves, and cross only the line to the driver process. */
 export type Connection = {
-  /** What the connection is known by, whatever its name: its pool, and what is remembered of its tables. */
+  /** The id of the connection, which a change of its name keeps. Its pool and what is remembered of its tables go by it. */
   id: string
   /** Parameters of another version have another pool. */
   version: number
@@ -35,11 +35,11 @@ export type Scan = {
   table: string
   /** The columns of the answer, in order; with aggregates those that groups are made of. */
   columns: readonly string[]
-  /** All must hold. What cannot be asked there in the same meaning is left out, and left to the caller. */
+  /** All must hold. Filters that do not mean the same in the database are not sent, and the caller applies them. */
   filters?: readonly Filter[]
-  /** Sent only if every filter is. */
+  /** Sent only if every filter is sent. */
   limit?: number
-  /** @see pushdown: the caller makes sure that all of it can be asked there */
+  /** @see pushdown: the caller makes sure that the database can compute all of it */
   aggregates?: readonly Aggregate[]
 }
 
@@ -64,11 +64,11 @@ export type TableColumn = {
   type: ColumnType
   remote: string
   nullable: boolean
-  /** Whether two texts of the column are equal there only if their bytes are, in one way or another. */
+  /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
 }
 
-/** What was written down about a table there and its columns, where something was: texts of whoever may change the table. */
+/** The comments on a table in its database and on its columns. Anybody who may change the table can write them. */
 export type TableComments = { table: string | null; columns: readonly { name: string; comment: string }[] }
 
 export const noComments: TableComments = { table: null, columns: [] }

@@ -7,7 +7,7 @@ import { postgres } from './postgres/engine.js'
 
 const engines = { postgres, mysql, sqlite, duckdb, parquet } satisfies Record<string, Engine>
 
-/** The engine of a connection. @throws Problem wrong_arguments for one that nothing here talks to */
+/** The engine of a connection. @throws Problem wrong_arguments for an engine without a driver */
 export const engineOf = (name: string): Engine => {
   const driver = driverOf(name)
   if (driver) return engines[driver]

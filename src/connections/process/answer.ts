@@ -11,13 +11,13 @@ import type { HeldBytes, Holding } from './held-bytes.js'
 import type { Pool } from './pool.js'
 import { tooMuchTogether, watched } from './watched.js'
 
-/** A step of so many bytes is large enough that its way back and forth costs little, and small enough to be held a few times. */
+/** The bytes of a step: enough that a round trip costs little, and few enough to hold several steps. */
 const stepBytes = 1024 * 1024
 const mostRows = 8 * batchRows
 const lookEveryMs = 20
 const batchMaxBytes = 4 * 1024 * 1024
 
-/** Nobody reads the answer any more. */
+/** The reader of the answer has left. */
 const readerLeft = (): Problem => new Problem('query_limit', 'Cancelled', 'The reader of the answer left')
 
 const beyond = (what: string, most: number): Problem =>
@@ -27,7 +27,7 @@ const beyond = (what: string, most: number): Problem =>
 
 const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
-/** Closes a cursor. What still comes meanwhile is bounded as a step is. @returns whether the session can be used again */
+/** Closes a cursor. Bytes that still come meanwhile have the limit of a step. @returns whether the session can be used again */
 const closed = async (session: Session, cursor: Cursor): Promise<boolean> => {
   const from = session.received
   const look = setInterval(() => {
@@ -59,7 +59,7 @@ export class Answer {
     socket.on('error', () => undefined)
   }
 
-  /** Sends the answer, at the pace of its reader, and the error that ends it. Resolves when nothing of it is left in the database. */
+  /** Sends the answer, at the pace of its reader, and the error that ends it. Resolves when its statement has ended in the database. */
   async send(): Promise<Outcome> {
     const begun = performance.now()
     let failed = true
@@ -88,7 +88,7 @@ export class Answer {
     })
   }
 
-  /** The reader's leave, or the end of the time of the whole statement. */
+  /** Aborts when the reader leaves, or when the time of the whole statement is over. */
   get #signal(): AbortSignal {
     return this.#reader.signal
   }
@@ -101,7 +101,7 @@ export class Answer {
     )
     try {
       const session = await this.pool.acquire(this.#signal)
-      // A session is as it was where its reader left before anything was asked.
+      // If the reader left before the statement was sent, the session is unchanged.
       let isClean = this.#signal.aborted
       try {
         this.#signal.throwIfAborted()
@@ -134,7 +134,7 @@ export class Answer {
     return closed(session, cursor)
   }
 
-  /** Begins the statement. When that takes too long, or nobody waits any more, it is cancelled in the database. */
+  /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
   async #open(session: Session, holding: Holding): Promise<Cursor> {
     const opening = session.open(this.query)
     const timeoutMs = limits.connectionFirstRowTimeoutMs
@@ -159,7 +159,7 @@ export class Answer {
   }
 
   async #pass(session: Session, holding: Holding, cursor: Cursor): Promise<void> {
-    // What comes while the reader is waited for is bounded as well.
+    // Bytes that come while the service waits for the reader have a limit, too.
     let mark = session.received
     const look = setInterval(() => {
       if (session.received - mark > 2 * limits.connectionReadMaxBytes) session.destroy()

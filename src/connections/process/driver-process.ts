@@ -39,7 +39,7 @@ const ask = async (session: Session, of: Metadata): Promise<Answered> => {
   return { checked: true }
 }
 
-/** The driver process: it talks to connected databases, for the server, which asks over IPC, and for readers, who come with a ticket. */
+/** The driver process talks to connected databases: for the server, which asks over IPC, and for readers, which present a ticket. */
 class Driver {
   readonly #pools: Pools
   readonly #held = new HeldBytes(limits.connectionsReadMaxBytes)
@@ -66,7 +66,7 @@ class Driver {
       if (line.length <= ticketChars) return
       socket.off('data', hear)
       isHeard()
-      // What else a reader says is not listened to; its leave is.
+      // Only the ticket and the leave of a reader are noticed.
       socket.resume()
       this.#serve(socket, line.slice(0, ticketChars))
     }
@@ -79,7 +79,7 @@ class Driver {
     const opening = this.#tickets.take(ticket)
     if (!opening) {
       socket.end(
-        encodeError(new Problem('query_failed', 'No such answer', 'The permission to read this answer is used, too old, or unknown')),
+        encodeError(new Problem('query_failed', 'No such answer', 'The ticket for this answer was used before, is too old, or is unknown')),
       )
       return
     }
@@ -112,7 +112,7 @@ class Driver {
     say({ opened: opening.id })
   }
 
-  /** Ends all answers. Resolves when nothing is left of them in their databases. */
+  /** Ends all answers. Resolves when their statements have ended in the databases. */
   async leave(): Promise<void> {
     for (const socket of this.#reading.values()) socket.destroy()
     while (this.#reading.size > 0) await sleep(lookEveryMs)
@@ -129,7 +129,7 @@ class Driver {
     const isCheck = 'check' in of
     const engine = engineOf(connection.engine)
     engine.check(connection.parameters)
-    // Whether a connection can be opened is seen by opening one.
+    // A connection is tested by opening it.
     const pool = isCheck ? undefined : this.#pools.of(connection)
     const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)
     const holding = this.#held.hold(session)
@@ -161,11 +161,11 @@ const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { set
   return begun
 }
 
-// A driver that meets an answer which is not its protocol may throw where nobody catches it. That costs the statement that waits for the
-// answer: it ends by its time limit. The others go on.
+// A driver that gets an answer outside its protocol may throw an error that nothing catches. Then only the statement that waits for the
+// answer fails, at its time limit. The others go on.
 process.on('uncaughtException', () => undefined)
 process.on('unhandledRejection', () => undefined)
-// The server is gone, or stops. A statement that nobody cancels would go on in its database.
+// The server is gone, or stops. A statement that is not cancelled would go on in its database.
 process.on('disconnect', () => {
   setTimeout(() => process.exit(0), 2 * limits.connectionCancelWaitMs)
   void Promise.resolve(driver?.leave()).finally(() => process.exit(0))

@@ -1,8 +1,8 @@
 import type { Session } from '../engines/contract/engine.js'
 
-/** What one session has sent and nobody has taken yet. */
+/** The bytes that one session has sent, and that were not passed on yet. */
 export type Holding = {
-  /** Whether all sessions together hold too much, and none more than this one. */
+  /** Whether all sessions together hold too much, and no session holds more than this one. */
   readonly isTooMuch: boolean
   /** Notes that what had been received by then has been passed on. */
   taken: (received: number) => void

@@ -24,17 +24,17 @@ export class Pool {
   readonly #waiting = new Set<Waiting>()
   #open = 0
   #isClosed = false
-  /** When somebody last asked it for a session. */
+  /** When it was last asked for a session. */
   usedAt = performance.now()
 
   constructor(private readonly connect: () => Promise<Session>) {}
 
-  /** Whether nobody uses it or waits for it. */
+  /** Whether no session is used, and no caller waits for one. */
   get isIdle(): boolean {
     return this.#open === this.#idle.size
   }
 
-  /** @throws Problem busy when too many wait, or nobody gives a session back in time; and what connecting throws */
+  /** @throws Problem busy when too many wait, or no session becomes free in time; and what connecting throws */
   async acquire(signal: AbortSignal): Promise<Session> {
     this.usedAt = performance.now()
     const kept = this.#takeIdle()
@@ -65,7 +65,7 @@ export class Pool {
     this.#idle.set(session, timer.unref())
   }
 
-  /** Closes what is idle, and what comes back. */
+  /** Closes the idle sessions, and those that come back later. */
   close(): void {
     this.#isClosed = true
     while (this.#takeIdle(true));
@@ -82,12 +82,12 @@ export class Pool {
     return undefined
   }
 
-  /** Opens a session. One that nobody waits for any more once it is open is for the next one. */
+  /** Opens a session. If its caller no longer waits when it is open, the next caller gets it. */
   async #connect(signal: AbortSignal): Promise<Session> {
     this.#open += 1
     const opening = this.connect().catch((error: unknown) => {
       this.#open -= 1
-      // The next one finds out for itself whether it can connect.
+      // The next caller tries for itself whether it can connect.
       const [waiting] = this.#waiting
       waiting?.connect()
       throw error

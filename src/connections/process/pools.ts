@@ -5,7 +5,7 @@ import type { Surroundings } from '../engines/contract/engine.js'
 import { engineOf } from '../engines/engines.js'
 import { Pool } from './pool.js'
 
-/** The pools of all connections. A connection whose parameters have changed has a new pool; the old one ends with what it still does. */
+/** The pools of all connections. A connection whose parameters have changed gets a new pool; the old one ends with its last statement. */
 export class Pools {
   readonly #pools = new Map<string, { version: number; pool: Pool }>()
 

@@ -1,10 +1,10 @@
 import { limits } from '../../basics/limits.js'
 
-/** What a ticket is for, until somebody presents it. */
+/** Tickets and what they are for, until a reader presents them. */
 export class Tickets<T> {
   readonly #open = new Map<string, { value: T; timer: NodeJS.Timeout }>()
 
-  /** Makes a ticket valid, for one use, within its time. `onVoid` is called if nobody comes. */
+  /** Makes a ticket valid, for one use, within its time. `onVoid` is called if no reader presents it. */
   add(ticket: string, value: T, onVoid: () => void): void {
     const timer = setTimeout(() => {
       this.#open.delete(ticket)
@@ -13,7 +13,7 @@ export class Tickets<T> {
     this.#open.set(ticket, { value, timer })
   }
 
-  /** What a ticket is for, once. */
+  /** Returns what a ticket is for. A ticket can be used once. */
   take(ticket: string): T | undefined {
     const found = this.#open.get(ticket)
     if (!found) return undefined

@@ -15,26 +15,26 @@ const tooMuch = (): Problem =>
     hint: 'Leave out columns with very long values.',
   })
 
-/** This statement has the largest step of all, and all together have too much. */
+/** All statements together hold too many bytes, and this one has the largest step. */
 export const tooMuchTogether = (): Problem =>
   new Problem(
     'query_limit',
     'The databases send too much',
-    `Connected databases have sent more than ${limits.connectionsReadMaxBytes} bytes at once, and most of them are of this statement`,
+    `Connected databases have sent more than ${limits.connectionsReadMaxBytes} bytes at once, and this statement has the most of them`,
     { hint: 'Leave out columns with very long values, or try again when fewer statements are under way.' },
   )
 
 export type Watch = { session: Session; holding: Holding; timeoutMs: number; what: string; signal: AbortSignal }
 
 /**
- * Waits for a step of a session, but not longer than its time, not beyond the bytes of a step or its part of the bytes of all, and not
- * when nobody waits any more. The step itself goes on then: whoever watches ends the session. One that sends too much is ended here.
+ * Waits for a step of a session. The wait ends when its time is over, when the step or all sessions together have too many bytes, or when
+ * the signal aborts. The step itself goes on then: the caller must end the session. A session that sends too much is ended here.
  *
  * @throws Problem query_limit, the reason of the signal, and what the step throws
  */
 export const watched = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, signal }: Watch): Promise<T> => {
   const from = session.received
-  // What comes of a step that nobody waits for any more is of no interest.
+  // The result of a step is ignored when the wait for it has ended.
   work.catch(() => undefined)
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason as Error)

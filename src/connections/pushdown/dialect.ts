@@ -2,20 +2,20 @@ import type { ComparisonOperator, Constant, TableColumn } from '../contract/requ
 import type { AnswerColumn } from '../contract/types.js'
 
 /**
- * How one kind of database writes a scan, and what it may be asked: only what means the same there as in DuckDB, for every value that the
- * column can hold. When in doubt it may not; DuckDB filters again anyway.
+ * How one kind of database writes a scan, and which conditions it may be sent: only those that mean the same there as in DuckDB, for every
+ * value of the column. In doubt a condition is not sent; DuckDB filters again anyway.
  */
 export type Dialect = {
   quote: (name: string) => string
-  /** A constant in a statement; `bind` takes a value that is sent beside the text, and gives what stands for it. */
+  /** A constant in a statement; `bind` takes a value that is sent beside the text, and gives its placeholder. */
   constant: (constant: Constant, bind: (value: string) => string) => string
-  /** The condition, or undefined if it may not be asked. */
+  /** The condition, or undefined if it may not be sent. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
   like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
   /** How a column is read, if not by its name alone, and the type that its values have then. */
   read?: (column: TableColumn, quoted: string) => Expression | undefined
   canAskNull: (column: TableColumn) => boolean
-  /** Whether two values are one group there only if they are one in DuckDB. */
+  /** Whether two values are in one group there only if they are in one group in DuckDB. */
   canGroup: (column: TableColumn) => boolean
   /** The expression of an aggregate, and the type of its result in DuckDB. */
   aggregate: (name: 'count' | 'min' | 'max' | 'sum', column: TableColumn | undefined, quoted: string) => Expression | undefined

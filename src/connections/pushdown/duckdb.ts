@@ -10,7 +10,7 @@ const isSame = (column: TableColumn, constant: Constant): boolean =>
   (isNumber(column) && isExactNumber(constant)) ||
   (column.type.type === constant.type && (isExactTime(constant) || (constant.type === 'VARCHAR' && !constant.value.includes('\0'))))
 
-/** DuckDB itself, where everything means what it means here; what is not needed is left out all the same. */
+/** DuckDB itself, where everything means the same as here. Conditions that are not needed are left out all the same. */
 export const duckdbDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant) => (isExactNumber(constant) ? constant.value : `${text(constant.value)}::${constant.type}`),

@@ -2,7 +2,7 @@ import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
 import { isExactNumber, isInteger, type Dialect } from './dialect.js'
 
-/** A text of MySQL without quotes or escapes, whose meaning hangs on modes of the server. */
+/** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
 const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
 
 const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
@@ -15,8 +15,8 @@ const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS 
 const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && value.isWellFormed()
 
 /**
- * MySQL and MariaDB. Texts are equal to others there by their collation, so their bytes are compared as well. Dates are not compared:
- * those that no calendar has are NULL here, and values there.
+ * MySQL and MariaDB. There a collation decides whether texts are equal, so their bytes are compared as well. Dates are not compared there:
+ * days that do not exist are NULL here, but values there.
  */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,

@@ -1,7 +1,7 @@
 import { Problem, wrong } from '../../basics/errors.js'
 import type { Native } from '../contract/requests.js'
 
-/** Spaces and comments before the first word; not a comment in a comment, which databases end at different places. */
+/** Spaces and comments before the first word, but not a comment inside a comment: databases end those at different places. */
 const before = /^(?:\s+|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?:(?!\/\*)[\s\S])*?\*\/|\()*/
 
 const readers: readonly string[] = [
@@ -23,11 +23,11 @@ export type Reason = { because: string; hint: string }
 
 /** The connection is not writable. */
 const onlyRead: Reason = {
-  because: 'this connection is only read',
+  because: 'this connection only reads',
   hint: 'A connection with the parameter "writable": true takes statements that write.',
 }
 
-/** The connection is writable, but who asks only wants to know. */
+/** The connection is writable, but this kind of request only reads. */
 const onlyAsked: Reason = {
   because: 'plans, views, trainings, questions about the past and requests that may not write only read',
   hint: 'Send it by itself: SELECT * FROM database (statement).',
@@ -41,8 +41,8 @@ export const refusedToWrite = (detail: string, { because, hint }: Reason): Probl
   new Problem('refused_statement', 'Only statements that read', `${detail}, and ${because}`, { hint })
 
 /**
- * Whether MySQL could write a file. Comments may stand between the words, and a number right before the first: anything that has both is
- * taken for that.
+ * Whether MySQL could write a file. Comments may stand between the two words, and a number right before the first. So any statement that
+ * has both words counts.
  */
 const writesFile = (native: string): boolean => {
   const text = native.toLowerCase()
@@ -55,7 +55,7 @@ const writesFile = (native: string): boolean => {
  * transaction that is read-only; this is for statements that end a transaction, or act outside of any.
  */
 const checkReading = (native: string, reason: Reason): void => {
-  // MySQL runs what stands in such a comment, and this reads over it.
+  // MySQL runs the text of such a comment, and the check below skips comments.
   if (/\/\*M?!/i.test(native)) throw refusedToWrite('The statement has a comment that databases run', reason)
   const [word = ''] = /^[a-z]+/i.exec(native.replace(before, '')) ?? []
   if (!readers.includes(word.toUpperCase()))
@@ -64,13 +64,14 @@ const checkReading = (native: string, reason: Reason): void => {
 }
 
 /**
- * Whether a statement may write: who sends it must want that, and its connection allow it. Any other must begin as one that reads.
+ * Whether a statement may write: its sender must ask for that, and its connection must allow it. Any other statement must begin as one
+ * that reads.
  *
  * @example mayWrite({ native: 'DELETE FROM homes', writes: true }, true) // true
  * @throws Problem refused_statement, wrong_arguments for a NUL
  */
 export const mayWrite = ({ native, writes }: Native, isWritable: boolean): boolean => {
-  // In the protocols a NUL ends a text: what stands behind it would be read as something else.
+  // In the protocols a NUL ends a text: the rest would be read as something else.
   if (native.includes('\0')) throw wrong('The statement has a character NUL, which ends it in the protocol of the database')
   if (writes === true && isWritable) return true
   checkReading(native, reasonToRead(isWritable))

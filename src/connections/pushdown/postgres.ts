@@ -2,7 +2,7 @@ import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
 import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
 
-/** The type of a constant, so that PostgreSQL takes it as that and not as the column's. */
+/** The type of a constant, so that PostgreSQL does not give it the type of the column. */
 const castOf = ({ type, value }: Constant): string => {
   if (type === 'DECIMAL') return 'numeric'
   // An index is used only if the constant is of the column's family.
@@ -50,7 +50,7 @@ const hasOrder = (column: TableColumn): boolean =>
   isDeclared(column) ||
   ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'].includes(column.type.type)
 
-/** PostgreSQL, and what speaks as it does. */
+/** PostgreSQL, and databases that speak its protocol. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
@@ -58,7 +58,7 @@ export const postgresDialect: Dialect = {
     const isAskable = isOrdered(column, constant) || ((operator === '=' || operator === '<>') && isEquatable(column, constant))
     return isAskable ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined
   },
-  // DuckDB has no sign that takes away the meaning of % unless a statement names one; here it is the backslash unless it names none.
+  // In DuckDB no character escapes % unless a statement names one; in PostgreSQL the backslash does, unless a statement names no character.
   like: (column, pattern, bind) =>
     isText(column) && !pattern.includes('_') && !pattern.includes('\0') && pattern.isWellFormed()
       ? `${postgresDialect.quote(column.name)} LIKE ${bind(pattern)}::text ESCAPE ''`

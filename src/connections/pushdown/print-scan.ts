@@ -11,11 +11,11 @@ export type Sent = {
   /** Filters that are not part of it. */
   left: readonly Filter[]
   hasLimit: boolean
-  /** The types that the columns must have here, where they are not those that the database says. */
+  /** The types that the columns must have here, if they differ from those of the database. */
   types: ReadonlyMap<string, AnswerColumn['type']>
 }
 
-/** What is known of the columns of a table; nothing, if nobody asked. */
+/** The known columns of a table; undefined if they were not looked up. */
 export type Columns = readonly TableColumn[] | undefined
 
 /** The name of a table as a statement has it. @example tableName(postgresDialect, 'homes', 'shop') // "shop"."homes" */
@@ -56,7 +56,7 @@ const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Bin
   return comparison?.(quoted, dialect.constant(filter.with, bind))
 }
 
-/** Prints a filter, and takes back the values of one that is not printed. */
+/** Prints a filter. If it cannot be printed, its bound values are removed again. */
 const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: string[]): string | undefined => {
   const before = values.length
   const sql = filterSql(filter, columns, dialect, (value) => `$${values.push(value)}`)
@@ -65,14 +65,14 @@ const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: s
 }
 
 /**
- * Whether a database can be asked a filter in the same meaning that it has in DuckDB.
+ * Whether a filter means the same in a database as in DuckDB, so that it can be sent there.
  *
  * @example canPush({ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }, columns, postgresDialect) // true
  */
 export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
   tryFilter(filter, columns, dialect, []) !== undefined
 
-/** Whether all aggregates of a scan, their groups and its filters can be asked. */
+/** Whether the database can compute all aggregates of a scan, their groups and its filters. */
 export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialect: Dialect): boolean =>
   (scan.filters ?? []).every((filter) => canPush(filter, columns, dialect)) &&
   scan.columns.every((name) => {
@@ -111,7 +111,7 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent 
   const { filters = [], aggregates = [], limit } = scan
   if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
-    throw wrong('These aggregates cannot be asked of the database in the same meaning', 'The table may have changed just now: try again.')
+    throw wrong('These aggregates do not mean the same in the database', 'The table may have changed just now: try again.')
   const values: string[] = []
   const left: Filter[] = []
   const conditions = filters.flatMap((filter) => {

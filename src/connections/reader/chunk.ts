@@ -64,7 +64,7 @@ const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
 
 const damaged = (): TypeError => new TypeError('a batch of rows is damaged')
 
-/** Reads one batch. Every length is checked against the batch: what is copied into DuckDB's memory is copied without a look. */
+/** Reads one batch. Every length is checked against the batch, because the copy into DuckDB's memory checks nothing. */
 class BatchReader {
   readonly #view: DataView
   #at = 8
@@ -91,12 +91,12 @@ class BatchReader {
     if (isText(type)) this.#fillLong(vector, rows)
   }
 
-  /** The memory that the batch stands in. */
+  /** The memory of the batch. */
   get #buffer(): ArrayBuffer {
     return this.bytes.buffer as ArrayBuffer
   }
 
-  /** Goes on by so many bytes, and tells their offset in the memory. */
+  /** Moves on by this many bytes, and returns their offset in the memory. */
   #take(bytes: number): number {
     const at = this.#at
     this.#at += bytes
@@ -143,7 +143,7 @@ class BatchReader {
 }
 
 /**
- * Makes chunks of batches; the values are copied as they are, and only long texts are handed over one by one.
+ * Makes chunks from batches. The values are copied as they are, and only long texts one by one.
  *
  * @example const chunk = fillChunk(newChunk(types), types, batch)
  */

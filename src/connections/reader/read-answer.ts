@@ -10,10 +10,10 @@ export type Place = { socket: string; ticket: string }
 
 const cutOff = (): Problem =>
   new Problem('connection_failed', 'Cut off', 'The answer of the connected database was cut off', {
-    hint: 'Try again. A statement over a file is ended so, too, when it takes too much memory or time: ask it for less then.',
+    hint: 'Try again. A statement over a file also ends in this way when it takes too much memory or time: then ask for less.',
   })
 
-/** The frames of an answer, at the pace of who takes them. */
+/** The frames of an answer, at the pace of the reader. */
 async function* framesOf(socket: Socket): AsyncGenerator<Frame> {
   const frames = new FrameReader()
   for await (const chunk of socket) yield* frames.push(chunk as Buffer)
@@ -84,7 +84,7 @@ export class AnswerReader {
   }
 }
 
-/** A socket that fails is an answer that was cut off. */
+/** If the socket fails, the answer was cut off. */
 const told = (error: unknown, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted) return signal.reason
   if (isProblem(error) || typeof error !== 'object' || error === null) return error

@@ -49,11 +49,11 @@ export const detectDialect = (sample: Buffer, final: boolean): { dialect: Dialec
   return { dialect: { separator: best?.separator ?? 0x2c, newline }, skipBytes: 0, found: best !== undefined }
 }
 
-/** Rows of prose rarely have the same number of commas; those of a table do, but for some that are bad. */
+/** Lines of prose rarely have the same number of commas. The rows of a table do, apart from bad rows. */
 const leastAgreement = 0.9
 
 /**
- * Whether a text is rows of a table: two at least, of more than one field, nearly all of them of as many as the first.
+ * Whether a text is rows of a table: at least two rows with more than one field, and nearly all rows with as many fields as the first.
  *
  * @example looksLikeTable(Buffer.from('Dear Ann, dear Bob,\nthank you.\n'), true) // false
  */

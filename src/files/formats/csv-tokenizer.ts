@@ -123,7 +123,7 @@ export class CsvTokenizer {
     return this.skipLine(bytes, from, true)
   }
 
-  /** Skips only one line, not all that an unclosed quote would swallow: the rows after it may be valid. */
+  /** Skips only one line, and not all text that an unclosed quote would include: the rows after it may be valid. */
   private skipLine(bytes: Buffer, from: number, final: boolean): Token {
     const end = bytes.indexOf(this.dialect.newline, from)
     if (end === -1 && !final) return this.unfinished(bytes, from)

@@ -5,7 +5,7 @@ import { detectEncoding, readHead, readUtf8 } from './encoding.js'
 
 export const fileFormats = ['csv', 'json', 'parquet', 'text'] as const
 export type FileFormat = (typeof fileFormats)[number]
-/** The formats of uploads: those of tables, text among them, which is a table of one row, and ONNX, which is stored as it is. */
+/** The formats of uploads: formats of tables, text (a table of one row), and ONNX, which is stored as it is. */
 export type UploadFormat = FileFormat | 'onnx'
 
 /** Whether a file holds rows; a file without columns is a model, uploaded to be imported. */

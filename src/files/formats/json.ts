@@ -122,7 +122,7 @@ class JsonReader {
     return badFile(`Line ${this.line}: ${reason}`, { line: this.line, text: text.slice(0, 200), reason })
   }
 
-  /** In JSON lines a bad line can be skipped; in an array, nobody knows where the next object starts once one is broken. */
+  /** In JSON lines a bad line can be skipped. In an array, the start of the next object is not known after a broken one. */
   private reject(text: string, at: number, reason: string, final: boolean): number | undefined {
     const newline = text.indexOf('\n', at)
     if (newline === -1 && !final && text.length - at <= limits.fileRowMaxBytes) return undefined

@@ -25,13 +25,14 @@ const textIn = async (source: string): Promise<{ bytes: Buffer; isOldEncoding: b
 
 /**
  * Reads a text as a table of one row, a document: `content` is the text, `source_file` the name that it came with, `file_format` the
- * extension of that. The row goes to `target`, which must not exist. Throws a `Problem` for a file without text, and for one that is none.
+ * extension of that. The row goes to `target`, which must not exist. Throws a `Problem` for a file without text, and for a file of another
+ * kind.
  *
  * @example (await stageText('/data/upload-1', '/data/ingest/rows', 'manual.md')).columns.map(({ name }) => name) // ['content', 'source_file', 'file_format']
  */
 export const stageText = async (source: string, target: string, originalName: string): Promise<StagedTable> => {
   const { bytes, isOldEncoding } = await textIn(source)
-  if (bytes.includes(0)) throw badFile('The file holds a NUL character: it is no text.')
+  if (bytes.includes(0)) throw badFile('The file holds a NUL character: it is not text.')
   if (bytes.toString().trim() === '') throw badFile('The file has no text.')
   const staging = new StagingFile(target)
   staging.quoted(bytes, 0, bytes.length, false)

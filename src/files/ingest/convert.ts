@@ -33,7 +33,7 @@ const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRow
       target,
     )
     if (written.rowCount !== table.rowCount) {
-      throw badFile(`The file has ${table.rowCount} rows, and ${written.rowCount} of them were read back. Nothing was kept.`)
+      throw badFile(`The file has ${table.rowCount} rows, but only ${written.rowCount} of them were read back. Nothing was kept.`)
     }
     const warnings = [...table.warnings, ...columnWarnings(table)].slice(0, limits.fileWarningsMax)
     return { ...written, skipped: badRows.skipped, warnings, renamed: table.renamed }

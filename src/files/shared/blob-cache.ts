@@ -5,12 +5,12 @@ import { moveFile, partialFileIn } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
 
-/** `users` counts those who hold the file. */
+/** `users` counts the holders of the file. */
 type Entry = { bytes: number; users: number }
 
 /**
- * Files of blobs on this machine, up to so many bytes: those that were used least recently go first, and none that somebody holds. While
- * all that is there is held, there may be more.
+ * Files of blobs on this machine, up to a limit of bytes. Files that were used least recently are removed first, and held files are never
+ * removed. If all files are held, there may be more bytes than the limit.
  *
  * @example
  * const cache = await BlobCache.open('/data/blobs', 20 * 2 ** 30)
@@ -26,7 +26,7 @@ export class BlobCache {
     private readonly maxBytes: number,
   ) {}
 
-  /** Takes in what an earlier process left. Nobody else may use the directory. */
+  /** Takes in the files that an earlier process left. No other process may use the directory. */
   static async open(directory: string, maxBytes: number): Promise<BlobCache> {
     const cache = new BlobCache(directory, maxBytes)
     await mkdir(directory, { recursive: true, mode: 0o700 })
@@ -79,7 +79,7 @@ export class BlobCache {
     return this.#entries.has(sha)
   }
 
-  /** Whether a file is still there; somebody may have tidied the directory. One that is not is forgotten. */
+  /** Whether a file is still there; somebody may have cleaned up the directory. A file that is gone is forgotten. */
   async isThere(sha: string): Promise<boolean> {
     if (!this.#entries.has(sha)) return false
     try {
@@ -96,12 +96,12 @@ export class BlobCache {
     return partialFileIn(this.directory)
   }
 
-  /** Makes room for a file that comes. */
+  /** Makes room for a new file. */
   makeRoom(bytes: number): void {
     this.#shrink(Math.max(0, this.maxBytes - bytes))
   }
 
-  /** Moves a whole file in, and holds it. A crash of the machine leaves all of its bytes there, or no file. */
+  /** Moves a complete file in, and holds it. After a crash of the machine, the file has all of its bytes or does not exist. */
   async take(file: string, sha: string): Promise<HeldBlob> {
     const known = this.hold(sha)
     if (known) {
@@ -118,7 +118,7 @@ export class BlobCache {
     return held
   }
 
-  /** Removes a file, also one that somebody holds. Synchronous: when it returns, there is no such file. */
+  /** Removes a file, even if it is held. Synchronous: when it returns, the file is gone. */
   drop(sha: string): void {
     const entry = this.#entries.get(sha)
     rmSync(this.path(sha), { force: true })

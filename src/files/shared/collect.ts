@@ -14,9 +14,9 @@ type Options = {
 }
 
 /**
- * Removes what nobody needs from the shared store: uploads that were cut off, what earlier removals left, and blobs that no event names.
- * Another node may be about to name a blob, and nobody knows how long it will take: only age tells. To put a blob again makes it young.
- * Any number of nodes may do this at once; one at a time is enough. Resolves with the number of blobs that it removed.
+ * Removes what is not needed from the shared store: uploads that were cut off, what earlier removals left, and blobs that no event names.
+ * Another node may be about to name a blob, at a time that is not known, so only old blobs are removed. A blob that is put again counts as
+ * new. Any number of nodes may do this at once; one at a time is enough. Resolves with the number of blobs that it removed.
  *
  * @example await collectBlobs({ log, newest: () => log.newest(), blobs, register }, signal) // 2
  * @throws Problem storage_failed, the signal's reason
@@ -28,7 +28,7 @@ export const collectBlobs = async (
   const old = await register.unnamed(ageMs)
   const unnamed = new Set(old)
   if (old.length > 0) {
-    // What another node named is known here from now on.
+    // From now on this node knows the blobs that other nodes named.
     await newest()
     await dropAllNamed(unnamed, log, signal)
     await register.named(old.filter((sha) => !unnamed.has(sha)))

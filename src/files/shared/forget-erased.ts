@@ -5,8 +5,8 @@ import { streamEvents } from '../../log/read/slices.js'
 import type { SharedBlobs } from './shared-blobs.js'
 
 /**
- * Takes erased blobs from this node: those of erasures that it missed before this resolves, and later ones in the moment at which it
- * follows their events. One that was stored again since is fetched again. Returns the function that stops it.
+ * Removes erased blobs from this node: those of missed erasures before this resolves, and those of later erasures as soon as the node
+ * follows their events. A blob that was stored again since is fetched again. Returns the function that stops it.
  *
  * @example const stop = await forgetErased(log, blobs)
  */

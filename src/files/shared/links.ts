@@ -7,8 +7,8 @@ import { blobsAway } from './problems.js'
 type Way = { link: Link; waiting: number }
 
 /**
- * Connections to PostgreSQL for blobs alone: a large one never makes a write to the log wait. Each statement counts by itself, and may be
- * sent twice.
+ * Connections to PostgreSQL for blobs only, so that a large blob never makes a write to the log wait. Each statement is a transaction of
+ * its own, and may be sent twice.
  *
  * @example const links = new Links('postgres://db/ledger')
  */
@@ -26,7 +26,7 @@ export class Links {
   async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string): Promise<R[]> {
     return this.#patiently(async (session) => {
       const { rows } = await session.query<R>(text, values, name)
-      // What a standby does not have may be lost: it is not acknowledged.
+      // Data that a standby does not have may be lost, so it is not acknowledged.
       session.checkReplicated()
       return rows
     })
@@ -38,7 +38,7 @@ export class Links {
       try {
         await session.query(text)
       } catch (error) {
-        // Whatever is open is rolled back.
+  // An open transaction is rolled back.
         session.destroy()
         throw error
       }

@@ -1,8 +1,8 @@
-/** The bytes of a blob where they are kept: each upload has an id of its own, so that two of the same bytes never meet. */
+/** The stored bytes of a blob. Each upload has an id of its own, so that two uploads of the same bytes do not disturb each other. */
 export type StoredObject = { id: string; sha: string; bytes: number }
 
 /**
- * A place for the bytes of blobs. It knows neither which of them are whole nor who needs them: the register does.
+ * A place for the bytes of blobs. The place does not know which blobs are complete, or still needed: the register knows that.
  *
  * @example
  * await objects.write({ id, sha, bytes }, file)
@@ -11,10 +11,10 @@ export type StoredObject = { id: string; sha: string; bytes: number }
 export interface Objects {
   /** How the register names the place: `postgres`, or `s3://bucket/prefix`. */
   readonly place: string
-  /** Stores a file. Resolves when all its bytes are where a crash does not lose them. @throws Problem storage_failed */
+  /** Stores a file. Resolves when all its bytes are safe from a crash. @throws Problem storage_failed */
   write(object: StoredObject, file: string): Promise<void>
   /** The bytes in order, a part at a time. @throws Problem storage_failed, also when a part is missing */
   read(object: StoredObject): AsyncIterable<Buffer>
-  /** Removes the bytes, as far as there are any. @throws Problem storage_failed */
+  /** Removes the bytes, if there are any. @throws Problem storage_failed */
   remove(id: string): Promise<void>
 }

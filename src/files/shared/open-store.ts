@@ -15,7 +15,7 @@ export type SharedPlace = { url: string; s3: S3Address | undefined }
 /** The folder that is the cache of this node, and how much it may hold. */
 export type CacheFolder = { folder: string; maxBytes?: number | undefined }
 
-/** The store as this node has it. */
+/** The store as this node uses it. */
 export type SharedStore = { blobs: SharedBlobs; register: Register; cache: BlobCache; links: Links; close: () => Promise<void> }
 
 /**

@@ -37,7 +37,7 @@ export class PostgresObjects implements Objects {
       length += chunk.length
       await this.links.query(insertChunk, [id, number++, chunk], 'insert_chunk')
     }
-    if (hash.digest('hex') !== sha || length !== bytes) throw blobDamaged(sha, 'the file that was to be stored has other bytes')
+    if (hash.digest('hex') !== sha || length !== bytes) throw blobDamaged(sha, 'the file to be stored has changed')
   }
 
   async *read({ id, sha, bytes }: StoredObject): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@ import { Problem } from '../../basics/errors.js'
 
 const titles = { away: 'Blob store away', damaged: 'Blob damaged' } as const
 
-/** Whether the store that nodes share is what failed. */
+/** Whether an error means that the store that nodes share has failed. */
 export const isOfSharedStore = ({ title }: Problem): boolean => title === titles.away || title === titles.damaged
 
 /** Whether a blob of the store has other bytes than it was stored with. */
@@ -10,8 +10,8 @@ export const isBlobDamaged = ({ title }: Problem): boolean => title === titles.d
 
 /** The problem for a client while PostgreSQL or S3 cannot be reached. */
 export const blobsAway = (where: string, cause: unknown): Problem =>
-  new Problem('storage_failed', titles.away, `the shared store of contents (${where}) cannot be reached, or refuses`, {
-    hint: 'Send the request again; if it goes on, look at the store and at the settings that name it.',
+  new Problem('storage_failed', titles.away, `the shared store of contents (${where}) cannot be reached, or refuses the request`, {
+    hint: 'Send the request again. If that does not help, check the store and the settings that name it.',
     retryAfterSeconds: 2,
     cause: cause instanceof Error ? cause.message : String(cause),
   })

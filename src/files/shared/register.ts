@@ -1,6 +1,6 @@
 import type { Links } from './links.js'
 
-/** A blob that is whole: the object that has its bytes, and where that is. */
+/** A complete blob: the object that has its bytes, and the place of the object. */
 export type Registered = { object: string; place: string; bytes: number }
 
 type Row = { object: string; place: string; bytes: string }
@@ -10,7 +10,7 @@ export type Doomed = { object: string; place: string }
 
 const pageRows = 10_000
 
-/** Only an upload that nobody has given up becomes a blob. If another one was quicker, that one stays, and counts as put now. */
+/** An upload becomes a blob only if it was not given up. If another upload was quicker, that one stays, and counts as put now. */
 const complete = `
   WITH mine AS (
     SELECT object, sha, place FROM mindledger.blob_objects WHERE object = $1 AND NOT is_doomed FOR UPDATE
@@ -22,14 +22,14 @@ const complete = `
   )
   SELECT object FROM put`
 
-/** A blob is no longer there as soon as its bytes are listed for removal. */
+/** A blob no longer exists once its bytes are listed for removal. */
 const erase = (which: string): string => `
   WITH gone AS (DELETE FROM mindledger.blobs WHERE ${which} RETURNING object, sha, place)
   INSERT INTO mindledger.blob_objects (object, sha, place, since, is_doomed) SELECT object, sha, place, now(), true FROM gone
   RETURNING object, place`
 
 /**
- * What blobs there are, in PostgreSQL. Its times are PostgreSQL's. Each method is one statement, which may be sent twice.
+ * The list of all blobs, in PostgreSQL. Its times are PostgreSQL's. Each method is one statement, which may be sent twice.
  *
  * @example if (!(await register.touch(sha))) … // the bytes have to be stored
  */
@@ -42,7 +42,7 @@ export class Register {
     return row && { ...row, bytes: Number(row.bytes) }
   }
 
-  /** Notes that a blob was put again, if it is there: nobody collects it before its event is recorded. */
+  /** Notes that a blob was put again, if it exists. Then it is not collected before its event is recorded. */
   async touch(sha: string): Promise<boolean> {
     const rows = await this.links.query('UPDATE mindledger.blobs SET put_at = now() WHERE sha = $1 RETURNING sha', [sha])
     return rows.length > 0
@@ -57,7 +57,7 @@ export class Register {
   /** The object that the blob has from now on; undefined when the upload was given up meanwhile. */
   async complete(object: string, sha: string, bytes: number): Promise<string | undefined> {
     const [row] = await this.links.query<{ object: string }>(complete, [object, bytes])
-    // If the answer to the statement was lost, it is found done.
+    // If the answer to the statement was lost, the next try finds the work done.
     return row?.object ?? (await this.find(sha))?.object
   }
 
@@ -67,8 +67,8 @@ export class Register {
   }
 
   /**
-   * Takes a blob out that was erased at a time, unless it was put again since. One that was put again so long ago that its event would be
-   * there goes, too.
+   * Takes a blob out that was erased at a time, unless it was put again since. A blob that was put again so long ago that its event would
+   * have come by now is taken out, too.
    */
   async eraseLeft(sha: string, erasedAt: string, ageMs: number): Promise<boolean> {
     const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
@@ -86,7 +86,7 @@ export class Register {
     return (await this.links.query(update, [object])).length > 0
   }
 
-  /** Gives up the uploads that began so long ago, and returns all that is to be removed: they, and what is left of earlier removals. */
+  /** Gives up the uploads that began this long ago. Returns all objects to be removed: these, and what is left of earlier removals. */
   async doomOlder(ageMs: number): Promise<Doomed[]> {
     await this.links.query(
       `UPDATE mindledger.blob_objects SET is_doomed = true WHERE NOT is_doomed AND since < now() - $1 * interval '1 millisecond'`,
@@ -100,7 +100,7 @@ export class Register {
     await this.links.query('DELETE FROM mindledger.blob_objects WHERE object = $1 AND is_doomed', [object])
   }
 
-  /** Blobs of which nobody has said that an event names them, put so long ago that it would be there. */
+  /** Blobs that no known event names, put so long ago that their event would have come by now. */
   async unnamed(ageMs: number): Promise<string[]> {
     const rows = await this.links.query<{ sha: string }>(
       `SELECT sha FROM mindledger.blobs WHERE NOT is_named AND put_at < now() - $1 * interval '1 millisecond' ORDER BY put_at LIMIT $2`,

@@ -19,7 +19,7 @@ const regionShape = /^[a-z0-9-]{1,50}$/
 
 const endpointOf = (text: string | null, refused: (why?: string) => ConfigError): URL | undefined => {
   if (text === null) return undefined
-  if (!URL.canParse(text)) throw refused(`'${text}' is no address`)
+  if (!URL.canParse(text)) throw refused(`'${text}' is not an address`)
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw refused('The endpoint is an address of http or https without a user and parameters')
@@ -27,7 +27,7 @@ const endpointOf = (text: string | null, refused: (why?: string) => ConfigError)
 }
 
 /**
- * Reads the address of a bucket that something names: a setting, or an option of a command.
+ * Reads the address of a bucket, which a setting or an option of a command names.
  *
  * @example readS3('BLOBS_URL', 's3://ledger/blobs?endpoint=http://minio:9000', keys).bucket // 'ledger'
  * @throws ConfigError that names it
@@ -39,7 +39,7 @@ export const readS3 = (name: string, text: string, keys: S3Keys | undefined): S3
   const prefix = pathname.replace(/^\/|\/$/g, '')
   const region = searchParams.get('region') ?? 'us-east-1'
   const others = [...searchParams.keys()].filter((name) => name !== 'endpoint' && name !== 'region')
-  if (username !== '' || password !== '') throw refused('Keys stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  if (username !== '' || password !== '') throw refused('The keys belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   if (!bucketShape.test(bucket) || (prefix !== '' && !prefixShape.test(prefix)) || !regionShape.test(region) || others.length > 0)
     throw refused()
   if (!keys) throw new ConfigError(`${name}: needs the keys of the store in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)

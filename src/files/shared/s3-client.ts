@@ -8,16 +8,16 @@ import { bucketUrl, objectUrl, type S3Address } from './s3-address.js'
 /** The SHA-256 of no bytes, in hexadecimal. */
 export const emptySha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** What is put: its length, its SHA-256 in hexadecimal, and its bytes, which are made anew for each try. */
+/** The content of an object to put: its length, its SHA-256 in hexadecimal, and its bytes, which are made anew for each try. */
 export type Content = { bytes: number; sha: string; body?: () => Readable }
 
 /** A request that can be sent again. */
 type Ask = { method: 'PUT' | 'GET' | 'DELETE'; url: string; content?: Content }
 
-/** What S3 says of itself that it cannot do now. */
+/** The errors of S3 that mean: not now. */
 const isPassing = (status: number): boolean => status >= 500 || status === 429
 
-/** What the server says is wrong: `AccessDenied`. */
+/** The error code of an answer, such as `AccessDenied`. */
 const refusalOf = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<Error> => {
   const text = (await body.text().catch(() => '')).slice(0, 4_000)
   const [, code] = /<Code>([^<]{1,100})<\/Code>/.exec(text) ?? []
@@ -37,7 +37,7 @@ const elementIn = (text: string, name: string): string | undefined => {
 
 /**
  * Objects in a bucket below a prefix. The server checks their bytes against the hash that is part of each signature, and shows an object
- * only when it is whole. What cannot be done now is tried again for `blobPatienceMs`.
+ * only when it is complete. A request that cannot be done now is tried again for `blobPatienceMs`.
  *
  * @example await new S3Client(address).put('manifest.json', { bytes, sha, body: () => Readable.from(text) })
  */
@@ -71,7 +71,8 @@ export class S3Client {
   }
 
   /**
-   * The names of objects that begin with a text, and their bytes; of names that go on behind a slash only the part before it, without bytes.
+   * The names of objects that begin with a text, and their bytes. If a name goes on after a slash, only its part up to the slash is given,
+   * without bytes.
    *
    * @throws Error as `put`
    */
@@ -106,7 +107,7 @@ export class S3Client {
     for (;;) {
       const tried = await this.#try(ask).catch((error: unknown) => error)
       if (!(tried instanceof Error) && isAnswer(tried)) {
-        // What is not there is told to who reads, and who removes it is done.
+        // For a missing object, a reader is told so, and a removal has nothing to do.
         if (tried.statusCode < 300 || (tried.statusCode === 404 && ask.method !== 'PUT')) return tried
         const refusal = await refusalOf(tried)
         if (!isPassing(tried.statusCode) || performance.now() > until) throw refusal

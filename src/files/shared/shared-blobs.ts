@@ -12,7 +12,7 @@ import type { Doomed, Register, Registered } from './register.js'
 type Options = {
   register: Register
   cache: BlobCache
-  /** Where bytes may be. New ones go to the first place. */
+  /** The places that may have bytes. New bytes go to the first place. */
   places: readonly [Objects, ...Objects[]]
 }
 
@@ -20,8 +20,8 @@ type Options = {
 type Fetching = { arrived: Promise<void>; file: string; isGone: boolean }
 
 /**
- * Blobs that all nodes of a log share. The register says which there are, one or more places have their bytes, and the folder of this
- * node is a cache. A blob is in the register, with all its bytes stored, before its name is returned.
+ * Blobs that all nodes of a log share. The register lists them, one or more places have their bytes, and the folder of this node is a
+ * cache. Before the name of a blob is returned, all its bytes are stored, and it is in the register.
  *
  * @example const blobs = new SharedBlobs({ register, cache, places: [new PostgresObjects(links)] })
  */
@@ -65,19 +65,19 @@ export class SharedBlobs implements BlobStore {
       // Another node was quicker: its bytes are the same.
       if (object !== id) await this.#giveUp({ object: id, place: objects.place })
     } catch (error) {
-      // What stays behind is collected by its age.
+      // Bytes that stay behind are collected later, by their age.
       await this.#giveUp({ object: id, place: objects.place }).catch(() => undefined)
       throw error
     }
   }
 
   async #giveUp(object: Doomed): Promise<void> {
-    // When the answer to its completion was lost, it may be a blob.
+    // If the answer to its completion was lost, it may be a blob by now.
     if (await this.options.register.doom(object.object)) await this.removeObject(object)
   }
 
   async has(sha: string): Promise<boolean> {
-    // Refuses what is no hash.
+    // Refuses a name that is not a hash.
     this.options.cache.path(sha)
     return (await this.options.cache.isThere(sha)) || (await this.options.register.find(sha)) !== undefined
   }
@@ -90,7 +90,7 @@ export class SharedBlobs implements BlobStore {
     }
     const fetching = this.#fetching.get(sha) ?? this.#begin(sha)
     await fetching.arrived
-    // It stays until all who waited have taken it.
+    // It stays until all waiting callers have taken it.
     const held = fetching.isGone ? undefined : cache.hold(sha)
     if (held) return held
     throw noBlob(sha)
@@ -99,7 +99,7 @@ export class SharedBlobs implements BlobStore {
   #begin(sha: string): Fetching {
     const fetching: Fetching = { arrived: Promise.resolve(), file: this.options.cache.temporary(), isGone: false }
     fetching.arrived = this.#fetch(sha, fetching)
-      // Those who wait go on before it is released.
+      // The waiting callers go on before it is released.
       .then(({ release }) => void setImmediate(release))
       .finally(() => this.#fetching.delete(sha))
     this.#fetching.set(sha, fetching)
@@ -125,7 +125,7 @@ export class SharedBlobs implements BlobStore {
     }
   }
 
-  /** @throws Problem not_found when it was erased meanwhile, storage_failed when it is not there as it was stored */
+  /** @throws Problem not_found when it was erased meanwhile, storage_failed when its bytes are missing or damaged */
   async #download(sha: string, { object, place, bytes }: Registered, fetching: Fetching): Promise<void> {
     const hash = createHash('sha256')
     const file = await open(fetching.file, 'wx', 0o600)
@@ -141,7 +141,7 @@ export class SharedBlobs implements BlobStore {
     } finally {
       await file.close()
     }
-    if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'the bytes are others')
+    if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'its bytes are not those that were stored')
   }
 
   #placeOf(name: string): Objects {
@@ -150,7 +150,7 @@ export class SharedBlobs implements BlobStore {
     throw blobDamaged(name, `its bytes are in ${name}, which BLOBS_URL does not name here`)
   }
 
-  /** One that the disk has spoiled is fetched again, once. */
+  /** A blob that the disk has damaged is fetched again, once. */
   async read(sha: string): Promise<Buffer> {
     const found = await this.#readHere(sha)
     if (found) return found

@@ -7,7 +7,7 @@ const quote = 0x22
 
 /**
  * Writes rows in the one form that needs no detection. Synchronous on purpose: it runs in a process of its own, where waiting for the disk
- * blocks nobody.
+ * blocks no other work.
  */
 export class StagingFile {
   private readonly file: number

@@ -28,7 +28,8 @@ export class TableTooLarge extends Error {
 }
 
 /**
- * Refuses a table by what is known of it so far. The limits are the same for tables from files of any format and from statements.
+ * Refuses a table by the part of its size that is known so far. The limits are the same for tables from files of any format and from
+ * statements.
  *
  * @example refuseLarge({ rows: 20_000_000 }) // throws TableTooLarge: more than 10000000 rows
  * @throws TableTooLarge

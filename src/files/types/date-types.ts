@@ -3,7 +3,7 @@ import { shapes } from './shapes.js'
 const { date, timestamp, zonedTimestamp, looseDate, dotDate, dayMonth, monthDay, eitherDay, sameDay } = shapes
 const { yearMonth, monthYear, season, namedDay, namedMonth, noDay } = shapes
 
-/** All shapes of dates, months and timestamps, and of what only looks like a date. */
+/** All shapes of dates, months and timestamps, and of texts that only look like a date. */
 export const dateShapes =
   date | timestamp | zonedTimestamp | looseDate | dotDate | dayMonth | monthDay | eitherDay | sameDay |
   yearMonth | monthYear | season | namedDay | namedMonth | noDay // prettier-ignore
@@ -60,7 +60,7 @@ const numberedFinding = (values: number, isTimed: boolean): DateFinding => {
 export const dateFinding = (values: number, isTimed: boolean): DateFinding | undefined => {
   const only = (allowed: number) => (values & ~allowed) === 0
   if (!only(dateShapes)) return undefined
-  if ((values & noDay) !== 0) return { type: 'VARCHAR', warning: 'has a day that no calendar has' }
+  if ((values & noDay) !== 0) return { type: 'VARCHAR', warning: 'has a day that does not exist' }
   if (only(date)) return { type: 'DATE' }
   if (only(date | timestamp)) return { type: 'TIMESTAMP' }
   if (only(zonedTimestamp))

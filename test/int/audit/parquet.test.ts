@@ -197,7 +197,7 @@ describe('what was changed afterwards is named', () => {
     writeFileSync(path, text.replace('"rows": 20', '"rows": 19'))
     await holdsNot('range', `${secondManifest} is not signed by this key, or was changed`)
     writeFileSync(path, readFileSync(at(`range/${secondManifest.replaceAll('21', '01').replaceAll('40', '20')}`)))
-    await holdsNot('range', `${secondManifest} does not follow on the range before it`)
+    await holdsNot('range', `${secondManifest} does not follow from the previous range`)
     rmSync(path)
     await holdsNot('range', 'nothing tells of positions 21 to 40')
     expect(await write('range', 50)).toBe(1)

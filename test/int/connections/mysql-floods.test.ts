@@ -49,7 +49,7 @@ const anyColumns = packet(1, Buffer.from([0xfe, 0xff, 0xff, 0xff, 0xff, 0, 0, 0,
 const longRow = Buffer.concat([Buffer.from([0xfe]), Buffer.alloc(8, 0x7f), Buffer.alloc(0xffffff - 9, 'x')])
 
 const floods: readonly (readonly [name: string, flood: (socket: Socket) => void, says: RegExp])[] = [
-  ['columns', after(anyColumns, endless(2, body(column(0)))), /packets that are no rows/],
+  ['columns', after(anyColumns, endless(2, body(column(0)))), /packets that are not rows/],
   ['results without rows', repeatedly(endless(1, body(moreAnswers(0)))), /answers to one statement/],
   ['packets out of order', after(oneColumn, Buffer.concat(Array.from({ length: 10_000 }, () => packet(77, '\x01x')))), /broke off/],
   ['a value that never ends', after(Buffer.concat([oneColumn, packet(4, longRow)]), packet(5, longRow)), /more than \d+ bytes/],

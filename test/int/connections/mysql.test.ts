@@ -203,7 +203,7 @@ test.each<[Connection['parameters'], RegExp]>([
   [{ ssl_key: '/etc/ssl/private/key.pem' }, /not a certificate or key in PEM/],
   [{ socketPath: 'mysql.sock' }, /no parameter "socketPath"/],
   [{ flags: 'LOCAL_FILES' }, /no parameter "flags"/],
-  [{ url: 'mysql://u:p@127.0.0.1/db?allowLocalInfile=true' }, /"allowLocalInfile", which is not taken/],
+  [{ url: 'mysql://u:p@127.0.0.1/db?allowLocalInfile=true' }, /"allowLocalInfile", which is not allowed/],
   [{ url: 'http://127.0.0.1/' }, /begins with http:/],
 ])('the parameters %j are refused', async (parameters, says) => {
   const checked = await connections.check(connection(parameters))

@@ -60,7 +60,7 @@ describe('a skill', () => {
     const { headers } = await send(at.url, 'PUT', path, { skill: {} })
     const now = Number(headers.get('etag')?.replaceAll('"', ''))
     expect(await back(path, now)).toMatchObject({ status: 400, body: { detail: expect.stringContaining(`at version ${now}`) } })
-    expect(await back(path, now - 2)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('is what it was') } })
+    expect(await back(path, now - 2)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('is the same as at version') } })
     expect(await back(path, now + 1)).toMatchObject({
       status: 404,
       body: { title: 'Version not found', hint: expect.stringContaining(`1 to ${now}`) },

@@ -88,7 +88,7 @@ describe('a column has the type of all its values', () => {
     ['days that contradict each other', ['30/09/2007', '09/30/2007'], 'days like 30/09/2007 and days like 09/30/2007'],
     ['pairs of years', ['2005-06', '2006-07'], 'pairs of years'],
     ['days in several forms', ['30/09/2007', '2007-10-01'], 'more than one form'],
-    ['a day that no calendar has', ['30/01/2007', '31/02/2007', '30/02/2007'], 'has a day that no calendar has: "31/02/2007" in line 3'],
+    ['a day that no calendar has', ['30/01/2007', '31/02/2007', '30/02/2007'], 'has a day that does not exist: "31/02/2007" in line 3'],
     ['an ISO day that no calendar has', ['2007-01-30', '2007-02-29'], '"2007-02-29" in line 3'],
   ])('%s stay text, and the warning says why', async (_, given, why) => {
     const csv = await column(given)

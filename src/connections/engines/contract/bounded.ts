@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 const loginMaxBytes = 4 * 1024 * 1024
 const lookEveryMs = 20
 
-/** Closes a socket whose other end sends more than a login has. Returns what ends the watch. */
+/** Closes a socket whose other end sends more bytes than a login takes. Returns a function that ends the watch. */
 export const boundLogin = (socket: Socket): (() => void) => {
   const look = setInterval(() => {
     if (socket.bytesRead > loginMaxBytes) socket.destroy()

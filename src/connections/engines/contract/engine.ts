@@ -18,11 +18,11 @@ export type Cursor = {
   columns: readonly AnswerColumn[]
   /** The text that the database got. */
   sent: string
-  /** The next rows, at most about `most`; `undefined` behind the last ones. Nothing is read ahead but one step. */
+  /** The next rows, at most about `most`; `undefined` after the last ones. At most one step is read ahead. */
   next: (most: number) => Promise<Rows | undefined>
-  /** Whether something there may have changed for good: only behind the last rows of a statement that writes. */
+  /** Whether the statement may have changed something for good; known only after its last rows. */
   hasChanged?: () => boolean
-  /** Ends the statement there, and waits for it. Whether the session can be used again. */
+  /** Ends the statement in the database, and waits for that. Returns whether the session can be used again. */
   close: () => Promise<boolean>
 }
 
@@ -30,19 +30,19 @@ export type Cursor = {
 export type Session = {
   /** Whether it has been lost. */
   readonly isLost: boolean
-  /** Whether a statement changes nothing for good before its last row was taken. Some databases commit others by themselves. */
+  /** Whether a statement changes nothing for good before its last row was taken. Some databases commit certain statements by themselves. */
   readonly isAtomic: boolean
   /** Bytes that the database has sent so far. */
   readonly received: number
   check: () => Promise<void>
   tables: () => Promise<Tables>
   columns: (table: string, schema: string | undefined) => Promise<readonly TableColumn[]>
-  /** What was written down about a table, where the database keeps comments that can be asked for. */
+  /** The comments on a table, if the database has comments that can be read. */
   comments?: (table: string, schema: string | undefined) => Promise<TableComments>
   /** The columns of all tables, without asking for each. */
   everyColumn: () => Promise<ListedColumns>
   open: (query: Query) => Promise<Cursor>
-  /** Asks the database, on another way, to stop what it does for this session. Resolves when it has been told. */
+  /** Asks the database over another connection to stop the statement of this session. Resolves when the request has been sent. */
   cancel: () => Promise<void>
   /** Closes it at once. */
   destroy: () => void

@@ -23,7 +23,7 @@ export const connectionFailed = (title: string, detail: string, hint: string): P
 const selfSigned = 'its certificate is signed by itself'
 const unknownAuthority = 'its certificate is signed by an authority that is not known here'
 
-/** Refusals of certificates: their codes, and how their messages begin, which are all that some drivers leave of them. */
+/** Refusals of certificates: their codes, and how their messages begin. Some drivers leave only the message. */
 const tlsRefusals: readonly (readonly [code: string, message: string, says: string])[] = [
   ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain', unknownAuthority],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', selfSigned],
@@ -70,7 +70,7 @@ export const lost = (): Problem =>
     'Try again; if it happens again, look into the log of the database.',
   )
 
-/** A statement that the database ended because it was told to. */
+/** A statement that the database ended because the service asked for it. */
 export const cancelled = (): Problem => new Problem('query_limit', 'Cancelled', 'The statement was cancelled in the database')
 
 /** A statement that the database refused or could not finish, in its own words. */
@@ -105,13 +105,13 @@ export const writeRefused = (says: string, reason: Reason): Problem => refusedTo
 export const noTls = (parameter: string): Problem =>
   connectionFailed('No TLS', 'The database does not speak TLS', `Set the parameter ${parameter} if the way to it is safe.`)
 
-/** The server sends what nobody asked it for. @param what that is: '5000 packets that are no rows' */
+/** The server sends something that was not asked for. @param what it sends: '5000 packets that are not rows' */
 export const sendsTooMuch = (what: string): Problem =>
   new Problem('query_limit', 'The database sends too much', `The database sent ${what}`, {
     hint: 'It does not keep to its protocol: check what listens at this port.',
   })
 
-/** What came is not the protocol of the engine. */
+/** The answer does not follow the protocol of the engine. */
 export const notUnderstood = (): Problem =>
   connectionFailed(
     'Not understood',

@@ -19,7 +19,7 @@ export const knownParameters = (parameters: JsonObject, names: readonly string[]
 /** @throws Problem wrong_arguments unless the parameter is a text */
 export const textOf = (given: ReadonlyMap<string, Json>, name: string): string | undefined => {
   const value = given.get(name)
-  // In the protocols a NUL ends a text: what stands behind it would be read as something else.
+  // In the protocols a NUL ends a text: the rest would be read as something else.
   if (typeof value === 'string' && value.includes('\0')) throw wrong(`The parameter "${name}" has a character NUL`)
   if (value === undefined || typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
@@ -63,7 +63,7 @@ export const pemOf = (given: ReadonlyMap<string, Json>, ...names: string[]): str
   return text
 }
 
-/** How a connection is encrypted, and what is checked: nothing, whether possible at all, or the certificate, or its name too. */
+/** How a connection is encrypted, and what is checked: not at all, if possible, always, with the certificate, or also with its name. */
 export type Encryption = {
   mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
   ca: string | undefined
@@ -83,12 +83,12 @@ const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw wrong('The parameter "url" has a % that begins no character', 'Write a % itself as %25.')
+    throw wrong('The parameter "url" has a % without a valid code after it', 'Write a % itself as %25.')
   }
 }
 
 /**
- * The parameters that a URL holds. Options in it that read files, or call elsewhere, are refused with all that are not known.
+ * The parameters that a URL holds. Unknown options are refused, among them those that read files or call other hosts.
  *
  * @throws Problem wrong_arguments
  */
@@ -97,7 +97,7 @@ export const urlParameters = (text: string, { protocols, form, options }: UrlFor
   if (!protocols.includes(url.protocol)) throw wrong(`The parameter "url" begins with ${url.protocol}//`, `Write ${form}.`)
   if (url.hash !== '') throw wrong('The parameter "url" has a # in it', 'Write a # that belongs to a name or password as %23.')
   for (const name of url.searchParams.keys())
-    if (!options.includes(name)) throw wrong(`The URL has the option "${name}", which is not taken`, `It takes ${options.join(', ')}.`)
+    if (!options.includes(name)) throw wrong(`The URL has the option "${name}", which is not allowed`, `It takes ${options.join(', ')}.`)
   const parts = {
     host: decoded(url.hostname),
     port: url.port,
@@ -109,7 +109,7 @@ export const urlParameters = (text: string, { protocols, form, options }: UrlFor
   return new Map(Object.entries(parts).filter(([, value]) => value !== ''))
 }
 
-/** What no message may show of a connection: drivers and databases repeat what they were sent. */
+/** The parts of a connection that no message may show: drivers and databases repeat what they were sent. */
 export const secretsIn = (given: JsonObject, { password, encryption }: { password: string; encryption: Encryption }): string[] => {
   const url = Object.entries(given).find(([name]) => ['url', 'connection_string'].includes(name.toLowerCase()))?.[1]
   return [password, encryption.key ?? '', typeof url === 'string' ? url : '']
@@ -123,8 +123,8 @@ export const hostOf = (given: ReadonlyMap<string, Json>): string => {
 }
 
 /**
- * How a connection wants to be encrypted. The first of a list of names is the one that messages use. Without a mode it follows from what
- * else is given: a certificate of an authority is there to be checked.
+ * How a connection wants to be encrypted. The first of a list of names is the one that messages use. Without a mode, the other parameters
+ * decide: if the certificate of an authority is given, it is checked.
  */
 export const encryptionOf = (
   given: ReadonlyMap<string, Json>,

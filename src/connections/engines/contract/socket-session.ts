@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Explain } from './explain.js'
 
-/** What sessions over a socket have in common: they may be lost at any time, and say what a driver's error means. */
+/** The common part of sessions over a socket: they may be lost at any time, and they explain a driver's errors. */
 export abstract class SocketSession {
   isLost = false
 

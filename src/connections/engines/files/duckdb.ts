@@ -16,7 +16,7 @@ import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
-/** How the values of a column are asked for as text, and read. */
+/** How the values of a column are selected as text, and read. */
 type Reading = { type: ColumnType; ask: (quoted: string) => string; put: (vector: Vector, row: number, text: string) => void }
 
 const asText = (quoted: string): string => `CAST(${quoted} AS VARCHAR)`
@@ -77,11 +77,11 @@ const explain = (error: unknown): Problem => {
   const message = error instanceof Error ? error.message : ''
   if (/not a valid DuckDB database|serialization|No magic bytes/i.test(message))
     return new Problem('connection_failed', 'Not a database', 'This version of DuckDB cannot read the file')
-  // Paths of this machine are of no use to a client.
+  // A client must not see paths of this machine.
   return refusedThere(message.replace(/(?:\/[\w.-]+){2,}/g, 'a file'), [])
 }
 
-/** A file of Parquet that keeps its connection from being opened. */
+/** The refusal of a connection, because a Parquet file of it cannot be read. */
 const notReadable = (file: string, { detail }: Problem): Problem =>
   new Problem('connection_failed', 'Not a file of Parquet', `The file "${file}" cannot be read. ${detail}`, {
     hint: 'Mend it, or take it out of the folder.',

@@ -18,7 +18,7 @@ export const readPath = (parameters: JsonObject): string => {
   if (isAbsolute(path) || /^[a-z]+:/i.test(path) || path.includes('\0') || path.split(/[/\\]/).includes('..'))
     throw wrong(
       'The parameter "path" leads out of the folder of CONNECTION_FILES',
-      'Name a file below that folder, without "..", and not from "/" on.',
+      'Name a file below that folder, without ".." and without "/" at the beginning.',
     )
   return path
 }
@@ -35,20 +35,20 @@ export const findPath = (folder: string | undefined, path: string): string => {
   if (folder === undefined)
     throw refused(
       'This service reads no files for connections',
-      'The setting CONNECTION_FILES names a folder whose files may be read; whoever runs this service sets it.',
+      'The setting CONNECTION_FILES names a folder whose files may be read; the operator of this service can set it.',
     )
   let root: string
   try {
     root = realpathSync(folder)
   } catch {
-    throw refused('The folder of CONNECTION_FILES is not there', 'Whoever runs this service makes it, or names another one.')
+    throw refused('The folder of CONNECTION_FILES does not exist', 'The operator of this service can create it, or name another one.')
   }
   const whole = join(root, path)
   let real: string
   try {
     real = realpathSync(whole)
   } catch {
-    // It is the connection that cannot be opened, and not a table that is not there.
+    // The connection cannot be opened. That is not the same as a missing table.
     throw new Problem('connection_failed', 'File not found', `The folder of CONNECTION_FILES has no "${path}"`, {
       hint: 'Check the parameter "path".',
     })
@@ -57,7 +57,7 @@ export const findPath = (folder: string | undefined, path: string): string => {
     throw refused('The path leads out of the folder of CONNECTION_FILES', 'Name a file below it.')
   if (real !== whole.replace(/[/\\]$/, ''))
     throw refused('The path leads over a symbolic link', 'Put the file itself below the folder of CONNECTION_FILES.')
-  // Opening a pipe would wait for whoever writes into it.
+  // Opening a pipe would wait for a writer.
   const found = lstatSync(real)
   if (!found.isFile() && !found.isDirectory())
     throw refused('The path leads to something that is neither a file nor a folder', 'Name a file below the folder of CONNECTION_FILES.')
@@ -82,7 +82,7 @@ export const pathShown = (folder: string | undefined, path: string): string => {
   return relative(root, path) || '.'
 }
 
-/** What tells where files lie, in SQLite and DuckDB: the first two are pragmas, which are also read as tables. */
+/** The names in SQLite and DuckDB that reveal where files lie. The first two are pragmas, which can also be read as tables. */
 const places =
   /database_list|(?:temp|data)_store_directory|database_size|current_setting|duckdb_(?:databases|settings|secrets|extensions|temporary_files|external_file_cache|logs)/i
 

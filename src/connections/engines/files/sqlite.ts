@@ -13,7 +13,7 @@ import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { checkNative, findPath, readPath } from './paths.js'
 
-/** What SQLite keeps: a column may have values of several kinds, whatever it declares. */
+/** The values of SQLite: a column may have values of several kinds, whatever type it declares. */
 type Value = bigint | number | string | Buffer | null
 
 const largestExact = 2n ** 53n
@@ -56,11 +56,11 @@ const explain = (error: unknown): Problem => {
   if (isProblem(error)) return error
   const message = error instanceof Error ? error.message : ''
   if (/not a database|malformed|encrypted/i.test(message))
-    return new Problem('connection_failed', 'Not a database', 'The file is no database of SQLite')
+    return new Problem('connection_failed', 'Not a database', 'The file is not an SQLite database')
   return refusedThere(message, [])
 }
 
-/** A file of SQLite, opened for reading. Calls run to their end: whoever must end one ends the process. */
+/** A file of SQLite, opened for reading. A call cannot be interrupted: only the end of the process ends it. */
 class SqliteSession implements Session {
   readonly isAtomic = true
   isLost = false
@@ -190,7 +190,7 @@ class SqliteSession implements Session {
     return {
       columns: types.map((type, index): AnswerColumn => ({ name: names[index] ?? '', type: plain(type) })),
       sent: sql,
-      // Between two steps others have their turn, and a reader that leaves is noticed.
+      // Between two steps other work gets a turn, and the leave of a reader is noticed.
       next: (most) => new Promise((resolve, reject) => setImmediate(() => void this.#explained(() => next(most)).then(resolve, reject))),
       close: () => {
         rows.return?.()

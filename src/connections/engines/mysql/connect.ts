@@ -12,7 +12,7 @@ import type { MysqlParameters } from './parameters.js'
 /** A logged in client, and the socket below it. */
 export type Opened = { client: Client; socket: Socket; at: Connected['to']; threadId: number }
 
-/** More packets out of order are no accident. */
+/** More packets out of order than this are not an accident. */
 const disorderMax = 100
 
 const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
@@ -27,8 +27,8 @@ const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<Connec
 }
 
 /**
- * The name that a certificate must be for. The driver takes an address for no name, and would ask for a certificate of "localhost"; with a
- * dot behind it, which the check takes away, it is a name.
+ * The name that a certificate must be for. The driver does not take an address for a name, and would ask for a certificate of "localhost".
+ * With a dot at its end, which the check removes, the address counts as a name.
  */
 const certifiedName = (name: string): string => (isIP(name) === 0 ? name : `${name}.`)
 
@@ -57,7 +57,7 @@ const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured
       deadline.removeEventListener('abort', stop)
       tell()
     }
-    // What fails between two statements is noticed by the next one.
+    // The next statement notices a failure between two statements.
     client.on('error', () => undefined)
     let disorder = 0
     client.on('warn', () => {

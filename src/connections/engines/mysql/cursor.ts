@@ -10,14 +10,14 @@ import type { Field, Reading } from './types.js'
 /** A step ends early where its rows are long. */
 const stepBytes = 1024 * 1024
 
-/** Packets that are no rows, between two rows; an answer has at most 4,096 columns. The driver keeps something of each of them. */
+/** The most packets between two rows that are not rows; an answer has at most 4,096 columns. The driver keeps a part of each of them. */
 const packetsMax = 5_000
 /** Answers to one statement: a procedure has several. */
 const answersMax = 1_000
 
 export type ByteRow = readonly (Buffer | null)[]
 
-/** What the driver gives each packet to that belongs to a statement. */
+/** The part of the driver that gets each packet of a statement. */
 type Command = { execute: (packet: unknown, connection: unknown) => boolean }
 
 /** Ends a connection at once; its `destroy` would wait for what is on its way. */
@@ -88,17 +88,17 @@ export class Reader {
     await this.#ended
   }
 
-  /** Takes no notice of packets any more once too many came that are no rows. */
+  /** Ignores all packets after too many packets that are not rows. */
   #countPackets(command: Command): void {
     const execute = command.execute.bind(command)
     command.execute = (packet, connection) => {
       this.#packetsLeft -= 1
-      if (this.#packetsLeft === 0) this.#flood(`${packetsMax} packets that are no rows`)
+      if (this.#packetsLeft === 0) this.#flood(`${packetsMax} packets that are not rows`)
       return this.#packetsLeft > 0 && execute(packet, connection)
     }
   }
 
-  /** The end of the connection wakes whoever waits. */
+  /** The end of the connection wakes the callers that wait. */
   #flood(what: string): void {
     this.#failure ??= { reason: sendsTooMuch(what) }
     lose(this.client)

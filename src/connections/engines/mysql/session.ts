@@ -47,7 +47,7 @@ export class MysqlSession extends SocketSession implements Session {
     super(opened.socket, explain)
   }
 
-  /** The server commits what changes tables themselves, whatever the transaction is. */
+  /** The server itself commits statements that change the definition of tables, in any transaction. */
   get isAtomic(): boolean {
     return !this.parameters.writable
   }
@@ -176,7 +176,7 @@ export class MysqlSession extends SocketSession implements Session {
   async #statement(query: Query): Promise<Statement> {
     if ('scan' in query) {
       const { scan } = query
-      // The columns are asked for in any case: a FLOAT is exact only as the DOUBLE that it is made to.
+      // The columns are always looked up: a FLOAT is exact only if it is selected as a DOUBLE.
       const columns = await this.#columns(scan.table, scan.schema)
       return { ...printScan(scan, columns, mysqlDialect), writes: false }
     }

@@ -26,7 +26,7 @@ export type Field = {
   characterSet: number
   columnLength: number
   decimals: number
-  /** MariaDB says so of JSON, UUID and others. */
+  /** MariaDB describes JSON, UUID and other types in this way. */
   extendedTypeName?: string
   extendedFormat?: string
 }
@@ -34,7 +34,7 @@ export type Field = {
 /** How the values of a column are read from the bytes that MySQL sends for them. */
 export type Reading = { type: ColumnType; put: (vector: Vector, row: number, bytes: Buffer) => void }
 
-/** A reading that depends on values: numbers of more digits than are counted exactly, which rarely use them. */
+/** A reading that depends on values: numbers that are declared with more digits than an exact type has, and rarely use them. */
 export type Unsettled = { settle: (values: readonly (Buffer | null)[]) => Reading }
 
 type PutText = (vector: Vector, row: number, text: string) => void
@@ -50,7 +50,7 @@ const isOfCalendar = (text: string): boolean => {
   return day <= 28 || day <= daysOf(year, month + 1, 1) - daysOf(year, month, 1)
 }
 
-/** A day that no calendar has, such as 0000-00-00 or 2024-02-31, is NULL. */
+/** A day that does not exist, such as 0000-00-00 or 2024-02-31, is NULL. */
 const ofDay = (type: PlainType, put: PutText): Reading => ({
   type: plain(type),
   put: (vector, row, bytes) => {
@@ -119,7 +119,7 @@ const others: Readonly<Record<number, Reading>> = {
   255: bytes,
 }
 
-/** The reading of FLOAT where it was asked for as DOUBLE: as a FLOAT MySQL writes six digits of it. */
+/** The reading of a FLOAT that was selected as a DOUBLE. As a FLOAT, MySQL writes only six of its digits. */
 export const floatReading: Reading = others[4] ?? text
 
 /** How the values of a column are read: in the type that holds each of them exactly. */

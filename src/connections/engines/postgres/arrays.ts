@@ -18,7 +18,7 @@ export const depthOf = (text: string): number => {
  * Reads an array as PostgreSQL writes it.
  *
  * @example parseArray('[0:1]={1,NULL}', ',') // ['1', null]
- * @throws Unfit for texts that are none
+ * @throws Unfit for texts that are not arrays
  */
 export const parseArray = (given: string, delimiter: string): Items => {
   const text = withoutBounds(given)

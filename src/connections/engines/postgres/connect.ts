@@ -54,7 +54,7 @@ const login = async (
     application_name: 'mindledger',
     ...({ scramMaxIterations: 1_000_000 } as object),
   })
-  // What fails between two statements is noticed by the next one.
+  // The next statement notices a failure between two statements.
   client.on('error', () => undefined)
   const stop = () => socket.destroy()
   deadline.addEventListener('abort', stop, { once: true })
@@ -78,7 +78,7 @@ const tooSlow = () =>
     'Check that a database of this engine listens at this host and port.',
   )
 
-/** Settings that the readings of values rely on. What a database does not know, it keeps as it is. */
+/** Settings that the readings of values rely on. A database that does not know one of them is left as it is. */
 const settings = ({ schema }: PostgresParameters): string[] => [
   "SET datestyle = 'ISO'",
   "SET timezone = 'UTC'",

@@ -12,24 +12,24 @@ export type TextRow = (string | null)[]
 /** A column as the answer to a statement describes it. */
 export type Field = { name: string; oid: number; typmod: number }
 
-/** Rows beyond those that were asked for, from servers that do not count well. One that sends more does not listen. */
+/** How many rows a server may send beyond those that were asked for. A server that sends more ignores the limit. */
 const unaskedMaxRows = 16_384
 
 const unasked = (): Problem =>
   new Problem('query_limit', 'The database sends too much', `The database sent ${unaskedMaxRows} rows more than it was asked for`, {
-    hint: 'It takes no notice of how many rows are asked for: ask it for fewer in the statement, with a LIMIT.',
+    hint: 'It ignores how many rows are asked for: write a LIMIT into the statement.',
   })
 
 type ServerConnection = { sendCopyFail: (message: string) => void }
 
-/** The driver's cursor, which copies nothing: neither from a file of this machine, nor to one. */
+/** The driver's cursor. It copies no file of this machine, in neither direction. */
 class RowCursor extends PgCursor<TextRow> {
   handleCopyInResponse(connection: ServerConnection): void {
     connection.sendCopyFail('nothing is copied')
   }
 
   handleCopyData(): void {
-    // What comes is not read.
+    // The copied data is not read.
   }
 }
 

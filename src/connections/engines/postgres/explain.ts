@@ -36,7 +36,7 @@ const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Re
     case '57P03':
       return connectionFailed('Database stops or starts', `The database is not available: ${says}`, 'Try again later.')
     case '57014':
-      // A file that is asked for is not sent, which PostgreSQL calls cancelled too.
+      // A file that the statement asks for is not sent. PostgreSQL calls that cancelled, too.
       return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':
       return writeRefused(says, toRead)

@@ -26,7 +26,7 @@ export const listTables = async (client: pg.Client, schema: string | undefined):
 
 export type Declared = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean }
 
-// A collation that calls different bytes equal is told since PostgreSQL 12; others have no such column.
+// PostgreSQL 12 and newer mark collations for which different bytes can be equal; other servers have no such column.
 const columnsSql = (hasDeterminism: boolean) => `
 SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims,
   ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : 'true'},

@@ -4,12 +4,12 @@ import { sendsTooMuch } from '../contract/explain.js'
 
 type Row = (string | null)[]
 
-/** No list that we ask for has more. */
+/** The most rows of a list that this service asks for. */
 const rowsMax = limits.connectionColumnsMax + 1
 
 /**
- * Runs statements of our own, and gives their rows as texts. A server that answers with more rows than any list of ours has is not
- * listened to: the driver would keep all of them.
+ * Runs statements of our own, and gives their rows as texts. The connection to a server that sends more rows than any of our lists has is
+ * ended: the driver would keep all of them.
  *
  * @example await run(client, 'SELECT relname FROM pg_catalog.pg_class WHERE oid = $1', ['16384']) // [['homes']]
  * @throws Problem query_limit for more rows; Error of the driver

@@ -20,11 +20,11 @@ import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
 
-/** A few rows come first, which may be very long. If they are not, some more: open types are decided by them. */
+/** The first step has few rows, because they may be very long. If they are short, more follow: they decide open types. */
 const [firstRows, moreRows] = [32, 992]
 const shortBytes = 1024 * 1024
 
-/** A step that is nearly done is waited for, which keeps the session. */
+/** How long to wait for a step that may be nearly done: if it ends in time, the session can be kept. */
 const settleMs = 50
 
 type Statement = { sql: string; values: readonly string[]; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
@@ -40,7 +40,7 @@ const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Readin
 /** A session of PostgreSQL. Each statement is a transaction of its own, which reads only unless the connection writes. */
 export class PostgresSession extends SocketSession implements Session {
   readonly isAtomic = true
-  /** What is known of types that are not built in. */
+  /** The known types that are not built in. */
   readonly #own: Map<number, OwnType>
 
   constructor(
@@ -149,7 +149,7 @@ export class PostgresSession extends SocketSession implements Session {
     const few = await reader.read(firstRows)
     const { fields } = reader
     const unknown = [...new Set(fields.map(({ oid }) => oid))].filter((oid) => isOwn(oid) && !this.#own.has(oid))
-    // A statement that writes is not run twice: what it returns of such types is text.
+    // A statement that writes is not run twice: values of such types come as text.
     if (unknown.length === 0 || statement.writes) {
       const isShort = !reader.isOver && this.received - before < shortBytes
       return { reader, rows: isShort ? [...few, ...(await reader.read(moreRows))] : few, fields }
@@ -244,7 +244,7 @@ export class PostgresSession extends SocketSession implements Session {
     await run(this.#client, 'ROLLBACK').catch(() => undefined)
   }
 
-  /** What a refusal means; where a table or column is not there, the nearest name that is. */
+  /** The meaning of a refusal; for a missing table or column, with the nearest existing name. */
   async #sayWhatIsMissing(error: unknown, query: Query): Promise<Error> {
     const problem = this.explain(error)
     if (!('scan' in query) || this.isLost) return problem

@@ -27,7 +27,7 @@ export type OwnType = { array: { of: number; delimiter: string } } | { text: tru
 
 const putText = (vector: Vector, row: number, text: string): void => vector.setText(row, text)
 
-/** PostgreSQL fills char(n) with blanks, and drops them wherever it makes text of it. */
+/** PostgreSQL fills char(n) with blanks, and drops them when it converts it to text. */
 const putPadded = (vector: Vector, row: number, text: string): void => vector.setText(row, text.replace(/ +$/, ''))
 
 const putBytes = (vector: Vector, row: number, text: string): void => {
@@ -120,7 +120,7 @@ const putList = (put: (vector: Vector, row: number, text: string) => void, depth
       else if (typeof item === 'string' && isLast) put(child, from + index, item)
       else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
       else
-        throw new Unfit(`an array has not the ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} that the arrays of the first rows have`)
+        throw new Unfit(`an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`)
     })
   }
   return putItems

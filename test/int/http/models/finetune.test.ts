@@ -132,7 +132,7 @@ test('a model whose training failed has nothing to go on from', async () => {
   await settled(at.url, 'bad')
   expect(await sql(at.url, 'FINETUNE bad FROM files (SELECT 1)')).toMatchObject({
     type: 'error',
-    error_message: expect.stringMatching(/status error.*nothing to go on from/),
+    error_message: expect.stringMatching(/status error.*nothing to continue/),
   })
   expect((await send(at.url, 'GET', '/api/projects/mindsdb/models/bad')).status).toBe(200)
 })
