@@ -200,7 +200,7 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
 
 /**
  * Checks an export without the log: signatures, hashes, ranges without a gap, the chain of events, rows that follow from events, and the
- * kept heads. Without a key it takes the one in the manifest, which proves nothing against somebody who can write the files. An export
+ * kept heads. Without a key it takes the one in the manifest, which proves nothing against a person who can write the files. An export
  * may be under way: for `waitMs` it waits for a manifest that names all files.
  *
  * @throws ConfigError when there is no manifest

@@ -37,7 +37,9 @@ const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOp
     throw error
   })
   if (copied && copied.sha256 !== hash)
-    throw new ConfigError(`the blob ${hash} is damaged: its bytes are not those that were stored. "mindledger verify" lists the events that name it.`)
+    throw new ConfigError(
+      `the blob ${hash} is damaged: its bytes are not those that were stored. "mindledger verify" lists the events that name it.`,
+    )
   return copied !== undefined
 }
 

@@ -27,7 +27,9 @@ export const writeManifest = (directory: string, manifest: Manifest): Promise<vo
 export const readManifest = (directory: string): Manifest => {
   const { manifest } = dataPaths(directory)
   if (!existsSync(manifest))
-    throw new ConfigError(`${directory} is not a backup: it has no manifest.json. The name of an unfinished backup ends with .part; take another backup.`)
+    throw new ConfigError(
+      `${directory} is not a backup: it has no manifest.json. The name of an unfinished backup ends with .part; take another backup.`,
+    )
   try {
     return manifestSchema.parse(JSON.parse(readFileSync(manifest, 'utf8')))
   } catch {

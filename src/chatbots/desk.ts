@@ -23,7 +23,7 @@ export class Desk {
     private readonly conversations: Conversations,
   ) {}
 
-  /** Undefined for a message that is none, as its conversation has not begun. @throws Problem */
+  /** Undefined for a message that does not count, because its conversation has not begun. @throws Problem */
   async take(arrived: Arrived): Promise<Taken | undefined> {
     this.conversations.refuseWhileFull()
     const { watchers } = this.conversations

@@ -1,8 +1,8 @@
 import { FairQueue } from '../basics/concurrency/fair-queue.js'
 
 /**
- * Does work for items of several groups: so many at once, so many of one group, and one at a time for each item. Groups take turns, and
- * within a group the items do. An item that is added while it runs is run again.
+ * Does work for items of several groups, with limits for all groups and for each, and one run at a time for each item. Groups take turns,
+ * and within a group the items do. An item that is added while it runs is run again.
  *
  * @example
  * const turns = new FairTurns({ max: 32, perGroupMax: 16 }, (conversation) => answerNext(conversation))

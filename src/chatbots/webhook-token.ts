@@ -22,7 +22,7 @@ const proofOf = (vault: Vault, { stream, state }: Bearer): Buffer =>
 export const webhookToken = (vault: Vault, bearer: Bearer): string =>
   Buffer.concat([uuidBytes(bearer.stream), proofOf(vault, bearer)]).toString('base64url')
 
-/** The stream of the chatbot that a token names, whether or not the token is right; undefined when it is none. */
+/** The stream of the chatbot that a token names, whether or not the token is right; undefined when the text is not a token. */
 export const bearerOf = (token: string): StreamId | undefined => {
   if (token.length !== tokenChars || !/^[\w-]+$/.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url').subarray(0, streamBytes)

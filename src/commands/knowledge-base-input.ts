@@ -47,7 +47,8 @@ export const readChunking = (preprocessing: JsonObject, before: Chunking = defau
     throw wrong(`preprocessing.type: ${JSON.stringify(type)} is not known`, 'The only type is text_chunking.')
   const given: JsonObject = { ...preprocessing, ...(isObject(nested) && nested) }
   const other = Object.keys(given).find((key) => !chunkingKeys.includes(key))
-  if (other !== undefined) throw wrong(`preprocessing.${other} is not a setting`, 'The settings are chunk_size and chunk_overlap, in characters.')
+  if (other !== undefined)
+    throw wrong(`preprocessing.${other} is not a setting`, 'The settings are chunk_size and chunk_overlap, in characters.')
   const size = whole(given['chunk_size'], 'chunk_size', before.size)
   const overlap = whole(given['chunk_overlap'], 'chunk_overlap', Math.min(before.overlap, Math.floor(size / 5)))
   const { knowledgeChunkMinChars: least, knowledgeChunkMaxChars: most } = limits

@@ -54,12 +54,7 @@ export const explainCall = (error: unknown, where: string): Problem => {
   if (isNotHttp(code)) return callFailed('Not understood', `${where} does not answer in HTTP`, 'Check the protocol, the host and the port.')
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new AnswerTooLarge(where)
   if (code !== '' || chain.length > 1) return new ConnectionLost(where)
-  return new Problem(
-    'wrong_arguments',
-    'Wrong arguments',
-    'The call cannot be sent: HTTP cannot carry its method, a header or its body',
-    {
-      hint: 'Headers hold single lines of Latin characters.',
-    },
-  )
+  return new Problem('wrong_arguments', 'Wrong arguments', 'The call cannot be sent: HTTP cannot carry its method, a header or its body', {
+    hint: 'Headers hold single lines of Latin characters.',
+  })
 }

@@ -61,7 +61,7 @@ export const parseEgress = (text: string, { loopback }: { loopback: boolean }): 
     .filter((entry) => entry !== '')
     .map((entry) => {
       const parsed = entryOf(entry)
-      if (!parsed) throw new RangeError(`'${entry}' is no such entry`)
+      if (!parsed) throw new RangeError(`'${entry}' is not such an entry`)
       return parsed
     })
   return { loopback, entries }

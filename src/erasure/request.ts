@@ -22,9 +22,7 @@ const subjects = {
   conversation: streamId.describe('Everything that was said in a conversation, and every answer that was given in it'),
   request: text
     .min(1)
-    .describe(
-      'The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got',
-    ),
+    .describe('The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got'),
   file: z
     .strictObject({
       name: text.min(1),

@@ -58,7 +58,7 @@ const addressOf = (text: string): URL => {
 export class PageReader {
   constructor(private readonly parts: PageParts) {}
 
-  /** @throws Problem egress_refused, connection_failed, bad_file, too_large; wrong_arguments for an address that is none */
+  /** @throws Problem egress_refused, connection_failed, bad_file, too_large; wrong_arguments for a text that is not an address */
   async read(urls: readonly string[], settings: Settings, signal: AbortSignal): Promise<JsonObject[]> {
     if (urls.length > limits.knowledgeUrlsMax)
       throw wrong(`urls: there are ${urls.length}; at most ${limits.knowledgeUrlsMax} are read at once`, 'Send them in several requests.')

@@ -38,7 +38,7 @@ const isLibrarys = (body: unknown): boolean => {
   return isRecord(value) && typeof value['name'] === 'string' && value['name'].startsWith('AI_')
 }
 
-/** The answer that an error is about; undefined where there was none, or none that can be read. */
+/** The answer that an error is about; undefined if there was no answer, or it cannot be read. */
 export const callErrorOf = (error: unknown): CallError | undefined => {
   for (const { statusCode, responseHeaders, responseBody } of causesOf(error))
     if (typeof statusCode === 'number' && !isLibrarys(responseBody))

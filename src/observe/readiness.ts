@@ -15,7 +15,7 @@ export type Readiness = {
   reads: { ready: boolean; reason?: string }
   /** `shared` is there on a node that shares its log: whether PostgreSQL answers, and what the node has not followed yet. */
   log: { position: number | null; writable: boolean; reason?: string; shared?: SharedHealth }
-  /** Things that an operator must know although every part works. Absent if there are none. */
+  /** Warnings for an operator although every part works. Absent if there are no warnings. */
   warnings?: string[]
 }
 

@@ -28,7 +28,7 @@ const rangeRule = `must be a whole number from ${limits.exportRangeMinPositions}
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** Whose `X-Forwarded-…` headers are trusted: nobody's, those of a number of proxies in a row, or those of these addresses and networks. */
+/** The proxies whose `X-Forwarded-…` headers are trusted: none, a number of proxies in a row, or these addresses and networks. */
 export type TrustedProxies = false | number | readonly string[]
 
 /** Names that may stand for the proxy's address. */

@@ -73,7 +73,7 @@ const readFormat = (paths: DataPaths): number => {
 }
 
 const refuseHalf = ({ root, restoring }: DataPaths): void => {
-  if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it begins anew.`)
+  if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it starts from the beginning.`)
 }
 
 /** Checks a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
@@ -140,7 +140,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     lock = new Database(paths.lock, { timeout: 0 })
     lock.pragma('journal_mode = DELETE')
     lock.exec('BEGIN EXCLUSIVE')
-    // Nobody uses what an earlier server left half-done.
+    // Unfinished work of an earlier server is not used.
     rmSync(paths.temporary, { recursive: true, force: true })
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
     rmSync(paths.server, { force: true })

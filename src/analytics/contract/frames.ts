@@ -70,7 +70,7 @@ type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { erro
 /** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
 export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
 
-/** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is none */
+/** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is not a frame */
 export const decodeFrame = ({ kind, bytes }: Raw): Received => {
   if (kind === rowsKind) return { rows: bytes }
   const frame = JSON.parse(bytes.toString()) as Written

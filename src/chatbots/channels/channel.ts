@@ -38,7 +38,7 @@ export type Channel = {
   name: Exclude<ConversationChannel, 'api'>
   /** Checks that a request comes from the chat service. @throws Problem bad_signature, not_ready */
   verify: (header: ReadHeader, body: Buffer, now: number) => void
-  /** Reads a checked request. @throws Problem when it is none of this chat service */
+  /** Reads a checked request. @throws Problem when it does not come from this chat service */
   read: (body: unknown, header: ReadHeader) => Arrival
   /** Delivers an answer; undefined where answers are only read here, or in the reply to the webhook. */
   post: ((outgoing: Outgoing, signal: AbortSignal) => Promise<Attempt>) | undefined

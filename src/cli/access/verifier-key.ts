@@ -4,7 +4,7 @@ import { readVerifierKey, type NoteVerifier } from '../../audit/note-key.js'
 import { judge } from '../../audit/note.js'
 import { ConfigError } from '../../setup/config.js'
 
-/** The key that --vkey gives: itself, or in a file. @throws ConfigError when it is none */
+/** The key that --vkey gives: itself, or in a file. @throws ConfigError when it is not a key */
 export const readVkey = (vkey: string): NoteVerifier => {
   const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
   if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')

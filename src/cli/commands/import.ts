@@ -61,7 +61,7 @@ const show = (report: Report, out: Screen): void => {
   out.line(withoutControls(summaryOf(report)))
 }
 
-/** An empty variable counts as none. */
+/** An empty variable counts as not set. */
 const credentialsIn = (env: NodeJS.ProcessEnv) => ({
   token: env['IMPORT_TOKEN'] || undefined,
   username: env['IMPORT_USERNAME'] || undefined,

@@ -99,7 +99,8 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
       behind = behind.slice(0, scale)
     }
     const digits = before + behind.padEnd(scale, '0')
-    if (text === '' || !/^[+-]?\d+$/.test(digits)) throw new Unfit('a number is NaN or infinite, which an exact type cannot hold', notFinite)
+    if (text === '' || !/^[+-]?\d+$/.test(digits))
+      throw new Unfit('a number is NaN or infinite, which an exact type cannot hold', notFinite)
     if (digits.length <= exactChars && vector.width <= 8) {
       const value = Number(digits)
       if (digits.length < width || Math.abs(value) < Number(most)) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../events/common.js'
 import type { ColumnType, PlainType } from './types.js'
 
-/** A connection as it is opened: its parameters hold the secrets themselves, and cross only the line to the driver process. */
+/** A connection to open. Its parameters hold the secrets themselves, and go only to the driver process. */
 export type Connection = {
   /** The id of the connection, which a change of its name keeps. Its pool and what is remembered of its tables go by it. */
   id: string

@@ -21,7 +21,7 @@ const isDeclared = ({ remote, type }: TableColumn): boolean => type.type === 'DE
 const isFinite = (value: string): boolean => /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)
 const isUuid = (value: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
 
-/** Whether a constant is compared with a column by the values alone, in one order here and there. */
+/** Whether a comparison of a constant with a column depends only on the values, which have the same order here and there. */
 const isOrdered = ({ type, remote }: TableColumn, constant: Constant): boolean => {
   if (isInteger(type)) return remote !== 'oid' && isExactNumber(constant)
   switch (type.type) {

@@ -56,7 +56,7 @@ export class AnswerReader {
     }
   }
 
-  /** The rows in chunks of DuckDB. @param reuses gives the same chunk again and again, for who has done with it before taking the next */
+  /** The rows in chunks of DuckDB. @param reuses gives the same chunk each time; the caller must finish with it before it takes the next */
   async *chunks(reuses = false): AsyncGenerator<DuckDBDataChunk, { rows: number; bytes: number }> {
     const types = this.columns.map(({ type }) => type)
     let kept: DuckDBDataChunk | undefined

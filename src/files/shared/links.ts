@@ -38,7 +38,7 @@ export class Links {
       try {
         await session.query(text)
       } catch (error) {
-  // An open transaction is rolled back.
+        // An open transaction is rolled back.
         session.destroy()
         throw error
       }

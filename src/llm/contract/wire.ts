@@ -9,7 +9,7 @@ export type WirePart =
   | ({ type: 'end' } & Pick<ChatEnd, 'finish' | 'usage'>)
 
 /**
- * Sends a request, and gives the parts of the answer, those together that arrived together. `end` is the last one; there is none where the
- * answer was cut off. What refuses the request is thrown, with its `statusCode`, `responseHeaders` and `responseBody`.
+ * Sends a request, and gives the parts of the answer; parts that arrived together come together. `end` is the last part; an answer that
+ * was cut off has no `end`. The error of a refused request is thrown, with its `statusCode`, `responseHeaders` and `responseBody`.
  */
 export type OpenWire = (request: ChatRequest, signal: AbortSignal) => Promise<AsyncIterable<readonly WirePart[]>>

@@ -1,12 +1,12 @@
-/** A value of a provider's answer as an object; undefined if it is none. */
+/** A value of a provider's answer as an object; undefined if it is not an object. */
 export const recordIn = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 
-/** A value of a provider's answer as a text; undefined if it is none. */
+/** A value of a provider's answer as a text; undefined if it is not a text. */
 export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** A value of a provider's answer as a list; empty if it is none. */
+/** A value of a provider's answer as a list; empty if it is not a list. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** A value of a provider's answer as a count; null if it is none. */
+/** A value of a provider's answer as a count; null if it is not a count. */
 export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null)

@@ -11,5 +11,5 @@ export const addUsage = (sum: TokenUsage, more: TokenUsage): TokenUsage => ({
   output: added(sum.output, more.output),
 })
 
-/** The tokens of a usage; what is not known counts as none. */
+/** The tokens of a usage. Unknown numbers count as 0. */
 export const tokensUsed = ({ input, output }: TokenUsage): number => (input ?? 0) + (output ?? 0)

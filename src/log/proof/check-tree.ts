@@ -5,7 +5,7 @@ import { hasTree, tileId, tileWidth } from './tiles.js'
 /** Reports what is wrong. `position` is that of the first event concerned, or null. */
 export type Report = (position: number | null, what: string) => void
 
-/** The number of complete tiles of a tree over so many events, on all levels. */
+/** The number of complete tiles of a tree over this number of events, on all levels. */
 const tilesOver = (events: number): number => {
   let tiles = 0
   for (let complete = Math.floor(events / tileWidth); complete > 0; complete = Math.floor(complete / tileWidth)) tiles += complete

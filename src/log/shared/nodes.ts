@@ -50,7 +50,7 @@ const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 /** A node that beats is heard within this time. */
 const quietMs = 2.5 * limits.nodeBeatMs
 
-/** Another run with an id that was heard not long ago, and how long it must be silent to be over. */
+/** Another run with the same id that beat not long ago, and how long it must still be silent until it counts as ended. */
 const twin = `
   SELECT seen_at::text AS seen, address,
     (extract(epoch FROM seen_at + make_interval(secs => $3) - clock_timestamp()) * 1000)::float8 AS "waitMs"

@@ -322,7 +322,7 @@ export class SharedTurns implements Turns {
   /** This node stays where it is. A newer release might not allow what this one would decide from there on. */
   #standStill({ message: cause }: Unfamiliar): Refusal {
     this.#isOutdated = true
-    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and goes on from where it is.' }
+    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and continues from its last event.' }
     this.refuseWrites(refusal)
     return refusal
   }

@@ -12,7 +12,7 @@ export const forgottenNote = 'answers_forgotten'
 
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 
-/** Triggers of this connection alone note which rows a transaction wrote, whatever statement did it. */
+/** Triggers that only this connection has note which rows a transaction wrote, with any statement. */
 const watch = `
   CREATE TEMP TABLE touched (what TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL);
   CREATE TEMP TRIGGER payload_added AFTER INSERT ON main.payloads BEGIN INSERT INTO touched VALUES ('payload', new.hash, ''); END;

@@ -47,7 +47,9 @@ const find = (all: readonly Known[], name: string, defaultProject: string): Name
   const [best] = places.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)
   if (best) return complete(best.known)
   const listed = all.map(({ project, model, version: { version } }) => `${project}.${model}.${version}`)
-  throw new ConfigError(`there is no model ${name}; ${listed.length === 0 ? 'there are no models' : `known: ${listed.slice(0, 20).join(', ')}`}`)
+  throw new ConfigError(
+    `there is no model ${name}; ${listed.length === 0 ? 'there are no models' : `known: ${listed.slice(0, 20).join(', ')}`}`,
+  )
 }
 
 /**

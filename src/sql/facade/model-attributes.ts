@@ -93,7 +93,9 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
       result?.matrix ?? null,
       result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the rows as they are kept.',
     ),
-    ...Object.entries(object(report['fine_tuned'])).map(([name, value]) => fact(name, value, 'Facts of the version that the training continues.')),
+    ...Object.entries(object(report['fine_tuned'])).map(([name, value]) =>
+      fact(name, value, 'Facts of the version that the training continues.'),
+    ),
     ...objects(report['by_class']).map((each) => fact('class', read(each, 'class'), `${asText(read(each, 'rows')) ?? 'No'} rows.`)),
     ...objects(report['excluded']).map((each) => fact('excluded', read(each, 'name'), asText(read(each, 'reason')))),
     ...warnings,

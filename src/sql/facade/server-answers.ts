@@ -21,7 +21,7 @@ const routineColumns =
 const spaced = (names: string): string[] => names.split(' ')
 const underscored = (names: string): string[] => spaced(names).map((name) => name.replace('Database_Collation', 'Database Collation'))
 
-/** What this service has none of, with the columns that clients expect; and what never changes. */
+/** Answers about things that this service does not have, with the columns that clients expect; and answers that never change. */
 const fixed: Partial<Record<Showable, FixedTable>> = {
   variables: { columns: ['Variable_name', 'Value'], rows: serverVariables.map((row) => [...row]) },
   status: { columns: ['Variable_name', 'Value'], rows: status },

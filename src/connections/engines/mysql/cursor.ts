@@ -23,7 +23,7 @@ type Command = { execute: (packet: unknown, connection: unknown) => boolean }
 /** Ends a connection at once; its `destroy` would wait for what is on its way. */
 const lose = (client: Client): void => void (Reflect.get(client, 'stream') as Socket).destroy()
 
-/** Reads the rows of one statement as they come; the socket is not read while nobody asks for more. */
+/** Reads the rows of one statement as they come; the socket is not read until more rows are asked for. */
 export class Reader {
   fields: readonly Field[] = []
   isOver = false

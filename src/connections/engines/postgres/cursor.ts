@@ -66,7 +66,7 @@ export class Reader {
   read(most: number): Promise<TextRow[]> {
     this.#room = most + unaskedMaxRows
     const reading = new Promise<TextRow[]>((resolve, reject) => {
-      // A lost connection is told twice, as a call and as an event.
+      // The driver reports a lost connection twice, as a call and as an event.
       this.#cursor.read(most, (error: Error | undefined, rows, result) => {
         if (error) {
           reject(this.#isFlooded ? unasked() : error)

@@ -119,8 +119,7 @@ const putList = (put: (vector: Vector, row: number, text: string) => void, depth
       if (item === null) child.setNull(from + index)
       else if (typeof item === 'string' && isLast) put(child, from + index, item)
       else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
-      else
-        throw new Unfit(`an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`)
+      else throw new Unfit(`an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`)
     })
   }
   return putItems

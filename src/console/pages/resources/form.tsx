@@ -37,7 +37,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         const text = texts.value[field.name] ?? ''
         if (text === was[field.name]) return []
         const value = valueOf(field, text)
-        // What was taken out is none; where there was nothing, nothing is sent.
+        // An emptied value is sent as null; in a new resource it is not sent.
         return value === undefined ? (record === undefined ? [] : [[field.name, null]]) : [[field.name, value]]
       }),
     )

@@ -89,7 +89,7 @@ const outputSql = (bound: BoundModel, column: string): string => {
   }
 }
 
-/** The model's own spelling of a column, or undefined when it has none of that name. */
+/** The model's own spelling of a column, or undefined when it has no such column. */
 export const modelColumn = (bound: BoundModel, name: string): string | undefined => {
   const wanted = foldName(name)
   return modelColumns(bound).find((column) => foldName(column) === wanted)

@@ -5,7 +5,10 @@ import type { TableMeaning } from './resolve.js'
 
 const keyOf = (path: TablePath): string => JSON.stringify(path.map(foldName))
 
-/** The full name of what a name was found to mean; a table of this service itself has none, and is never allowed; no more is an agent, or a knowledge base. */
+/**
+ * The full name of what a name was found to mean. Tables of this service itself have no full name and are never allowed, and neither are
+ * agents and knowledge bases.
+ */
 const pathOf = (found: TableMeaning): TablePath | undefined => {
   switch (found.kind) {
     case 'view':

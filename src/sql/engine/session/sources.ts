@@ -77,7 +77,7 @@ export const placing = <T>(node: AstNode, work: () => T): T => {
   }
 }
 
-/** The refusal with its part of the query; one that has a place already, or is none, stays as it is. */
+/** The refusal with its part of the query. A refusal that already has a place, or another error, stays as it is. */
 export const placed = (error: unknown, node: AstNode): unknown => {
   const location = locationOf(node)
   if (location === undefined || !(error instanceof Problem) || error instanceof PlacedProblem) return error

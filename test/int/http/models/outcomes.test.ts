@@ -134,7 +134,12 @@ describe('what became true of numbers', () => {
     ['a position beyond the log', () => [{ position: 9_999_999, truth: 1 }], 404, /Outcome 0: .* at position 9999999/],
     ["another model's prediction", ({ other }) => [{ position: other, truth: 1 }], 404, /Outcome 0: model rent predicted nothing/],
     ['a request that was never', () => [{ request: 'never', truth: 1 }], 404, /Outcome 0: .* at request never/],
-    ['a request of another position', ({ position }) => [{ position, request: 'n-2', truth: 1 }], 404, /Outcome 0: .* do not belong to request n-2/],
+    [
+      'a request of another position',
+      ({ position }) => [{ position, request: 'n-2', truth: 1 }],
+      404,
+      /Outcome 0: .* do not belong to request n-2/,
+    ],
     [
       'a row beyond',
       ({ position }) => [
