@@ -110,7 +110,8 @@ export class Ingester {
     const { memoryMaxBytes } = this.limits
     const sample = async () => {
       if (child.pid === undefined) return
-      if ((await residentBytes(child.pid)) > memoryMaxBytes) kill(tooLarge(`The file needs more than ${memoryMaxBytes} bytes of memory to be read.`))
+      if ((await residentBytes(child.pid)) > memoryMaxBytes)
+        kill(tooLarge(`The file needs more than ${memoryMaxBytes} bytes of memory to be read.`))
     }
     return setInterval(() => void sample(), memorySampleMs)
   }

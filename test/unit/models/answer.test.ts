@@ -92,7 +92,7 @@ describe('the answer for a number', () => {
 })
 
 describe('the answer for a class', () => {
-  it('has the class in its own type, its probability and those of all classes, and no bounds', () => {
+  it('has the class in its own type, its probability and those of all classes, and bounds that are not known', () => {
     const predictor = loadPredictor(train(matrixOf(penguins()), { target: 'Species', preset: 'fast' }).artefact)
     const [row] = answerRows(predictor, [{ 'Beak Length (mm)': 39, 'Flipper Length (mm)': 181, Species: 'Gentoo' }])
     expect(row).toMatchObject({
@@ -108,6 +108,8 @@ describe('the answer for a class', () => {
       'confidence',
       'anomaly',
       'truth',
+      'confidence_lower_bound',
+      'confidence_upper_bound',
       'probability_class_Adelie',
       'probability_class_Chinstrap',
       'probability_class_Gentoo',

@@ -46,11 +46,9 @@ const bounds = `', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, '
 const reasonSql = (reasons: readonly string[]): string =>
   `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
 
-/** The bounds and the reason, where there are any. */
+/** The bounds, and the reason where there is one. */
 const restSql = ({ model: { partial, reasons } }: BoundModel): string => {
-  if (!partial) return bounds
-  const known = `CASE WHEN ${field('min')} IS NULL THEN '' ELSE concat(${bounds}) END`
-  return reasons ? `${known}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : known
+  return partial && reasons ? `${bounds}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : bounds
 }
 
 const regressionExplain = (
@@ -64,7 +62,7 @@ const classExplain = (bound: BoundModel): string => {
     (label, index) => `${quoteText(`, ${JSON.stringify(`probability_class_${label}`)}: `)}, ${asJsonNumber(field(`p${index}`))}`,
   )
   return `concat('{"predicted_value": ', CAST(to_json(${valueSql(bound)}) AS VARCHAR), ', "confidence": ', ${asJsonNumber(field('confidence'))},
-    ', "anomaly": null, "truth": ', ${truth}, ${parts.join(', ')}, '}')`
+    ', "anomaly": null, "truth": ', ${truth}, ', "confidence_lower_bound": null, "confidence_upper_bound": null', ${parts.join(', ')}, '}')`
 }
 
 const outputSql = (bound: BoundModel, column: string): string => {
