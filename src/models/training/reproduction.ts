@@ -78,7 +78,7 @@ const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ r
   const { name, version: release } = engineOf(result)
   const own = engineVersionOf(name)
   if (own !== release) {
-    const here = own === undefined ? 'nothing here has that name' : `here it is ${own}`
+    const here = own === undefined ? 'no engine here has that name' : `here it is ${own}`
     return { reason: 'engine_version', detail: `It was trained by ${name} ${release}, and ${here}` }
   }
   const { gone } = await keptRows(parts, version.version, result)
