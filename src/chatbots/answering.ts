@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { Answered, AskAgent } from '../agents/contract/answering.js'
+import { isPassing } from '../basics/concurrency/patience.js'
 import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -30,7 +31,7 @@ export type AnsweringOptions = {
 type Work = Addressed & Transcript
 
 /** Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. */
-const passing: ReadonlySet<string> = new Set(['busy', 'analytics_unavailable', 'storage_failed'])
+const mayPass = (problem: Problem): boolean => isPassing(problem) || problem.code === 'storage_failed'
 
 const defaultTurns = 10
 
@@ -137,7 +138,7 @@ export class Answering {
 
   /** The agent was not able to answer; what passes is tried again. */
   #refused(work: Work, problem: Problem | undefined): Next | Promise<Next> {
-    const later = problem && passing.has(problem.code) ? this.#delivering.later(work.message) : undefined
+    const later = problem && mayPass(problem) ? this.#delivering.later(work.message) : undefined
     return later ?? this.#fail(work, problem?.title ?? 'the agent failed')
   }
 

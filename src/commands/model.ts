@@ -178,7 +178,7 @@ const sourceOf = (
   const { database = whole?.database, query = whole?.query } = said
   if (database !== undefined && query !== undefined) return { database, query }
   throw wrong(
-    `All versions of ${model.name} continue versions that no longer exist, so their rows are incomplete`,
+    `All versions of ${model.name} continue versions that no longer exist, so their queries give only their newer rows`,
     'Say what to learn from: RETRAIN model FROM database (SELECT …).',
   )
 }

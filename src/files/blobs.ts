@@ -31,7 +31,7 @@ export class Blobs implements BlobStore {
   readonly isLocal = true
   /** What this process has put or is putting: an event that names it may be under way. */
   readonly #put = new Set<string>()
-  /** The blobs of these that no known event names yet. */
+  /** Those of `#put` that no known event names yet. */
   readonly #waiting = new Set<string>()
 
   constructor(private readonly directory: string) {}

@@ -33,7 +33,7 @@ export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
   for (;;) {
     const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
-    // Nobody else would send the statement again.
+    // What a starting or busy service refuses, nobody else would send again. Tables that stopped at an event need a new release.
     if (answer.type !== 'error' || !isPassing(answer.problem) || signal.aborted) return answer
     await pause()
   }

@@ -5,7 +5,7 @@ type ProgramOptions = {
   /** Flags of Node for it. */
   flags?: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Keeps what it writes to its standard error for who reads it; otherwise that is dropped. */
+  /** Keeps what it writes to its standard error for the caller to read; otherwise that is dropped. */
   readsErrors?: boolean
   /** Sends values such as buffers and dates as they are, not as JSON. */
   sendsValues?: boolean

@@ -130,7 +130,8 @@ export class TableDescriptions {
       this.#coming.set(key, coming)
       return await coming
     } catch (error) {
-      if (!isProblem(error)) throw error
+      // An answer without any table would be told as one of what there is.
+      if (!isProblem(error) || error.code === 'analytics_unavailable') throw error
       const columns = (table.columns ?? []).map((column) => ({ ...column, values: [] }))
       return { name: nameInSql(table.path), columns, rows: [], problem: error.title }
     }

@@ -1,6 +1,6 @@
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import { patiently } from '../../basics/concurrency/patience.js'
+import { isRefusedForNow, patiently } from '../../basics/concurrency/patience.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import type { Column } from '../../sql/contract/answer.js'
@@ -36,7 +36,7 @@ export class Queries {
    * @throws Problem of the query; what the signal says
    */
   run(query: BoundQuery): Promise<QueryRows> {
-    return patiently(() => this.#ask(query), this.place.signal, query.timeoutMs)
+    return patiently(() => this.#ask(query), this.place.signal, query.timeoutMs, isRefusedForNow)
   }
 
   async #ask({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {

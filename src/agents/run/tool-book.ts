@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
-import { isPassing } from '../../basics/concurrency/patience.js'
 import { limits } from '../../basics/limits.js'
 import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
 import type { ToolUse } from '../contract/answer-record.js'
@@ -33,6 +32,10 @@ const textOf = (problem: Problem): string => {
   if (problem instanceof ToldFailure) return detail
   return shortened(extras.hint === undefined ? detail : `${detail}\n${extras.hint}`)
 }
+
+/** SQL that cannot be asked at all is no matter of the query. */
+const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
+  code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
 
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
 
@@ -97,7 +100,7 @@ export class ToolBook {
         step: step('failed', null),
         text,
         ...used(),
-        ...(isPassing(error) && { fault: error }),
+        ...(isFault(error, tool) && { fault: error }),
       }
     }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isProblem, type Problem } from '../errors.js'
+import { isProblem } from '../errors.js'
 
 const pauseMs = 500
 
@@ -7,8 +7,11 @@ const pauseMs = 500
  * Whether SQL was only unavailable at the moment, or lost its process during an answer: a retry may succeed. When the tables stopped at an
  * event, which the problem names by its position, a retry cannot help.
  */
-export const isPassing = (error: unknown): error is Problem =>
+export const isPassing = (error: unknown): boolean =>
   isProblem(error) && (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
+
+/** Whether it may succeed, and has given no row yet: a query that ends the process again and again is not repeated. */
+export const isRefusedForNow = (error: unknown): boolean => isProblem(error) && error.extras['begun'] !== true && isPassing(error)
 
 /**
  * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over, in milliseconds.
@@ -16,14 +19,14 @@ export const isPassing = (error: unknown): error is Problem =>
  * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
  * @throws the error of a query that a retry cannot help, or that the time is over for, or the signal's reason
  */
-export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
+export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity, isRepeated = isPassing): Promise<T> => {
   const until = performance.now() + withinMs
   for (;;)
     try {
       return await ask()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isPassing(error) || performance.now() >= until) throw error
+      if (!isRepeated(error) || performance.now() >= until) throw error
       // The next attempt throws if the signal was aborted meanwhile.
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
       signal.throwIfAborted()

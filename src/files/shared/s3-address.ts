@@ -39,7 +39,7 @@ export const readS3 = (name: string, text: string, keys: S3Keys | undefined): S3
   const prefix = pathname.replace(/^\/|\/$/g, '')
   const region = searchParams.get('region') ?? 'us-east-1'
   const others = [...searchParams.keys()].filter((name) => name !== 'endpoint' && name !== 'region')
-  if (username !== '' || password !== '') throw refused('The keys belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  if (username !== '' || password !== '') throw refused('The keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   if (!bucketShape.test(bucket) || (prefix !== '' && !prefixShape.test(prefix)) || !regionShape.test(region) || others.length > 0)
     throw refused()
   if (!keys) throw new ConfigError(`${name}: needs the keys of the store in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)

@@ -58,7 +58,7 @@ export class ResourceCache {
     this.#nothingNamed = { kind, project, name }
   }
 
-  /** Keeps a resource. `chars` of its state as JSON count for the size of the cache. */
+  /** Keeps a resource. `chars`, the length of its state as JSON, counts towards the size of the cache. */
   keep(found: AnyFound, chars: number): void {
     this.#nothingNamed = undefined
     this.#found.set(found.stream, found, { size: chars + 1 })

@@ -81,6 +81,6 @@ export const describeModelPlace = (place: ModelPlace, release: string, progressO
   const rows = known(version.result.report, version)
   if (rows.length > 0) return rows
   throw new Problem('not_found', 'No such attribute', `Version ${version.version} of ${model.state.name} has no ${asked}`, {
-    hint: 'Only models that predict classes have classes, confusion and calibration, only those that predict numbers have residuals and coverage, only those of series have series; a constant and a series have no importances; of an imported model nothing was measured.',
+    hint: 'Only models that predict classes have classes, confusion and calibration, only those that predict numbers have residuals, and coverage if they were trained in several folds, only those of series have series; a constant and a series have no importances; of an imported model nothing was measured.',
   })
 }

@@ -94,7 +94,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
       result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the rows as they are kept.',
     ),
     ...Object.entries(object(report['fine_tuned'])).map(([name, value]) =>
-      fact(name, value, 'Facts of the version that the training continues.'),
+      fact(name, value, 'Of the fine-tuning: the version that it continues, how many of its rows were kept, and how many are new.'),
     ),
     ...objects(report['by_class']).map((each) => fact('class', read(each, 'class'), `${asText(read(each, 'rows')) ?? 'No'} rows.`)),
     ...objects(report['excluded']).map((each) => fact('excluded', read(each, 'name'), asText(read(each, 'reason')))),

@@ -199,7 +199,7 @@ describe('what was changed afterwards is named', () => {
     writeFileSync(path, readFileSync(at(`range/${secondManifest.replaceAll('21', '01').replaceAll('40', '20')}`)))
     await holdsNot('range', `${secondManifest} does not follow from the previous range`)
     rmSync(path)
-    await holdsNot('range', 'nothing tells of positions 21 to 40')
+    await holdsNot('range', 'no manifest describes positions 21 to 40')
     expect(await write('range', 50)).toBe(1)
     expect(readFileSync(path, 'utf8')).toBe(text)
     expect(await check('range')).toMatchObject({ code: 0 })

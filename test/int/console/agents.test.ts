@@ -28,6 +28,7 @@ test('an agent is asked: its work, its answer, a verdict, and the record, which 
   const { page, misdeeds } = await openPage(browser, shop.url, '#/playground')
   await page.getByRole('combobox', { name: /^Agent/ }).selectOption('shop/broker')
   await page.getByLabel('Question').fill('How many homes are in each district?')
+  await page.waitForURL(/question=/)
   const sent = await openPage(browser, shop.url, new URL(page.url()).hash)
   await expect(sent.page.getByLabel('Question').inputValue()).resolves.toBe('How many homes are in each district?')
   await sent.page.context().close()

@@ -42,6 +42,11 @@ test('a service that cannot query now fails the answer, and the language model i
   expect(asked).toEqual(['How many?'])
 })
 
+test('tables that stopped at an event fail the answer, too', async () => {
+  const stopped = new Problem('analytics_unavailable', 'Projection stopped', 'at event 7', { position: 7 })
+  expect(await answer(stopped, [])).toMatchObject({ outcome: 'failed', problem: { title: 'Projection stopped' } })
+})
+
 test('what is wrong with a query is told, so that it can be mended', async () => {
   const asked: string[] = []
   expect(await answer(new Problem('query_failed', 'No such table', 'there is no table nope'), asked)).toMatchObject({

@@ -10,6 +10,11 @@ test('rows come bare, wrapped, as columns, or as text', async () => {
     expect(await read(body)).toEqual({ rows, params: {} })
 })
 
+test('rows of another media type are refused as such, and no body as a missing one', async () => {
+  await expect(predictBody.read({ method: 'POST', json: undefined, isOther: true })).rejects.toMatchObject({ code: 'wrong_media_type' })
+  await expect(read(undefined)).rejects.toMatchObject({ code: 'missing_parameter' })
+})
+
 test('a column beyond the limit is refused before a row is made of it', async () => {
   const data = { a: new Array(3_000_000).fill(1) }
   const before = process.memoryUsage().heapUsed

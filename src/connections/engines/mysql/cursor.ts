@@ -10,7 +10,7 @@ import type { Field, Reading } from './types.js'
 /** A step ends early where its rows are long. */
 const stepBytes = 1024 * 1024
 
-/** The most packets between two rows that are not rows; an answer has at most 4,096 columns. The driver keeps a part of each of them. */
+/** The most packets other than rows between two rows; an answer has at most 4,096 columns. The driver keeps a part of each of them. */
 const packetsMax = 5_000
 /** Answers to one statement: a procedure has several. */
 const answersMax = 1_000

@@ -19,7 +19,7 @@ const Differences = ({ changed, moments }: { changed: Changed; moments: Moments 
 
 const signs = { created: '+', changed: '~', deleted: '−' } as const
 
-const keyOf = ({ kind, project, name }: Changed): string => `${kind} ${project ?? ''}.${name}`
+const keyOf = ({ kind, project, name }: Changed): string => `${kind}/${project ?? ''}/${name}`
 
 /** The lines that are open, by their keys, as the address has them. */
 const opened = (): readonly string[] => place.value.query.get('open')?.split('\n') ?? []

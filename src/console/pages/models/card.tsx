@@ -7,6 +7,8 @@ import { Residuals } from './residuals.js'
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
 
+const tenths = (share: number): string => `${(100 * share).toFixed(1)} %`
+
 const Metrics = ({ metrics }: Pick<Report, 'metrics'>) => (
   <ul class="cards metrics">
     {metrics.map(({ metric, value, about }) => (
@@ -127,8 +129,8 @@ export const Card = ({ report, target }: { report: Report; target: string }) => 
             isNarrow
             keyOf={({ confidence }) => String(confidence)}
             columns={[
-              { title: 'Promised', isRight: true, of: ({ confidence }) => percent(confidence) },
-              { title: 'True values within', isRight: true, of: (one) => percent(one.coverage) },
+              { title: 'Promised', isRight: true, of: ({ confidence }) => tenths(confidence) },
+              { title: 'True values within', isRight: true, of: (one) => tenths(one.coverage) },
               { title: 'Mean width', isRight: true, of: (one) => figure(one.mean_width) },
             ]}
             rows={coverage}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
@@ -10,6 +11,9 @@ import './style.css'
 type Agent = { project: string; name: string } & Record<string, Value>
 
 const agentsMax = 1_000
+
+/** How long typing must pause before the address has the question, in milliseconds. */
+const restMs = 300
 
 /** A question, and what each side says to it. */
 type Round = { question: string; askings: Asking[] }
@@ -73,11 +77,20 @@ export default () => {
     [moment],
   )
   const rounds = useSignal<Round[]>([])
-  const question = query.get('question') ?? ''
+  const question = useSignal(query.get('question') ?? '')
+  const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
   const isAsking = rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
+  /** A browser allows some changes of the address in a while, not one for each key. */
+  const write = (text: string, afterMs = restMs) => {
+    question.value = text
+    clearTimeout(resting.current)
+    resting.current = setTimeout(() => changeQuery({ question: text }), afterMs)
+  }
+  // Another page has no question.
+  useEffect(() => () => clearTimeout(resting.current), [])
   const choose = (change: Record<string, string | undefined>) => {
     // Another agent has not heard what was said.
     rounds.value = []
@@ -85,12 +98,12 @@ export default () => {
   }
   const ask = (event: SubmitEvent) => {
     event.preventDefault()
-    const text = question.trim()
+    const text = question.value.trim()
     if (text === '' || isAsking || sides.length === 0) return
     const askings = sides.map((side) => new Asking(side))
     const before = rounds.value
     rounds.value = [...before, { question: text, askings }]
-    changeQuery({ question: undefined })
+    write('', 0)
     askings.forEach((asking, side) => void asking.ask(turnsOf(before, side, text)))
   }
   return (
@@ -147,8 +160,8 @@ export default () => {
               Question
               <textarea
                 rows={2}
-                value={question}
-                onInput={({ currentTarget }) => changeQuery({ question: currentTarget.value })}
+                value={question.value}
+                onInput={({ currentTarget }) => write(currentTarget.value)}
                 onKeyDown={(event) => {
                   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
                   event.preventDefault()
@@ -156,7 +169,7 @@ export default () => {
                 }}
               />
             </label>
-            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.trim() === ''}>
+            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.value.trim() === ''}>
               Ask
             </button>
           </form>

@@ -53,9 +53,10 @@ const intervalScore = (residuals: Float64Array, halves: Float64Array, level: num
   )
 }
 
-type Candidate = { exponent: number; quantiles: Float64Array; score: number }
+type Candidate = { exponent: number; powers: Float64Array; quantiles: Float64Array; score: number }
 
-const candidate = (residuals: Float64Array, powers: Float64Array, exponent: number, level: number): Candidate => {
+const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: number, level: number): Candidate => {
+  const powers = spreads.map((spread) => quarterPower(spread, exponent))
   const quantiles = quantilesOf(
     residuals.map((residual, row) => residual / powers[row]!),
     residuals.length + 1,
@@ -63,6 +64,7 @@ const candidate = (residuals: Float64Array, powers: Float64Array, exponent: numb
   const factor = quantileAt(quantiles, level)
   return {
     exponent,
+    powers,
     quantiles,
     score: intervalScore(
       residuals,
@@ -123,19 +125,12 @@ export const fitInterval = (
   const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
   const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))
   const exponents = !spread || spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
-  const powersOf = (exponent: number) => spreads.map((each) => quarterPower(each, exponent))
-  const candidates = exponents.map((exponent) => candidate(known, powersOf(exponent), exponent, level))
+  const candidates = exponents.map((exponent) => candidate(known, spreads, exponent, level))
   const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
   const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
   const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
   const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
-  const coverage = spread
-    ? coverageOf(
-        known,
-        powersOf(best.exponent),
-        Int32Array.from(learned, (row) => folds.of[row]!),
-        level,
-      )
-    : []
+  const foldOf = Int32Array.from(learned, (row) => folds.of[row]!)
+  const coverage = spread ? coverageOf(known, best.powers, foldOf, level) : []
   return { interval: { exponent: best.exponent, floor, quantiles: best.quantiles, scale }, coverage }
 }

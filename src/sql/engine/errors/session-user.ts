@@ -74,7 +74,7 @@ export const defineMacros = async ({ connection, account, macros }: Pick<Session
 }
 
 /**
- * The name that is no column by an error of DuckDB, and that its macro cannot answer for: it means several things, or an item of the
+ * The name that an error of DuckDB says is no column, and for which its macro cannot answer: it means several things, or an item of the
  * same list has that name, as in `SELECT user, user()`.
  */
 export const undecidedName = (error: unknown): string | undefined => {
