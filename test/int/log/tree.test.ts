@@ -218,7 +218,7 @@ describe('a walk over the events finds in the tree that is stored', () => {
     ['a tile of an upper level', `UPDATE tree SET nodes = zeroblob(4032) WHERE id > 1000`, 1, 'does not match these events'],
     ['a tile that is gone', 'DELETE FROM tree WHERE id = 64', 4_097, 'lacks these events'],
     ['a tile of no event', 'INSERT INTO tree VALUES (66, zeroblob(4032))', null, '1 tiles that belong to no event'],
-    ['two tiles swapped', 'UPDATE tree SET id = 9999 WHERE id = 3; UPDATE tree SET id = 3 WHERE id = 4; UPDATE tree SET id = 4 WHERE id = 9999', 193, 'not the one'], // prettier-ignore
+    ['two tiles swapped', 'UPDATE tree SET id = 9999 WHERE id = 3; UPDATE tree SET id = 3 WHERE id = 4; UPDATE tree SET id = 4 WHERE id = 9999', 193, 'does not match these events'], // prettier-ignore
   ])('%s', async (_, change, position, what) => {
     await changed(change)
     expect(found).toEqual([{ position, what: expect.stringContaining(what) as unknown }])
