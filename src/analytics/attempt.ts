@@ -207,7 +207,6 @@ export class Attempt {
       'analytics_unavailable',
       'Answer cut off',
       'The process that answers SQL ended in the middle of this answer; ask again.',
-      { begun: true },
     )
   }
 

@@ -1,7 +1,7 @@
 import type { JobLast, JobOutcome, JobRun, JobStatementResult, LastValue } from '../../events/job.js'
-import { isPassing } from '../basics/concurrency/patience.js'
 import type { Origin } from '../log/contract/log.js'
 import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
+import { isPassing } from '../sql/contract/patience.js'
 import type { LastValues } from '../sql/contract/request.js'
 import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'

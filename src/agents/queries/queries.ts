@@ -1,9 +1,9 @@
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import { isRefusedForNow, patiently } from '../../basics/concurrency/patience.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import type { Column } from '../../sql/contract/answer.js'
+import { patiently } from '../../sql/contract/patience.js'
 import type { SelectService, TablePath } from '../../sql/contract/select.js'
 import { answerSelect } from '../../sql/facade/answer-select.js'
 import { exactRows } from './exact-rows.js'
@@ -35,18 +35,13 @@ export class Queries {
    *
    * @throws Problem of the query; what the signal says
    */
-  run(query: BoundQuery): Promise<QueryRows> {
-    return patiently(() => this.#ask(query), this.place.signal, query.timeoutMs, isRefusedForNow)
-  }
-
-  async #ask({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
+  async run({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
     const { origin, client, head, position, signal } = this.place
     const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
-    const answer = await answerSelect(select, running, {
-      ...this.parts,
-      log: { head: async () => ({ position: head, logId: '', chain: '' }) },
-    })
+    const parts = { ...this.parts, log: { head: async () => ({ position: head, logId: '', chain: '' }) } }
+    // Rows that break off are not asked for again: the query may be what ended the process.
+    const answer = await patiently(() => answerSelect(select, running, parts), signal, timeoutMs)
     if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
     const rows: Json[][] = []
     let bytes = 0

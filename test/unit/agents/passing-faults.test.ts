@@ -3,7 +3,7 @@ import { AnswerRun } from '../../../src/agents/run/answer-run.js'
 import { ToolBook } from '../../../src/agents/run/tool-book.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
-import { patiently } from '../../../src/basics/concurrency/patience.js'
+import { patiently } from '../../../src/sql/contract/patience.js'
 import { Problem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { LanguageModel } from '../../../src/llm/contract/language-model.js'
 

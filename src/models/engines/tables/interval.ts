@@ -4,7 +4,7 @@ import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import type { BinnedTable } from './boosting/bins.js'
 import { wrong } from '../../../basics/errors.js'
-import { predictedRows, type Folds } from '../../data/folds.js'
+import { predictedRows, rowsInside, rowsOutside, type Folds } from '../../data/folds.js'
 import { refitFactor, type Boosting } from './plan.js'
 import { quantileAt, quantilesOf } from '../../numerics/quantiles.js'
 
@@ -75,16 +75,16 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
 }
 
 /** Measures intervals of one fold after the other, with quantiles of the rows of all others. */
-const coverageOf = (residuals: Float64Array, powers: Float64Array, foldOf: Int32Array, level: number): Coverage[] => {
+const coverageOf = (residuals: Float64Array, powers: Float64Array, folds: Folds, level: number): Coverage[] => {
   const scaled = residuals.map((residual, row) => residual / powers[row]!)
-  const folds = [...new Set(foldOf)].map((fold) => {
-    const others = scaled.filter((_, row) => foldOf[row] !== fold)
-    return { quantiles: quantilesOf(others, others.length + 1), rows: Int32Array.from(foldOf.keys()).filter((row) => foldOf[row] === fold) }
+  const measured = Array.from({ length: folds.count }, (_, fold) => {
+    const others = Float64Array.from(rowsOutside(folds, fold), (row) => scaled[row]!)
+    return { quantiles: quantilesOf(others, others.length + 1), rows: rowsInside(folds, fold) }
   })
   const levels = [...new Set([...coverageLevels, level])].sort((one, other) => one - other)
   return levels.map((confidence) => {
     const sum = { within: 0, widths: 0 }
-    for (const { quantiles, rows } of folds) {
+    for (const { quantiles, rows } of measured) {
       const factor = quantileAt(quantiles, confidence)
       for (const row of rows) {
         sum.within += scaled[row]! <= factor ? 1 : 0
@@ -130,7 +130,7 @@ export const fitInterval = (
   const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
   const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
   const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
-  const foldOf = Int32Array.from(learned, (row) => folds.of[row]!)
-  const coverage = spread ? coverageOf(known, best.powers, foldOf, level) : []
+  const dealt = { count: folds.count, of: Int8Array.from(learned, (row) => folds.of[row]!) }
+  const coverage = spread ? coverageOf(known, best.powers, dealt, level) : []
   return { interval: { exponent: best.exponent, floor, quantiles: best.quantiles, scale }, coverage }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isProblem } from '../errors.js'
+import { isProblem } from '../../basics/errors.js'
 
 const pauseMs = 500
 
@@ -10,23 +10,20 @@ const pauseMs = 500
 export const isPassing = (error: unknown): boolean =>
   isProblem(error) && (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
 
-/** Whether it may succeed, and has given no row yet: a query that ends the process again and again is not repeated. */
-export const isRefusedForNow = (error: unknown): boolean => isProblem(error) && error.extras['begun'] !== true && isPassing(error)
-
 /**
  * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over, in milliseconds.
  *
  * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
  * @throws the error of a query that a retry cannot help, or that the time is over for, or the signal's reason
  */
-export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity, isRepeated = isPassing): Promise<T> => {
+export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
   const until = performance.now() + withinMs
   for (;;)
     try {
       return await ask()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isRepeated(error) || performance.now() >= until) throw error
+      if (!isPassing(error) || performance.now() >= until) throw error
       // The next attempt throws if the signal was aborted meanwhile.
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
       signal.throwIfAborted()
