@@ -47,9 +47,8 @@ const reasonSql = (reasons: readonly string[]): string =>
   `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
 
 /** The bounds, and the reason where there is one. */
-const restSql = ({ model: { partial, reasons } }: BoundModel): string => {
-  return partial && reasons ? `${bounds}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : bounds
-}
+const restSql = ({ model: { reasons } }: BoundModel): string =>
+  reasons ? `${bounds}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : bounds
 
 const regressionExplain = (
   bound: BoundModel,
