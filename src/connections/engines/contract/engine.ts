@@ -1,7 +1,7 @@
 import type { EgressPolicy } from '../../../egress/policy.js'
 import type { Connection, ListedColumns, Query, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import type { AnswerColumn } from '../../contract/types.js'
-import type { Vector } from '../../batch/vector.js'
+import type { Rows } from '../../batch/reading.js'
 
 /** What engines may use. */
 export type Surroundings = {
@@ -9,9 +9,6 @@ export type Surroundings = {
   /** The folder whose files may be read. */
   files: string | undefined
 }
-
-/** Rows of an answer that came together. `put` writes some of them into the vectors, of which there is one for each column. */
-export type Rows = { count: number; bytes: number; put: (vectors: readonly Vector[], from: number, to: number) => void }
 
 /** The answer to a statement under way. */
 export type Cursor = {

@@ -4,11 +4,11 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import * as numbers from '../../batch/numbers.js'
+import { readColumn, vectorOf, type Reading } from '../../batch/reading.js'
 import * as times from '../../batch/times.js'
-import { Unfit } from '../../batch/unfit.js'
 import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
-import { plain, type AnswerColumn, type ColumnType, type PlainType } from '../../contract/types.js'
+import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
@@ -17,11 +17,11 @@ import { uniqueNames } from '../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
 /** How the values of a column are selected as text, and read. */
-type Reading = { type: ColumnType; ask: (quoted: string) => string; put: (vector: Vector, row: number, text: string) => void }
+type TextReading = Reading<string> & { ask: (quoted: string) => string }
 
 const asText = (quoted: string): string => `CAST(${quoted} AS VARCHAR)`
 
-const puts: Readonly<Partial<Record<PlainType, Reading['put']>>> = {
+const puts: Readonly<Partial<Record<PlainType, TextReading['put']>>> = {
   BOOLEAN: numbers.putBoolean,
   TINYINT: numbers.putTinyint,
   SMALLINT: numbers.putSmallint,
@@ -41,14 +41,14 @@ const puts: Readonly<Partial<Record<PlainType, Reading['put']>>> = {
   UUID: numbers.putUuid,
 }
 
-const floats: Readonly<Record<string, Reading['put']>> = { FLOAT: numbers.putFloat, DOUBLE: numbers.putDouble }
+const floats: Readonly<Record<string, TextReading['put']>> = { FLOAT: numbers.putFloat, DOUBLE: numbers.putDouble }
 
 /** DuckDB writes years before the year 1 as `0044-03-15 (BC)`, with the clock behind it. */
 const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
 const special: Readonly<Record<string, string>> = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
 /** By the name of the type. */
-const readingOf = (name: string): Reading => {
+const readingOf = (name: string): TextReading => {
   const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(name) ?? []
   if (width !== undefined && scale !== undefined) {
     const shape = { type: 'DECIMAL', width: Number(width), scale: Number(scale) } as const
@@ -224,26 +224,21 @@ class DuckSession implements Session {
 
 const putColumns = (
   columns: readonly (readonly (string | null)[])[],
-  readings: readonly Reading[],
+  readings: readonly TextReading[],
   names: readonly string[],
   vectors: readonly Vector[],
   from: number,
   to: number,
 ): void =>
-  readings.forEach(({ put }, index) => {
-    const vector = vectors[index]
-    if (!vector) throw new TypeError('an answer has a vector for each column')
-    try {
+  readings.forEach(({ type, put }, index) => {
+    const [vector, column] = [vectorOf(vectors, index), columns[index]]
+    readColumn(names[index] ?? '', type, () => {
       for (let row = from; row < to; row++) {
-        const text = columns[index]?.[row] ?? null
+        const text = column?.[row] ?? null
         if (text === null) vector.setNull(row - from)
         else put(vector, row - from, text)
       }
-    } catch (error) {
-      if (error instanceof Unfit)
-        throw new Problem('query_failed', 'A value cannot be read', `In the column "${names[index] ?? ''}" ${error.message}`)
-      throw error
-    }
+    })
   })
 
 const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }

@@ -1,11 +1,8 @@
 import type { Connection as Client } from 'mysql2'
 import type { Socket } from 'node:net'
-import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { Unfit } from '../../batch/unfit.js'
-import type { Rows } from '../contract/engine.js'
 import { sendsTooMuch } from '../contract/explain.js'
-import type { Field, Reading } from './types.js'
+import type { Field } from './types.js'
 
 /** A step ends early where its rows are long. */
 const stepBytes = 1024 * 1024
@@ -138,28 +135,3 @@ export const run = async (client: Client, sql: string): Promise<ByteRow[]> => {
   }
   return found
 }
-
-const misfit = (column: string, { message, hint }: Unfit): Problem =>
-  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint })
-
-/** Rows of bytes as they are written into vectors, column by column. */
-export const rowsOf = (rows: readonly ByteRow[], readings: readonly Reading[], fields: readonly Field[], bytes: number): Rows => ({
-  count: rows.length,
-  bytes,
-  put: (vectors, from, to) => {
-    readings.forEach(({ put }, index) => {
-      const vector = vectors[index]
-      if (!vector) throw new TypeError('an answer has a vector for each column')
-      try {
-        for (let row = from; row < to; row++) {
-          const value = rows[row]?.[index] ?? null
-          if (value === null) vector.setNull(row - from)
-          else put(vector, row - from, value)
-        }
-      } catch (error) {
-        if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', error)
-        throw error
-      }
-    })
-  },
-})

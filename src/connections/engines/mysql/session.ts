@@ -4,6 +4,7 @@ import { nearest } from '../../../basics/nearest.js'
 import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
+import { rowsOf, settle } from '../../batch/reading.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { printScan, tableName } from '../../pushdown/print-scan.js'
@@ -13,10 +14,10 @@ import { inTime } from '../../../basics/concurrency/in-time.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { openClient, type Opened } from './connect.js'
-import { Reader, rowsOf, run } from './cursor.js'
+import { Reader, run } from './cursor.js'
 import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
-import { floatReading, readingOf, type Reading, type Unsettled } from './types.js'
+import { floatReading, readingOf, type BytesReading, type UnsettledBytes } from './types.js'
 
 const firstRows = 1_024
 const settleMs = 50
@@ -26,7 +27,7 @@ type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
 
 /** The reading of a column whose type was asked for. */
-const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Reading | Unsettled => {
+const asked = (type: AnswerColumn['type'], reading: BytesReading | UnsettledBytes): BytesReading | UnsettledBytes => {
   if (type.type === 'FLOAT') return floatReading
   const put = type.type === 'HUGEINT' ? putHugeint : type.type === 'DECIMAL' ? putDecimal(type.width, type.scale) : undefined
   return put ? { type, put: (vector, row, bytes) => put(vector, row, bytes.toString('latin1')) } : reading
@@ -189,19 +190,19 @@ export class MysqlSession extends SocketSession implements Session {
     const reader = new Reader(this.#client, statement.sql)
     const first = await reader.read(firstRows)
     const { fields } = reader
-    const readings = fields.map((field, index): Reading => {
+    const open = fields.map((field) => {
       const type = statement.types.get(field.name)
-      const reading = type ? asked(type, readingOf(field)) : readingOf(field)
-      return 'settle' in reading ? reading.settle(first.rows.map((row) => row[index] ?? null)) : reading
+      return type ? asked(type, readingOf(field)) : readingOf(field)
     })
     const names = uniqueNames(fields.map(({ name }) => name))
+    const readings = settle(open, names, first.rows)
     const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
     let next: typeof first | undefined = first
     let committed = false
     const step = async (most: number) => {
       const { rows, bytes } = next ?? (await reader.read(most))
       next = undefined
-      if (rows.length > 0) return rowsOf(rows, readings, fields, bytes)
+      if (rows.length > 0) return rowsOf(rows, readings, names, bytes)
       if (statement.writes && !committed) await run(this.#client, 'COMMIT')
       committed = true
       return undefined

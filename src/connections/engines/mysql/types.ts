@@ -15,8 +15,9 @@ import {
   putUuid,
 } from '../../batch/numbers.js'
 import { daysOf, putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
+import type { Reading, UnsettledReading } from '../../batch/reading.js'
 import type { Vector } from '../../batch/vector.js'
-import { decimal, decimalMaxDigits, plain, type ColumnType, type PlainType } from '../../contract/types.js'
+import { decimal, decimalMaxDigits, plain, type PlainType } from '../../contract/types.js'
 
 /** A column as an answer of MySQL describes it. */
 export type Field = {
@@ -31,15 +32,15 @@ export type Field = {
   extendedFormat?: string
 }
 
-/** How the values of a column are read from the bytes that MySQL sends for them. */
-export type Reading = { type: ColumnType; put: (vector: Vector, row: number, bytes: Buffer) => void }
+/** Reads the bytes that MySQL sends for a value. */
+export type BytesReading = Reading<Buffer>
 
-/** A reading that depends on values: numbers that are declared with more digits than an exact type has, and rarely use them. */
-export type Unsettled = { settle: (values: readonly (Buffer | null)[]) => Reading }
+/** Decided by values: numbers that are declared with more digits than an exact type has, and rarely use them. */
+export type UnsettledBytes = UnsettledReading<Buffer>
 
 type PutText = (vector: Vector, row: number, text: string) => void
 
-const ofText = (type: PlainType, put: PutText): Reading => ({
+const ofText = (type: PlainType, put: PutText): BytesReading => ({
   type: plain(type),
   put: (vector, row, bytes) => put(vector, row, bytes.toString('latin1')),
 })
@@ -51,7 +52,7 @@ const isOfCalendar = (text: string): boolean => {
 }
 
 /** A day that does not exist, such as 0000-00-00 or 2024-02-31, is NULL. */
-const ofDay = (type: PlainType, put: PutText): Reading => ({
+const ofDay = (type: PlainType, put: PutText): BytesReading => ({
   type: plain(type),
   put: (vector, row, bytes) => {
     const text = bytes.toString('latin1')
@@ -64,15 +65,15 @@ const ofDay = (type: PlainType, put: PutText): Reading => ({
 const putBytesAsText = (vector: Vector, row: number, bytes: Buffer): void =>
   isUtf8(bytes) ? vector.setBytes(row, bytes) : vector.setText(row, bytes.toString())
 
-const text: Reading = { type: plain('VARCHAR'), put: putBytesAsText }
-const json: Reading = { type: plain('JSON'), put: putBytesAsText }
-const bytes: Reading = { type: plain('BLOB'), put: (vector, row, value) => vector.setBytes(row, value) }
-const bits: Reading = {
+const text: BytesReading = { type: plain('VARCHAR'), put: putBytesAsText }
+const json: BytesReading = { type: plain('JSON'), put: putBytesAsText }
+const bytes: BytesReading = { type: plain('BLOB'), put: (vector, row, value) => vector.setBytes(row, value) }
+const bits: BytesReading = {
   type: plain('UBIGINT'),
   put: ({ data }, row, value) => void data.writeBigUInt64LE(BigInt(`0x${value.toString('hex') || '0'}`), row * 8),
 }
 /** A time of MySQL is a span of up to 838 hours, in both directions. */
-const span: Reading = {
+const span: BytesReading = {
   type: plain('INTERVAL'),
   put: (vector, row, value) => putSpan(vector, row, 0, 0, spanMicros(value.toString('latin1'))),
 }
@@ -80,9 +81,9 @@ const span: Reading = {
 const unsignedFlag = 32
 const binaryCharset = 63
 
-const decimalOf = ({ columnLength, decimals, flags }: Field): Reading | Unsettled => {
+const decimalOf = ({ columnLength, decimals, flags }: Field): BytesReading | UnsettledBytes => {
   const width = columnLength - (decimals > 0 ? 1 : 0) - ((flags & unsignedFlag) === 0 ? 1 : 0)
-  const exact = (digits: number): Reading => {
+  const exact = (digits: number): BytesReading => {
     const put = putDecimal(digits, decimals)
     return { type: decimal(digits, decimals), put: (vector, row, value) => put(vector, row, value.toString('latin1')) }
   }
@@ -97,7 +98,7 @@ const decimalOf = ({ columnLength, decimals, flags }: Field): Reading | Unsettle
   }
 }
 
-const integers: Readonly<Record<number, readonly [signed: Reading, unsigned: Reading]>> = {
+const integers: Readonly<Record<number, readonly [signed: BytesReading, unsigned: BytesReading]>> = {
   1: [ofText('TINYINT', putTinyint), ofText('UTINYINT', putUtinyint)],
   2: [ofText('SMALLINT', putSmallint), ofText('USMALLINT', putUsmallint)],
   3: [ofText('INTEGER', putInteger), ofText('UINTEGER', putUinteger)],
@@ -105,7 +106,7 @@ const integers: Readonly<Record<number, readonly [signed: Reading, unsigned: Rea
   9: [ofText('INTEGER', putInteger), ofText('UINTEGER', putUinteger)],
 }
 
-const others: Readonly<Record<number, Reading>> = {
+const others: Readonly<Record<number, BytesReading>> = {
   4: ofText('FLOAT', putFloat),
   5: ofText('DOUBLE', putDouble),
   7: ofDay('TIMESTAMP WITH TIME ZONE', (vector, row, value) => putTimestampTz(vector, row, `${value}+00`)),
@@ -120,10 +121,10 @@ const others: Readonly<Record<number, Reading>> = {
 }
 
 /** The reading of a FLOAT that was selected as a DOUBLE. As a FLOAT, MySQL writes only six of its digits. */
-export const floatReading: Reading = others[4] ?? text
+export const floatReading: BytesReading = others[4] ?? text
 
 /** How the values of a column are read: in the type that holds each of them exactly. */
-export const readingOf = (field: Field): Reading | Unsettled => {
+export const readingOf = (field: Field): BytesReading | UnsettledBytes => {
   const { columnType, flags, characterSet, extendedFormat, extendedTypeName } = field
   if (extendedFormat === 'json') return json
   if (extendedTypeName === 'uuid') return ofText('UUID', putUuid)

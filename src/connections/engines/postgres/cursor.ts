@@ -1,11 +1,6 @@
 import type pg from 'pg'
 import PgCursor from 'pg-cursor'
 import { Problem } from '../../../basics/errors.js'
-import { Unfit } from '../../batch/unfit.js'
-import type { Vector } from '../../batch/vector.js'
-import type { ColumnType } from '../../contract/types.js'
-import type { Rows } from '../contract/engine.js'
-import type { Reading, Unsettled } from './types.js'
 
 export type TextRow = (string | null)[]
 
@@ -89,46 +84,5 @@ export class Reader {
   /** Ends the statement. Its transaction is not ended. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => this.#cursor.close(() => resolve()))
-  }
-}
-
-const misfit = (column: string, type: ColumnType, { message, hint }: Unfit): Problem =>
-  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint, column_type: type.type })
-
-/** The readings of all columns, decided by the first rows where they are open. */
-export const settle = (readings: readonly (Reading | Unsettled)[], fields: readonly Field[], rows: readonly TextRow[]): Reading[] =>
-  readings.map((reading, index) => {
-    if (!('settle' in reading)) return reading
-    try {
-      return reading.settle(rows.map((row) => row[index] ?? null))
-    } catch (error) {
-      if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', { type: 'VARCHAR' }, error)
-      throw error
-    }
-  })
-
-/** Rows of texts as they are written into vectors, column by column. */
-export const rowsOf = (rows: readonly TextRow[], readings: readonly Reading[], fields: readonly Field[], bytes: number): Rows => ({
-  count: rows.length,
-  bytes,
-  put: (vectors, from, to) => {
-    for (let index = 0; index < readings.length; index++) {
-      const [reading, vector] = [readings[index], vectors[index]]
-      if (!reading || !vector) throw new TypeError('an answer has a vector for each column')
-      try {
-        putColumn(rows, index, reading, vector, from, to)
-      } catch (error) {
-        if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', reading.type, error)
-        throw error
-      }
-    }
-  },
-})
-
-const putColumn = (rows: readonly TextRow[], index: number, { put }: Reading, vector: Vector, from: number, to: number): void => {
-  for (let row = from; row < to; row++) {
-    const text = rows[row]?.[index] ?? null
-    if (text === null) vector.setNull(row - from)
-    else put(vector, row - from, text)
   }
 }

@@ -12,13 +12,14 @@ import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../contract/unique-names.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
+import { rowsOf, settle } from '../../batch/reading.js'
 import { sendCancel, type Opened } from './connect.js'
-import { Reader, rowsOf, settle, type Field, type TextRow } from './cursor.js'
+import { Reader, type Field, type TextRow } from './cursor.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
-import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
+import { isOwn, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
 
 /** The first step has few rows, because they may be very long. If they are short, more follow: they decide open types. */
 const [firstRows, moreRows] = [32, 992]
@@ -32,7 +33,7 @@ type Statement = { sql: string; values: readonly string[]; types: ReadonlyMap<st
 const hasCode = (error: unknown, code: string): boolean => error instanceof Error && Reflect.get(error, 'code') === code
 
 /** The reading of a computed column whose type was asked for. */
-const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Reading | Unsettled => {
+const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText): TextReading | UnsettledText => {
   if (type.type === 'HUGEINT') return { type, put: putHugeint }
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
@@ -136,10 +137,10 @@ export class PostgresSession extends SocketSession implements Session {
       const type = statement.types.get(name)
       return type ? asked(type, reading) : reading
     })
-    const readings = settle(open, fields, rows)
     const names = uniqueNames(fields.map(({ name }) => name))
+    const readings = settle(open, names, rows)
     const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
-    return this.#cursor(statement, reader, rows, before, fields, readings, columns)
+    return this.#cursor(statement, reader, rows, before, readings, columns)
   }
 
   /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */
@@ -178,14 +179,14 @@ export class PostgresSession extends SocketSession implements Session {
     reader: Reader,
     first: TextRow[],
     received: number,
-    fields: readonly Field[],
-    readings: readonly Reading[],
+    readings: readonly TextReading[],
     columns: readonly AnswerColumn[],
   ): Cursor {
     let before = received
     let ahead: Promise<TextRow[]> | undefined = Promise.resolve(first)
     let hasChanged = false
     const isWriting = statement.writes
+    const names = columns.map(({ name }) => name)
     const step = async (most: number) => {
       const rows = await ahead
       ahead = undefined
@@ -202,7 +203,7 @@ export class PostgresSession extends SocketSession implements Session {
       const fitting = Math.max(1, Math.floor((rows.length * shortBytes) / bytes))
       ahead = reader.isOver ? Promise.resolve([]) : reader.read(Math.min(most, fitting))
       ahead.catch(() => undefined)
-      return rowsOf(rows, readings, fields, bytes)
+      return rowsOf(rows, readings, names, bytes)
     }
     return {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],

@@ -11,16 +11,17 @@ import {
 } from '../../batch/numbers.js'
 import { digitsOf } from '../../batch/numbers.js'
 import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
+import type { Reading, UnsettledReading } from '../../batch/reading.js'
 import { Unfit } from '../../batch/unfit.js'
 import type { Vector } from '../../batch/vector.js'
-import { decimal, decimalMaxDigits, plain, type ColumnType } from '../../contract/types.js'
+import { decimal, decimalMaxDigits, plain } from '../../contract/types.js'
 import { depthOf, flat, parseArray, type Items } from './arrays.js'
 
-/** How the values of a column are read from PostgreSQL's texts of them. */
-export type Reading = { type: ColumnType; put: (vector: Vector, row: number, text: string) => void }
+/** Reads PostgreSQL's text of a value. */
+export type TextReading = Reading<string>
 
-/** A reading that depends on values: numbers without a declared scale, arrays of any depth. The first rows decide it. */
-export type Unsettled = { settle: (texts: readonly (string | null)[]) => Reading }
+/** Decided by values: numbers without a declared scale, arrays of any depth. */
+export type UnsettledText = UnsettledReading<string>
 
 /** What is known of a type that is not built in. */
 export type OwnType = { array: { of: number; delimiter: string } } | { text: true }
@@ -35,9 +36,9 @@ const putBytes = (vector: Vector, row: number, text: string): void => {
   vector.setBytes(row, Buffer.from(text.slice(2), 'hex'))
 }
 
-const text: Reading = { type: plain('VARCHAR'), put: putText }
+const text: TextReading = { type: plain('VARCHAR'), put: putText }
 
-const readings: ReadonlyMap<number, Reading> = new Map<number, Reading>([
+const readings: ReadonlyMap<number, TextReading> = new Map<number, TextReading>([
   [16, { type: plain('BOOLEAN'), put: putBoolean }],
   [17, { type: plain('BLOB'), put: putBytes }],
   [20, { type: plain('BIGINT'), put: putBigint }],
@@ -75,13 +76,13 @@ const numericOid = 1700
 const firstOwnOid = 16_384
 
 /** The shape of a declared numeric; a scale may be negative, or larger than the precision. */
-const declaredNumeric = (typmod: number): Reading => {
+const declaredNumeric = (typmod: number): TextReading => {
   const precision = ((typmod - 4) >> 16) & 0xffff
   const scale = (((typmod - 4) & 0x7ff) ^ 1024) - 1024
   return numeric(scale < 0 ? precision - scale : Math.max(precision, scale), Math.max(scale, 0))
 }
 
-const numeric = (width: number, scale: number): Reading =>
+const numeric = (width: number, scale: number): TextReading =>
   width > decimalMaxDigits ? text : { type: decimal(width, scale), put: putDecimal(width, scale) }
 
 /**
@@ -91,7 +92,7 @@ const numeric = (width: number, scale: number): Reading =>
 const scales = [16, 24, 0] as const
 const usual = numeric(decimalMaxDigits, scales[0])
 
-const openNumeric: Unsettled = {
+const openNumeric: UnsettledText = {
   settle: (texts) => {
     let [before, behind] = [0, 0]
     for (const each of texts) {
@@ -126,7 +127,7 @@ const putList = (put: (vector: Vector, row: number, text: string) => void, depth
 }
 
 /** @param declared the dimensions that the table declares, which PostgreSQL does not enforce */
-const arrayOf = (item: Reading | Unsettled, delimiter: string, declared: number): Unsettled => ({
+const arrayOf = (item: TextReading | UnsettledText, delimiter: string, declared: number): UnsettledText => ({
   settle: (texts) => {
     const depth = Math.max(declared, 1, ...texts.map((each) => (each === null ? 0 : depthOf(each))))
     const known = 'settle' in item ? item.settle(texts.flatMap((each) => (each === null ? [] : flat(parseArray(each, delimiter))))) : item
@@ -144,7 +145,7 @@ export const isOwn = (oid: number): boolean => oid >= firstOwnOid
  * How the values of a type are read. What has no type of its own in DuckDB (enums, addresses, ranges, geometry, money, bits, composites)
  * is the text that PostgreSQL writes.
  */
-export const readingOf = (oid: number, typmod: number, own: ReadonlyMap<number, OwnType>, dimensions = 0): Reading | Unsettled => {
+export const readingOf = (oid: number, typmod: number, own: ReadonlyMap<number, OwnType>, dimensions = 0): TextReading | UnsettledText => {
   if (oid === numericOid) return typmod >= 4 ? declaredNumeric(typmod) : openNumeric
   const known = readings.get(oid)
   if (known) return known

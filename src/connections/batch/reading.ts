@@ -1,0 +1,86 @@
+import { Problem } from '../../basics/errors.js'
+import type { ColumnType } from '../contract/types.js'
+import { Unfit } from './unfit.js'
+import type { Vector } from './vector.js'
+
+/** How the values of a column are read from what the driver gives for each: a text, or bytes. */
+export type Reading<V> = { type: ColumnType; put: (vector: Vector, row: number, value: V) => void }
+
+/** A reading that depends on values, such as numbers without a declared scale. The first rows decide it. */
+export type UnsettledReading<V> = { settle: (values: readonly (V | null)[]) => Reading<V> }
+
+/** Rows of an answer that came together. `put` writes some of them into the vectors, of which there is one for each column. */
+export type Rows = { count: number; bytes: number; put: (vectors: readonly Vector[], from: number, to: number) => void }
+
+const misfit = (column: string, type: ColumnType, { message, hint }: Unfit): Problem =>
+  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint, column_type: type.type })
+
+/**
+ * Reads values of a column.
+ *
+ * @example readColumn('price', type, () => put(vector, 0, '12.50'))
+ * @throws Problem query_failed that names the column, for a value that does not fit its type
+ */
+export const readColumn = <T>(column: string, type: ColumnType, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Unfit) throw misfit(column, type, error)
+    throw error
+  }
+}
+
+/** The vector of a column. @throws TypeError when there is none */
+export const vectorOf = (vectors: readonly Vector[], index: number): Vector => {
+  const vector = vectors[index]
+  if (!vector) throw new TypeError('an answer has a vector for each column')
+  return vector
+}
+
+/**
+ * The readings of all columns, decided by the first rows where they are open.
+ *
+ * @example settle([{ settle: (texts) => … }], ['price'], [['1.5'], [null]])
+ * @throws Problem query_failed that names the column
+ */
+export const settle = <V>(
+  readings: readonly (Reading<V> | UnsettledReading<V>)[],
+  names: readonly string[],
+  rows: readonly (readonly (V | null)[])[],
+): Reading<V>[] =>
+  readings.map((reading, index) => {
+    if (!('settle' in reading)) return reading
+    const values = rows.map((row) => row[index] ?? null)
+    return readColumn(names[index] ?? '', { type: 'VARCHAR' }, () => reading.settle(values))
+  })
+
+const putColumn = <V>(
+  rows: readonly (readonly (V | null)[])[],
+  index: number,
+  { put }: Reading<V>,
+  vector: Vector,
+  from: number,
+  to: number,
+): void => {
+  for (let row = from; row < to; row++) {
+    const value = rows[row]?.[index] ?? null
+    if (value === null) vector.setNull(row - from)
+    else put(vector, row - from, value)
+  }
+}
+
+/** Rows of values as they are written into vectors, column by column. Writing throws a Problem that names the column of a misfit. */
+export const rowsOf = <V>(
+  rows: readonly (readonly (V | null)[])[],
+  readings: readonly Reading<V>[],
+  names: readonly string[],
+  bytes: number,
+): Rows => ({
+  count: rows.length,
+  bytes,
+  put: (vectors, from, to) =>
+    readings.forEach((reading, index) => {
+      const vector = vectorOf(vectors, index)
+      readColumn(names[index] ?? '', reading.type, () => putColumn(rows, index, reading, vector, from, to))
+    }),
+})
