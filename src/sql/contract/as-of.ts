@@ -9,8 +9,15 @@ import type { Parameters, Statement } from '../statements/statement.js'
 /** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
 export type AsOf = number | string
 
-/** How a refusal says that the log has no such position. */
-export const beyondHead = 'is beyond the head of the log'
+/** Says which positions there are. */
+export const positionsUpTo = (head: number): string => `The log has the positions 1 to ${head}.`
+
+/** The refusal of a position that the log does not have: `head` is the last one that this node knows. */
+export const beyondHead = (label: string, head: number): Problem =>
+  new Problem('bad_statement', 'No such position', `${label} is beyond the head of the log`, { hint: positionsUpTo(head), head })
+
+/** Whether a statement was refused for a position that another node may have written meanwhile. */
+export const isBeyondHead = ({ code, extras }: Problem): boolean => code === 'bad_statement' && extras['head'] !== undefined
 
 /** Refuses a statement that writes: it would write now, whatever `as_of` says. */
 export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {

@@ -1,6 +1,6 @@
 import { isProblem } from '../../basics/errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answer.js'
-import { beyondHead, refuseWriteAsOf } from '../contract/as-of.js'
+import { isBeyondHead, refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
 import { answerOf, type EvaluateAgent } from './answers.js'
@@ -38,7 +38,7 @@ export class SqlEngine {
    */
   async execute(request: SqlRequest): Promise<SqlAnswer> {
     const answer = await this.#execute(request)
-    if (answer.type !== 'error' || !answer.problem.detail.includes(beyondHead)) return answer
+    if (answer.type !== 'error' || !isBeyondHead(answer.problem)) return answer
     // Another node may have written the position that it asks for.
     const newest = this.options.ledger.log.newest()
     if (!newest) return answer

@@ -4,7 +4,7 @@ import { parseSelect, printSelect, readChecked } from '../ast/duckdb.js'
 import { emptyRef, isColumnRef, nodeOf, nodesOf, selectNode, textOf, walk } from '../ast/nodes.js'
 import type { AstNode } from '../ast/json.js'
 import type { Directory } from './directory.js'
-import { beyondHead } from '../../contract/as-of.js'
+import { beyondHead, positionsUpTo } from '../../contract/as-of.js'
 import { quoteText } from '../../../dialect/strings.js'
 
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
@@ -19,11 +19,11 @@ type Label = (value: string) => string
 /** The position as a whole number between the log's first event and the head. */
 const positionIn = (shown: string, head: number, label: Label): number => {
   const [, whole] = /^([+-]?\d{1,38})(?:\.0+)?$/.exec(shown) ?? []
-  const hint = `The log has the positions 1 to ${head}.`
+  const hint = positionsUpTo(head)
   if (whole === undefined) throw refused(`${label(shown)} is no position: it must be a whole number`, hint)
   const value = BigInt(whole)
   if (value < 1n) throw refused(`${label(shown)} is before the start of the log`, hint)
-  if (value > BigInt(head)) throw refused(`${label(shown)} ${beyondHead}`, hint)
+  if (value > BigInt(head)) throw beyondHead(label(shown), head)
   return Number(value)
 }
 
@@ -66,7 +66,7 @@ const positionOfValue = async (clock: Clock, unit: 'VERSION' | 'TIMESTAMP', expr
   const { type, shown, microseconds } = await compute(clock.connection, expression)
   if (unit === 'VERSION') {
     if (type === 'VARCHAR' || isNumber(type)) return positionIn(shown, clock.head, label)
-    throw refused(`${label(shown)} is no position: it is a ${type}`, `The log has the positions 1 to ${clock.head}.`)
+    throw refused(`${label(shown)} is no position: it is a ${type}`, positionsUpTo(clock.head))
   }
   if ((type !== 'VARCHAR' && !isTime(type)) || microseconds === undefined)
     throw refused(
