@@ -1,5 +1,5 @@
 import type { AskAgent } from '../agents/contract/answering.js'
-import type { Predicting } from '../http/reads/predicting.js'
+import type { Predicting } from '../models/serving/predicting.js'
 import type { Moment } from '../http/reads/reading.js'
 import type { Histories } from '../log/read/history.js'
 import type { SqlEngine } from '../sql/facade/execute.js'

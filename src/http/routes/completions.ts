@@ -11,7 +11,7 @@ import { route, type Route } from '../protocol/route.js'
 import { AnswerEvents, groundsOf, refusalOf } from '../reads/answer-frames.js'
 import { chatBody } from '../reads/chat-body.js'
 import { withBeats } from '../reads/heartbeat.js'
-import { inProject } from '../reads/scope.js'
+import { inProject } from '../../log/read/by-name.js'
 
 const path = '/projects/:project/agents/:agent/completions'
 

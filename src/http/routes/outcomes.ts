@@ -6,7 +6,8 @@ import { refuseTooManyOutcomes, type OutcomeReporter } from '../../models/servin
 import { objectIn, parse, type Body } from '../protocol/body.js'
 import { carriedOut } from '../protocol/carry-out.js'
 import { json } from '../protocol/reply.js'
-import { modelNamed, projectNamed } from '../reads/scope.js'
+import { projectNamed } from '../../log/read/by-name.js'
+import { modelNamed } from '../../models/serving/model-by-name.js'
 import { route, type Route } from '../protocol/route.js'
 
 const outcome = z

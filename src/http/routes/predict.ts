@@ -7,7 +7,7 @@ import type { InputRow } from '../../models/serving/answer.js'
 import { notJson, type Body } from '../protocol/body.js'
 import { jsonArray, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
-import { readPredictParams, type Predicted, type Predicting, type PredictParams } from '../reads/predicting.js'
+import { readPredictParams, type Predicted, type Predicting, type PredictParams } from '../../models/serving/predicting.js'
 import { dataSchema, rowsIn, rowsSchema } from '../reads/rows-in-body.js'
 
 /** The options of a request for predictions. */

@@ -1,11 +1,9 @@
-import type { ModelVersion } from '../../../events/model.js'
 import { notFound } from '../../basics/errors.js'
-import { versionOf } from '../../commands/model.js'
-import type { Found, Kind, Log, Outcome } from '../../log/contract/log.js'
-import { lastKnown } from '../../log/read/last-known.js'
+import type { Found, Kind, Log, Outcome } from '../contract/log.js'
+import { lastKnown } from './last-known.js'
 
 /** Where resources are looked up: in the log, or at a moment in the past. */
-type Lookup = Pick<Log, 'resources'>
+export type Lookup = Pick<Log, 'resources'>
 
 /** The project with this name. @throws Problem 404 */
 export const projectNamed = async ({ resources }: Lookup, name: string): Promise<Found<'project'>> => {
@@ -40,31 +38,4 @@ export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }:
 export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
   if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)
   return resource as Found<K>
-}
-
-/**
- * Reads a model's name in a path: `rent`, or a version of it, `rent.2`. A model with the whole name `rent.2` takes precedence.
- * The model need not exist.
- */
-export const modelInPath = async (
-  { resources }: Lookup,
-  project: Found<'project'>,
-  ref: string,
-): Promise<{ model: string; version: number | undefined }> => {
-  const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  if (model === undefined || (await resources.one('model', ref, project))) return { model: ref, version: undefined }
-  return { model, version: Number(digits) }
-}
-
-/** The model and the version that a path names; `named` is the version's number if the path has one. @throws Problem 404 */
-export const modelNamed = async (
-  log: Lookup,
-  project: Found<'project'>,
-  ref: string,
-): Promise<{ model: Found<'model'>; version: ModelVersion; named: number | undefined }> => {
-  const { model: name, version: named } = await modelInPath(log, project, ref)
-  const model = await log.resources.one('model', name, project)
-  if (!model) throw notFound('model', ref)
-  const { active, latest } = model.state
-  return { model, version: versionOf(model.state, named ?? active ?? latest), named }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
-import type { Predicting } from '../../http/reads/predicting.js'
+import type { Predicting } from '../../models/serving/predicting.js'
 import { rowsIn } from '../../http/reads/rows-in-body.js'
 import { Budget } from '../tool/budget.js'
 import { tool, type Tool } from '../tool/tool.js'

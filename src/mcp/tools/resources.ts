@@ -4,7 +4,7 @@ import type { Json } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { versionOf } from '../../commands/model.js'
 import type { Moment } from '../../http/reads/reading.js'
-import { projectNamed } from '../../http/reads/scope.js'
+import { projectNamed } from '../../log/read/by-name.js'
 import type { AnyFound, Found } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 

@@ -12,7 +12,7 @@ import { json, noContent } from '../../protocol/reply.js'
 import { commandHeaders, route, type Route, type Segments } from '../../protocol/route.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import { recordTime } from '../../reads/records.js'
-import { inProject, resultOf } from '../../reads/scope.js'
+import { inProject, resultOf } from '../../../log/read/by-name.js'
 import { conversationIn } from './conversation-in.js'
 
 const conversationRecord = z

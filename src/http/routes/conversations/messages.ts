@@ -13,7 +13,7 @@ import type { Call } from '../../protocol/call.js'
 import { eventHeaders, stream, type Piece } from '../../protocol/reply.js'
 import { route, type Route } from '../../protocol/route.js'
 import { withBeats } from '../../reads/heartbeat.js'
-import { inProject } from '../../reads/scope.js'
+import { inProject } from '../../../log/read/by-name.js'
 import { conversationIn } from './conversation-in.js'
 import { ended, endedMessage, endFields, notAnswered } from './ended.js'
 

@@ -12,7 +12,7 @@ import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../reads/scope.js'
+import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const written = z
   .object({

@@ -13,7 +13,7 @@ import type { Moment, Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
-import { resultOf } from '../../reads/scope.js'
+import { resultOf } from '../../../log/read/by-name.js'
 
 const listed = z
   .looseObject({

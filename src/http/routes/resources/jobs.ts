@@ -13,7 +13,7 @@ import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectNamed, projectOf, resultOf } from '../../reads/scope.js'
+import { inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({

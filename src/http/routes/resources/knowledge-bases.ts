@@ -15,7 +15,7 @@ import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { projectNamed, projectOf, resultOf } from '../../reads/scope.js'
+import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({

@@ -10,7 +10,7 @@ import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, type Part } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { projectNamed } from '../../reads/scope.js'
+import { projectNamed } from '../../../log/read/by-name.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
 const creation = z.object({ name: resourceName })

@@ -13,7 +13,7 @@ import type { Parameters } from '../../protocol/parameters.js'
 import { json } from '../../protocol/reply.js'
 import { recordTime, type Records } from '../../reads/records.js'
 import { commandHeaders, route, segmentOf, type Route, type Segments } from '../../protocol/route.js'
-import { projectOf, resultOf } from '../../reads/scope.js'
+import { projectOf, resultOf } from '../../../log/read/by-name.js'
 import type { CheckView } from './views.js'
 
 const body = object(

@@ -10,7 +10,7 @@ import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectNamed, resultOf } from '../../reads/scope.js'
+import { inProject, projectNamed, resultOf } from '../../../log/read/by-name.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
 const creation = z.object({ name: resourceName, query: text })
