@@ -5,6 +5,10 @@ import type { SelectService } from '../../contract/select.js'
 import type { Nondeterminism } from '../../../models/data/warnings.js'
 import { allRows } from '../../contract/answer.js'
 
+/** Queries of trainings take turns of their own, and may take longer than the answer to a client. */
+const client = 'trainings'
+const ofTraining = { isNative: true, timeoutMs: limits.trainingReadTimeoutMs } as const
+
 /**
  * The rows that a training learns from. They may take longer than the answer to a client: `trainingReadTimeoutMs`.
  *
@@ -13,8 +17,7 @@ import { allRows } from '../../contract/answer.js'
 export const askRows =
   (analytics: SelectService, defaultProject: string): Select =>
   async (query, signal) => {
-    const request = { ...query, defaultProject, isNative: true, purpose: 'training', timeoutMs: limits.trainingReadTimeoutMs } as const
-    const { columns, rows } = await analytics.query(request, { signal, client: 'trainings' })
+    const { columns, rows } = await analytics.query({ ...query, ...ofTraining, defaultProject, purpose: 'training' }, { signal, client })
     return { columns, chunks: rows }
   }
 
@@ -28,6 +31,7 @@ const findingsSchema = z.array(z.tuple([z.string(), z.string().nullable()]).tran
 export const askNondeterminism =
   (analytics: SelectService, defaultProject: string) =>
   async (query: RowsQuery, signal: AbortSignal): Promise<Nondeterminism[]> => {
-    const { rows } = await analytics.query({ ...query, defaultProject, isNative: true, wanted: { kind: 'nondeterminism' } }, { signal })
+    const wanted = { kind: 'nondeterminism' } as const
+    const { rows } = await analytics.query({ ...query, ...ofTraining, defaultProject, wanted }, { signal, client })
     return findingsSchema.parse(await allRows(rows))
   }
