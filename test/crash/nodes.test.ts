@@ -7,7 +7,7 @@ import { undoAll } from '../../src/basics/undo.js'
 import { mindledger } from '../support/cli.js'
 import { logServer } from '../support/log/each-log.js'
 import { childrenRunning, processTree } from '../support/processes.js'
-import { send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
+import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
 const { server } = logServer()
@@ -63,7 +63,7 @@ test('each due time has one run, and each run one end, while nodes are killed, a
     expect((await send(a.url, 'POST', '/api/projects/mindsdb/jobs', { job })).status).toBe(200)
   }
   const started = async (): Promise<number> =>
-    Number((await sql(c.url, `SELECT count(*) FROM log.events WHERE type = 'JobRunStarted'`)).data[0]?.[0])
+    Number((await rowsNow(c.url, `SELECT count(*) FROM log.events WHERE type = 'JobRunStarted'`))[0]?.[0])
   await until(async () => (await started()) > 3)
   await kill(a)
   await until(async () => (await started()) > 7)
@@ -74,8 +74,8 @@ test('each due time has one run, and each run one end, while nodes are killed, a
   signal(b, 'SIGCONT')
   for (const { url: at } of [again, b, c])
     await until(async () => {
-      const { data } = await sql(at, `SELECT job, outcome FROM log.job_runs`)
-      return data.length === count && data.every(([, outcome]) => outcome !== 'running')
+      const found = await rowsNow(at, `SELECT job, outcome FROM log.job_runs`)
+      return found.length === count && found.every(([, outcome]) => outcome !== 'running')
     })
   const runs = (await sql(b.url, 'SELECT job, outcome FROM log.job_runs')).data
   expect(new Set(runs.map(([job]) => job)).size).toBe(count)
@@ -97,7 +97,7 @@ test('a training is told of and cancelled at any node, and that of a killed node
   const url = await server().newUrl()
   const nodes = await Promise.all([startNode(url), startNode(url)])
   const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(30000) AS r(i)'
-  const status = async (at: Node, name: string) => (await sql(at.url, `SELECT status FROM models WHERE name = '${name}'`)).data[0]?.[0]
+  const status = async (at: Node, name: string) => (await rowsNow(at.url, `SELECT status FROM models WHERE name = '${name}'`))[0]?.[0]
   const portOf = (address: string) => new URL(address).port
   /** Begins a training; returns the node that trains, and another one. */
   const begin = async (name: string): Promise<{ trains: Node; other: Node }> => {

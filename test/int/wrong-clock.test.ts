@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { until } from '../support/until.js'
 import { mindledger } from '../support/cli.js'
-import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+import { rowsNow, send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 type Running = Awaited<ReturnType<typeof spawnService>>
 type Ready = { warnings?: string[] }
@@ -46,7 +46,7 @@ test('a clock once 400 days ahead erases nothing, forgets no request, and how fa
   form.set('file', new Blob([['x,y', ...Array.from({ length: 20 }, (_, i) => `${i},${i * 2}`)].join('\n')]), 'rows.csv')
   expect((await send(url, 'PUT', '/api/files/rows', form)).status).toBe(200)
   await sql(url, `CREATE MODEL m FROM files (SELECT * FROM rows) PREDICT y USING engine = 'constant'`)
-  await until(async () => (await sql(url, 'SELECT status FROM models')).data[0]?.[0] === 'complete')
+  await until(async () => (await rowsNow(url, 'SELECT status FROM models'))[0]?.[0] === 'complete')
   const position = await predict(url)
   expect(await readable(url)).toEqual([[true, 1]])
   await stop()

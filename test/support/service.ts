@@ -46,6 +46,12 @@ export type SqlReply = { type: string; column_names: string[]; data: unknown[][]
 export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> =>
   (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply
 
+/** The rows of a statement, for a test that waits for them: none while SQL is away. */
+export const rowsNow = async (url: string, query: string): Promise<unknown[][]> => {
+  const { type, data } = await sql(url, query)
+  return type === 'table' ? data : []
+}
+
 /** The service in this process, on a free port and with a directory of its own. */
 export const startTestService = async (
   environment: Record<string, string> = {},

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { until } from '../../support/until.js'
 import { framesOf } from '../../support/agents/shop.js'
 import { calls, contentOf, queries, resultsOf, ScriptedModel } from '../../support/agents/scripted-model.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { rowsNow, send, sql, startTestService } from '../../support/service.js'
 
 const model = new ScriptedModel()
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -252,7 +252,7 @@ test('the answer of a client that leaves is recorded as aborted', async () => {
   left.abort()
   await expect(response).rejects.toThrow()
   const last = `SELECT data->>'outcome' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 1`
-  await until(async () => (await sql(at.url, last)).data[0]?.[0] === 'aborted')
+  await until(async () => (await rowsNow(at.url, last))[0]?.[0] === 'aborted')
 })
 
 test('what failed, or was aborted as its client left, is asked anew with the same key, and each try is on record', async () => {

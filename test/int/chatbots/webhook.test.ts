@@ -4,7 +4,7 @@ import { startChatService, type ChatService } from '../../support/chatbots/chat-
 import { startChatting } from '../../support/chatbots/chatting.js'
 import { until } from '../../support/until.js'
 import { seconds, webhookHeaders } from '../../support/chatbots/signed.js'
-import { send, sql } from '../../support/service.js'
+import { rowsNow, send } from '../../support/service.js'
 
 const secret = 'a secret that nobody guesses'
 let at: Awaited<ReturnType<typeof startChatting>>
@@ -160,7 +160,7 @@ test('what nobody knows to have arrived is posted again, with the id that it had
   expect(new Set(posted.map(({ raw }) => raw)).size).toBe(1)
   expect(new Set(posted.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(at.agent.asked.filter((question) => question === 'posted twice')).toHaveLength(1)
-  await until(async () => (await sql(at.url, "SELECT status FROM log.messages WHERE text = 'posted twice'")).data[0]?.[0] === 'answered')
+  await until(async () => (await rowsNow(at.url, "SELECT status FROM log.messages WHERE text = 'posted twice'"))[0]?.[0] === 'answered')
 })
 
 test('a program is told in the same way that there is no answer', async () => {

@@ -6,7 +6,7 @@ import { until } from '../../support/until.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { ConfigError } from '../../../src/setup/config.js'
-import { restartable, send, sql, temporaryDirectory } from '../../support/service.js'
+import { restartable, rowsNow, send, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof restartable>
 let outside: ReturnType<typeof temporaryDirectory>
@@ -111,7 +111,7 @@ const putOlderLogBack = async (environment: Record<string, string>, fork: readon
   copyFileSync(log, older)
   const url = await start(environment)
   await createAll(url, 'three', 'four')
-  await until(async () => (await sql(url, 'SELECT count(*) AS n FROM skills')).data[0]?.[0] === 4)
+  await until(async () => (await rowsNow(url, 'SELECT count(*) AS n FROM skills'))[0]?.[0] === 4)
   await stop()
   if (fork.length > 0) {
     const { analytics } = dataPaths(data)

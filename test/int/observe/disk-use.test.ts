@@ -7,7 +7,7 @@ import { dataPaths } from '../../../src/setup/data-directory.js'
 import { diskUse, keptDiskUse } from '../../../src/observe/disk-use.js'
 import { freePort, mindledger } from '../../support/cli.js'
 import { until } from '../../support/until.js'
-import { send, spawnService, sql, startTestService, temporaryDirectory } from '../../support/service.js'
+import { rowsNow, send, spawnService, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/log/unfit-event.js'
 
 let cleanUp: (() => unknown)[] = []
@@ -26,7 +26,7 @@ test('the room is told by kind, and all of it is what lies in the directory', as
   await upload('gone', '7,7\n')
   await send(at.url, 'DELETE', '/api/files/gone')
   await sql(at.url, 'CREATE MODEL line FROM files (SELECT * FROM points) PREDICT y')
-  await until(async () => (await sql(at.url, `SELECT status FROM models WHERE name = 'line'`)).data[0]?.[0] === 'complete')
+  await until(async () => (await rowsNow(at.url, `SELECT status FROM models WHERE name = 'line'`))[0]?.[0] === 'complete')
   const { status, body } = await send(at.url, 'GET', '/api/log/storage')
   expect(status).toBe(200)
   const { bytes, total, free } = body as { bytes: Record<string, number>; total: number; free: number }
