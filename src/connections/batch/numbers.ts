@@ -77,8 +77,13 @@ export const putDouble = (vector: Vector, row: number, text: string): void => vo
 
 /** How many digits a decimal number has before and behind its point; zeros at its ends are not counted. `undefined` for other texts. */
 export const digitsOf = (text: string): { before: number; behind: number } | undefined => {
-  const [, before, behind] = /^[+-]?0*(\d*)\.?(\d*?)0*$/.exec(text) ?? []
-  return before === undefined || behind === undefined ? undefined : { before: before.length, behind: behind.length }
+  const [, whole, fraction = ''] = /^[+-]?(\d*)(?:\.(\d*))?$/.exec(text) ?? []
+  if (whole === undefined) return undefined
+  // An expression for zeros at an end would begin again at each zero in the middle.
+  let [first, last] = [0, fraction.length]
+  while (whole[first] === '0') first += 1
+  while (fraction[last - 1] === '0') last -= 1
+  return { before: whole.length - first, behind: last }
 }
 
 const notFinite = 'Convert it there: SELECT * FROM db (SELECT …::double precision …).'

@@ -2,7 +2,7 @@ import { driverOf, type DriverName } from '../../catalogue/connection-engines.js
 import type { Dialect } from './dialect.js'
 import { duckdbDialect } from './duckdb.js'
 import { mysqlDialect } from './mysql.js'
-import { postgresDialect } from './postgres.js'
+import { cockroachDialect, postgresDialect } from './postgres.js'
 import { sqliteDialect } from './sqlite.js'
 
 const dialects: Readonly<Record<DriverName, Dialect>> = {
@@ -14,4 +14,5 @@ const dialects: Readonly<Record<DriverName, Dialect>> = {
 }
 
 /** How the databases of an engine write a scan. @example dialectOf('mariadb') // mysqlDialect */
-export const dialectOf = (engine: string): Dialect => dialects[driverOf(engine) ?? 'postgres']
+export const dialectOf = (engine: string): Dialect =>
+  engine.toLowerCase() === 'cockroachdb' ? cockroachDialect : dialects[driverOf(engine) ?? 'postgres']

@@ -7,6 +7,9 @@ const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${B
 
 const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
 
+/** MySQL reads a number of two digits beside a YEAR as a year of this century or the last one. */
+const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)
+
 const isText = ({ type, remote, exactText }: TableColumn): boolean =>
   exactText && type.type === 'VARCHAR' && /^(?:var)?char\(|text$/.test(remote)
 
@@ -22,7 +25,7 @@ export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   constant: ({ type, value }) => (type === 'VARCHAR' ? hexText(value) : value),
   compare: (column, operator, constant) => {
-    if (isNumber(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
+    if (isNumber(column) && !isYear(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
     if (!isText(column) || !isSafe(constant)) return undefined
     // The first comparison finds the rows by an index, the second one is exact.
     if (operator === '=') return (quoted, value) => `(${quoted} = ${value} AND ${bytesOf(quoted)} = CAST(${value} AS BINARY))`

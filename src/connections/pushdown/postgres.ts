@@ -50,7 +50,7 @@ const hasOrder = (column: TableColumn): boolean =>
   isDeclared(column) ||
   ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'].includes(column.type.type)
 
-/** PostgreSQL, and databases that speak its protocol. */
+/** PostgreSQL, and databases that do as it does. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
@@ -74,4 +74,11 @@ export const postgresDialect: Dialect = {
     const { scale } = column.type
     return { sql: `sum(${quoted})::numeric(${decimalMaxDigits},${scale})`, type: decimal(decimalMaxDigits, scale) }
   },
+}
+
+/** CockroachDB. There NaN is less than all other numbers, and the greatest one in PostgreSQL and DuckDB. */
+export const cockroachDialect: Dialect = {
+  ...postgresDialect,
+  compare: (column, operator, constant) =>
+    column.type.type === 'DOUBLE' ? undefined : postgresDialect.compare(column, operator, constant),
 }

@@ -52,6 +52,15 @@ describe('TLS of PostgreSQL', () => {
     expect(await encrypted({ host: '127.0.0.1', ssl_ca: certificate, sslmode: 'verify-ca' })).toBe(true)
     const other = await connections.check(postgres.connection({ host: '127.0.0.1', ssl_ca: certificate }))
     expect(other).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('for another host') as unknown })
+    // The certificate of an authority is there to be checked, whatever the mode says.
+    const elsewhere = temporaryDirectory()
+    const foreign = makeCertificate(elsewhere.path, 'DNS:localhost').pem
+    elsewhere.remove()
+    for (const sslmode of ['prefer', 'require'])
+      expect(await connections.check(postgres.connection({ host: '127.0.0.1', ssl_ca: foreign, sslmode }))).toMatchObject({
+        detail: expect.stringContaining('cannot be trusted'),
+      })
+    expect(await encrypted({ host: '127.0.0.1', ssl_ca: certificate, sslmode: 'require' })).toBe(true)
     const unknown = await connections.check(postgres.connection({ host: 'localhost', sslmode: 'verify-full' }))
     expect(unknown).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('signed by itself') as unknown })
   })

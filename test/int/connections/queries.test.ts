@@ -18,7 +18,8 @@ beforeAll(async () => {
     CREATE SCHEMA shop;
     CREATE TABLE shop.orders (id bigint, home int, note text);
     INSERT INTO shop.orders VALUES (1, 3, 'a'), (2, 5, NULL), (3, 3, 'Ünïcode ✓');
-    CREATE VIEW cheap AS SELECT * FROM homes WHERE rent < 600`)
+    CREATE VIEW cheap AS SELECT * FROM homes WHERE rent < 600;
+    CREATE TABLE alike ("A" int, a int)`)
   service = await startTestService()
   const { connection } = postgres
   const created = await send(service.url, 'POST', '/api/databases', {
@@ -83,6 +84,12 @@ describe('a SELECT from a connected database', () => {
     ],
     ['SELECT sum(n) FROM pg (SELECT 1::bigint AS n UNION ALL SELECT 2) AS t', [[3]]],
     ['SELECT pg.n FROM pg (SELECT 1 AS n)', [[1]]],
+    // Names that a FROM gives to columns, and places of columns, do not say which columns are read.
+    ['SELECT max(x.size + 0) FROM pg.homes AS x(size)', [[200]]],
+    ['SELECT count(*), min(size) FROM pg.homes AS h(size, id, p, r, l) WHERE h.id = 310', [[1, 1]]],
+    ['SELECT h.a FROM pg.homes AS h(a, b) WHERE b = 320', [[2]]],
+    ['SELECT #1 FROM pg.homes WHERE size = 310', [[1]]],
+    ['SELECT min(#1) FROM pg.homes WHERE size > 310', [[2]]],
   ] as [string, unknown[][]][])('%s', async (query, rows) => {
     expect(
       (await ask(query)).map((row) => row.map((cell) => (typeof cell === 'string' && /^\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell))),
@@ -100,6 +107,7 @@ describe('a SELECT from a connected database', () => {
     ['SELECT id FROM pg.homes LIMIT 10', 'LIMIT 10'],
     ['SELECT place, count(*) AS n, sum(rent) FROM pg.homes WHERE id > 3 GROUP BY 1 HAVING n > 5 ORDER BY 1', 'sum("rent")'],
     ["SELECT h.rent FROM pg.homes h WHERE h.listed >= DATE '2026-02-01'", '"listed" >='],
+    ['SELECT a FROM pg.alike', 'SELECT "A", "a" FROM "alike"'],
   ])('%s sends what the database can do', async (query, text) => {
     expect(await planned(query)).toContain(text)
   })
@@ -176,12 +184,20 @@ test('what is in it is listed and described, over SQL and REST', async () => {
     ['rent', 'decimal(10,2)'],
     ['listed', 'date'],
   ])
-  expect(await ask("SELECT count(*) FROM information_schema.columns WHERE table_schema = 'pg' AND table_name = 'homes'")).toEqual([[5]])
+  for (const [table, count] of [
+    ['homes', 5],
+    ['HOMES', 5],
+    ['orders', 3],
+    ['nowhere', 0],
+  ] as const)
+    expect(await ask(`SELECT count(*) FROM information_schema.columns WHERE table_schema = 'pg' AND table_name = '${table}'`)).toEqual([
+      [count],
+    ])
   await postgres.run(
     "DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE format('CREATE TABLE shop.part_%s (a int, b numeric(5,2))', i); IF i % 200 = 0 THEN COMMIT; END IF; END LOOP; END $$",
   )
   const all = "FROM information_schema.columns WHERE table_schema = 'pg'"
-  expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5, 1_000 + 3]])
+  expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5 + 2, 1_000 + 4]])
   const second = await ask(`SELECT ordinal_position, data_type ${all} AND table_name LIKE 'part_77%' AND column_name = 'b' LIMIT 1`)
   expect(second).toEqual([[2, 'decimal(5,2)']])
   const tables = await send(service.url, 'GET', '/api/databases/pg/tables')
@@ -213,6 +229,29 @@ test('a view, a file, a model and a join read from it', async () => {
   const rents = await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')
   expect(rents).toHaveLength(2)
   expect(await ask('SELECT h.id, m.rent FROM (SELECT * FROM pg.homes) AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
+  expect(await ask('SELECT id, m.rent FROM pg.homes JOIN learned AS m WHERE id IN (1, 2)')).toEqual(rents)
+  expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h(id, size, place) JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
+})
+
+test('beside a model it is asked for the rows and columns that the query and the model use', async () => {
+  const needed = 'SELECT "id", "size", "place", "rent" FROM "homes"'
+  for (const [query, text] of [
+    ['SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id = 7', `${needed} WHERE "id" =`],
+    ['SELECT id, m.rent FROM pg.homes JOIN learned AS m WHERE id = 7', `${needed} WHERE "id" =`],
+    ['SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m LIMIT 3', `${needed} LIMIT 3`],
+    ['SELECT h.id, m.rent FROM learned AS m JOIN pg.homes AS h WHERE h.id > 7 LIMIT 3', 'LIMIT 3'],
+    ['SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m ON h.rent = m.size WHERE h.id = 7', `${needed} WHERE "id" =`],
+  ] as const)
+    expect(await planned(query)).toContain(text)
+  for (const query of [
+    'SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE m.rent > 600 LIMIT 3',
+    'SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m ON h.size = m.size AND h.id > h.size LIMIT 3',
+    'SELECT h.id, m.rent FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.id JOIN learned AS m LIMIT 3',
+  ])
+    expect(await planned(query)).not.toContain('LIMIT 3"')
+  expect(await ask('SELECT m.rent FROM pg.homes AS h JOIN learned AS m LIMIT 3')).toHaveLength(3)
+  const all = (await ask('SELECT h.id, h.place, m.rent FROM pg.homes AS h JOIN learned AS m ORDER BY h.id')).slice(0, 2)
+  expect(await ask('SELECT h.id, h.place, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id <= 2 ORDER BY h.id')).toEqual(all)
 })
 
 test('the page about connected databases does what it says', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { putDecimal, putHugeint, putUuid } from '../../../src/connections/batch/numbers.js'
+import { digitsOf, putDecimal, putHugeint, putUuid } from '../../../src/connections/batch/numbers.js'
 import { daysOf, putInterval, putTimestamp } from '../../../src/connections/batch/times.js'
 import { Unfit } from '../../../src/connections/batch/unfit.js'
 import { encodeVectors, Vector } from '../../../src/connections/batch/vector.js'
@@ -7,6 +7,7 @@ import { encodeBatch, encodeColumns, encodeEnd, encodeError, FrameReader, type F
 import { decimal, plain, type ColumnType } from '../../../src/connections/contract/types.js'
 import { fillChunk, newChunk } from '../../../src/connections/reader/chunk.js'
 import { depthOf, flat, parseArray } from '../../../src/connections/engines/postgres/arrays.js'
+import { redacted } from '../../../src/connections/engines/contract/explain.js'
 import { mayWrite } from '../../../src/connections/pushdown/native.js'
 import { Problem } from '../../../src/basics/errors.js'
 
@@ -170,4 +171,25 @@ describe('statements that read', () => {
   ])('not %j', (sql) => {
     expect(() => mayWrite({ native: sql }, false)).toThrow(Problem)
   })
+})
+
+test.each<[text: string, digits: ReturnType<typeof digitsOf>]>([
+  ['12.50', { before: 2, behind: 1 }],
+  ['-0012', { before: 2, behind: 0 }],
+  ['+0.0', { before: 0, behind: 0 }],
+  ['1200', { before: 4, behind: 0 }],
+  ['.5', { before: 0, behind: 1 }],
+  ['NaN', undefined],
+  ['1e5', undefined],
+  // Longer work than its length would not end.
+  [`0.${'0'.repeat(2_000_000)}1`, { before: 0, behind: 2_000_001 }],
+  [`${'0'.repeat(2_000_000)}x`, undefined],
+])('the digits of a number are counted', (text, digits) => {
+  expect(digitsOf(text)).toEqual(digits)
+})
+
+test('a secret is taken out of a text of any length', () => {
+  expect(redacted('at postgres://u:word@host/db', ['word'])).toBe('at …@host/db')
+  expect(redacted('a'.repeat(2_000_000), ['word'])).toMatch(/^a+/)
+  expect(redacted('a://'.repeat(500_000), ['word'])).toMatch(/^a:/)
 })

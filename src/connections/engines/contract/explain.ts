@@ -14,7 +14,8 @@ export const redacted = (text: string, secrets: readonly string[]): string =>
       .flatMap((secret) => [secret, encodeURIComponent(secret)])
       .filter((secret) => secret !== '')
       .reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
-      .replace(/\w+:\/\/[^\s/]*@/g, `${hidden}@`),
+      // A word is tried from its start alone, since a database may repeat a text of any length.
+      .replace(/\b\w+:\/\/[^\s/]*@/g, `${hidden}@`),
   )
 
 export const connectionFailed = (title: string, detail: string, hint: string): Problem =>

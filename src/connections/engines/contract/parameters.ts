@@ -122,6 +122,9 @@ export const hostOf = (given: ReadonlyMap<string, Json>): string => {
   throw wrong('The connection has no parameter "host"', 'PARAMETERS = {"host": "db.example.com", "user": …}')
 }
 
+/** The mode with the certificate of an authority: it is checked, unless the connection is not encrypted at all. */
+const withAuthority = (mode: Encryption['mode']): Encryption['mode'] => (mode === 'prefer' || mode === 'require' ? 'verify-ca' : mode)
+
 /**
  * How a connection wants to be encrypted. The first of a list of names is the one that messages use. Without a mode, the other parameters
  * decide: if the certificate of an authority is given, it is checked.
@@ -146,5 +149,6 @@ export const encryptionOf = (
       `The parameters "${names.cert[0] ?? ''}" and "${names.key[0] ?? ''}" do not belong together`,
       'Give the key that the certificate was made for.',
     )
-  return { mode: mode ?? implied, ca, cert, key }
+  const wanted = mode ?? implied
+  return { mode: ca === undefined ? wanted : withAuthority(wanted), ca, cert, key }
 }

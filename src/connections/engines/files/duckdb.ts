@@ -13,7 +13,7 @@ import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
-import { uniqueNames } from '../contract/unique-names.js'
+import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
 /** How the values of a column are selected as text, and read. */

@@ -10,7 +10,7 @@ import { printScan } from '../../pushdown/print-scan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
-import { uniqueNames } from '../contract/unique-names.js'
+import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, readPath } from './paths.js'
 
 /** The values of SQLite: a column may have values of several kinds, whatever type it declares. */

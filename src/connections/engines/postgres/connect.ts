@@ -14,7 +14,7 @@ export type Opened = { client: pg.Client; socket: Socket; tls: ConnectionOptions
 
 const asText = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
 
-/** The options of TLS. `require` encrypts without checking the server's certificate, as libpq does. */
+/** The options of TLS. `require` encrypts without checking the server's certificate, since there is no authority to check it with. */
 const tlsOptions = ({ encryption }: PostgresParameters): ConnectionOptions => {
   const { mode, ca, cert, key } = encryption
   return {

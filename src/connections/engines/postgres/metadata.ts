@@ -26,10 +26,12 @@ export const listTables = async (client: pg.Client, schema: string | undefined):
 
 export type Declared = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean }
 
-// PostgreSQL 12 and newer mark collations for which different bytes can be equal; other servers have no such column.
+// PostgreSQL 12 and newer mark collations for which different bytes can be equal; before, there were none. Other servers may have any.
+const isOldPostgres = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redshift%'`
+
 const columnsSql = (hasDeterminism: boolean) => `
 SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims,
-  ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : 'true'},
+  ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : isOldPostgres},
   current_setting('server_encoding')
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`

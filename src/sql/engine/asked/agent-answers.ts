@@ -46,7 +46,7 @@ export class NeedsAnswers extends Error {
 }
 
 /** The columns of an agent in SQL. */
-const shown = ['answer', 'question', 'context', 'trace_id']
+export const agentColumns: readonly string[] = ['answer', 'question', 'context', 'trace_id']
 const question = 'question'
 
 const noQuestion = ({ label }: AgentUse): Problem =>
@@ -171,11 +171,11 @@ const questionsOf = async (
 const tableOf = (use: AgentUse, replies: readonly AgentReply[]): AstNode => {
   const text = (value: string | null) => cast(value === null ? nullConstant() : textConstant(value), 'VARCHAR')
   const rows = replies.map(({ answer, question: asked, context, traceId }) => [answer, asked, context, traceId].map(text))
-  const values = rows.length > 0 ? rows : [shown.map(() => text(null))]
+  const values = rows.length > 0 ? rows : [agentColumns.map(() => text(null))]
   const list = { ...emptyRef(), type: 'EXPRESSION_LIST', alias: 'valueslist', expected_names: [], expected_types: [], values }
   const query = selectNode([star('')], list)
   if (rows.length === 0) limitRows(query, 0)
-  return { ...subqueryRef(query, use.alias, shown), ...placeOf(use.ref) }
+  return { ...subqueryRef(query, use.alias, [...agentColumns]), ...placeOf(use.ref) }
 }
 
 const answersTo = ({ replies, isPlanned }: Session, use: AgentUse, questions: readonly string[]): AgentReply[] => {

@@ -62,7 +62,8 @@ const findAggregates = (
     }
     const kind = textOf(node, 'class')
     const isOther =
-      ['SUBQUERY', 'WINDOW', 'LAMBDA', 'STAR', 'PARAMETER'].includes(kind) || (kind === 'FUNCTION' && node['is_operator'] !== true)
+      ['SUBQUERY', 'WINDOW', 'LAMBDA', 'STAR', 'PARAMETER', 'POSITIONAL_REFERENCE'].includes(kind) ||
+      (kind === 'FUNCTION' && node['is_operator'] !== true)
     const [name = '', more] = isColumnRef(node) ? textsOf(node, 'column_names') : []
     const isOwnName = more === undefined && names.has(foldName(name))
     const column = isColumnRef(node) ? columnOf(table, node) : undefined

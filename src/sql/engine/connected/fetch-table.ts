@@ -7,10 +7,12 @@ import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
 import type { AstNode } from '../ast/json.js'
-import { emptyRef, isColumnRef, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
+import { conjuncts, isTrue } from '../ast/conditions.js'
+import { emptyRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
+import { leavesOf } from '../models/detach.js'
 import { aliasOf } from '../session/describe.js'
 import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
@@ -29,17 +31,37 @@ const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from
 const isPlainItem = (item: AstNode): boolean =>
   isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr'))
 
+const noModels: ReadonlySet<AstNode> = new Set()
+
+/** Whether each row of a FROM is one of a table: there is nothing beside it, or models that are asked about each of its rows. */
+const givesItsRows = (from: AstNode | undefined, ref: AstNode, models: ReadonlySet<AstNode>): boolean => {
+  if (from === ref) return true
+  const [left, right] = [from && nodeOf(from, 'left'), from && nodeOf(from, 'right')]
+  if (!from || !left || !right || textOf(from, 'join_type') !== 'INNER' || textsOf(from, 'using_columns').length > 0) return false
+  if (!['REGULAR', 'CROSS'].includes(textOf(from, 'ref_type')) || !conjuncts(nodeOf(from, 'condition')).every(isTrue)) return false
+  return models.has(right) ? givesItsRows(left, ref, models) : models.has(left) && givesItsRows(right, ref, models)
+}
+
 /** How many rows of its only table a query shows, where any will do. */
-const limitOn = (select: AstNode, ref: AstNode): number | undefined => {
+const limitOn = (select: AstNode, ref: AstNode, models = noModels): number | undefined => {
   const modifiers = nodesOf(select, 'modifiers')
   const [modifier] = modifiers
   if (!modifier || modifiers.length > 1 || textOf(modifier, 'type') !== 'LIMIT_MODIFIER') return undefined
-  if (nodeOf(select, 'from_table') !== ref || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
+  if (!givesItsRows(nodeOf(select, 'from_table'), ref, models) || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
   return showsEachRow(select) && isEmpty(ref, 'sample') ? rowsWanted(modifier) : undefined
 }
 
-/** A query that names all that it uses of a table; who reads its rows; and whether these must be here, and no groups of them. */
-export type Use = { select: AstNode; reader: Reader | undefined; keepsRows: boolean }
+/**
+ * A query that uses tables; who reads its rows; and whether these must be here, and no groups of them. The query names all that it uses,
+ * but for what its `models` and agents take: columns with the names `taken`, folded.
+ */
+export type Use = {
+  select: AstNode
+  reader: Reader | undefined
+  keepsRows: boolean
+  models: ReadonlySet<AstNode>
+  taken: ReadonlySet<string>
+}
 
 /** What is fetched, and how the query that reads it changes. */
 type Wanted = { scan: Scan; apply?: () => void }
@@ -51,9 +73,15 @@ type Wanted = { scan: Scan; apply?: () => void }
 const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, columns: readonly TableColumn[]): Wanted => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
-  if (!use) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
-  const { select, keepsRows } = use
-  const narrowed = filtersOn(select, ref, columns)
+  // Names that the FROM gives to the columns stand for their places.
+  if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
+  const { select, keepsRows, models, taken } = use
+  const narrowed = filtersOn(
+    select,
+    ref,
+    columns,
+    leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf)),
+  )
   const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
   const filters = asked.filter((filter) => canPush(filter, columns, dialect))
@@ -64,8 +92,8 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, col
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
   }
-  const limit = isAll ? (limitOn(select, ref) ?? read?.limit) : undefined
-  const used = read?.used ?? usedColumns(select, aliasOf(ref), columns)
+  const limit = isAll ? (limitOn(select, ref, models) ?? read?.limit) : undefined
+  const used = read?.used ?? usedColumns(select, aliasOf(ref), columns, taken)
   // A count needs rows, and no column of them.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }

@@ -199,13 +199,19 @@ export type Narrowed = { filters: readonly Filter[]; isAll: boolean }
 /**
  * What the WHERE of a query says of one table of its FROM. DuckDB filters again, so that a filter that is left out changes nothing.
  *
+ * @param isAlone whether a name without a table can only be one of its columns
  * @example filtersOn(select, ref, columns) // { filters: [{ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }], isAll: true }
  */
-export const filtersOn = (select: AstNode, ref: AstNode, columns: readonly TableColumn[]): Narrowed => {
+export const filtersOn = (
+  select: AstNode,
+  ref: AstNode,
+  columns: readonly TableColumn[],
+  isAlone = nodeOf(select, 'from_table') === ref,
+): Narrowed => {
   const from = nodeOf(select, 'from_table')
   const conditions = conjuncts(nodeOf(select, 'where_clause'))
   if (!from || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
-  const table = { alias: aliasOf(ref), columns, isAlone: from === ref }
+  const table = { alias: aliasOf(ref), columns, isAlone }
   const filters = conditions.flatMap((condition) => filterOf(table, condition) ?? [])
   return { filters, isAll: filters.length === conditions.length }
 }

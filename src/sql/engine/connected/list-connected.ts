@@ -36,9 +36,14 @@ const tableRows = async ({ answers }: Session, { name: schema, stream, engine }:
   }))
 }
 
-const columnRowsOf = async ({ answers }: Session, { name: schema, stream }: DatabaseEntry, table: string): Promise<ColumnRow[]> => {
-  const columns = await answers.columnsOf(stream, table, undefined)
-  return columns.map(({ name, type, remote }, i) => ({ schema, table, place: i + 1, name, type: sqlType(type), about: `${remote} there.` }))
+/** The columns of the tables of a name, whatever its case, in all schemas. */
+const columnRowsOf = async ({ answers }: Session, { name: database, stream }: DatabaseEntry, named: string): Promise<ColumnRow[]> => {
+  const { tables } = await answers.tablesOf(stream)
+  const rows: ColumnRow[] = []
+  for (const { name: table, schema } of tables.filter(({ name }) => foldName(name) === foldName(named)))
+    for (const [i, { name, type, remote }] of (await answers.columnsOf(stream, table, schema ?? undefined)).entries())
+      rows.push({ schema: database, table, place: i + 1, name, type: sqlType(type), about: `${remote} there.` })
+  return rows
 }
 
 /** The columns of all tables come in one list, however many tables there are. */

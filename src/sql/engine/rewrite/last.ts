@@ -20,6 +20,7 @@ import {
 } from '../ast/nodes.js'
 import { expressionTemplate } from '../ast/templates.js'
 import { fetchHighest } from '../connected/fetch-table.js'
+import { leavesOf } from '../models/detach.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { lastPrefix } from '../read/mark-last.js'
 import { aliasOf, describe, standalone } from '../session/describe.js'
@@ -58,16 +59,12 @@ const comparedIn = (select: AstNode): Compared[] => {
 
 const misused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'LAST needs a column of a table', detail, { hint })
 
-const leavesOf = (ref: AstNode | undefined): AstNode[] => {
-  if (!ref) return []
-  return textOf(ref, 'type') === 'JOIN' ? [...leavesOf(nodeOf(ref, 'left')), ...leavesOf(nodeOf(ref, 'right'))] : [ref]
-}
-
 const nameOf = (column: AstNode): string => textsOf(column, 'column_names').join('.')
 
 /** The table whose column is compared. */
 const tableOf = (select: AstNode, models: FoundInFrom['models'], column: AstNode): AstNode => {
-  const leaves = leavesOf(nodeOf(select, 'from_table')).filter((ref) => !models.some((model) => model.ref === ref))
+  const from = nodeOf(select, 'from_table')
+  const leaves = (from ? leavesOf(from) : []).filter((ref) => !models.some((model) => model.ref === ref))
   const [alias = '', name] = textsOf(column, 'column_names')
   const found = name === undefined ? leaves : leaves.filter((ref) => foldName(aliasOf(ref)) === foldName(alias))
   const [table] = found

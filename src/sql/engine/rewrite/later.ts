@@ -1,5 +1,6 @@
+import { foldName } from '../../../../events/common.js'
 import { NeedsKnowledge } from '../session/needs-knowledge.js'
-import { agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
+import { agentColumns, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
 import { fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
@@ -18,6 +19,21 @@ export type Later = {
 }
 
 export const nothingYet = (): Later => ({ models: [], agents: [], connected: [], knowledge: [] })
+
+/**
+ * The names of columns, folded, that models and agents of a FROM take though the query need not name them: inputs, the value that was
+ * learned from, and the question.
+ */
+export const namesTaken = ({ models, agents }: Later): ReadonlySet<string> =>
+  new Set(
+    [
+      ...models.flatMap(({ bound: { model } }) => [...model.inputs.map(({ name }) => name), model.target.name]),
+      ...(agents.length > 0 ? agentColumns : []),
+    ].map(foldName),
+  )
+
+/** Whether a model is one of series, which answers for other rows than those beside it. */
+export const hasSeries = ({ models }: Later): boolean => models.some(({ bound }) => bound.model.future !== undefined)
 
 /** Puts a query in the place of a name, which stays its alias unless the statement gives another one. */
 export const putQuery = (ref: AstNode, query: AstNode, called: string): void => {

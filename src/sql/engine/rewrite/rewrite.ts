@@ -9,7 +9,7 @@ import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
-import { nothingYet, placeAllRows, placeRows, putQuery, putRows, type Later } from './later.js'
+import { hasSeries, namesTaken, nothingYet, placeAllRows, placeRows, putQuery, putRows, type Later } from './later.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
@@ -104,9 +104,9 @@ export class Rewriter {
     await last?.fillKnown()
     if (from) await this.reference(from, { ...scope, select: node }, later)
     await last?.fillFirst(later, scope)
-    // A model takes its inputs by their names, and an agent its question: the query need not name them.
-    const takesByName = later.models.length + later.agents.length > 0
-    await placeRows(this.session, later, takesByName ? undefined : { select: node, reader, keepsRows: last !== undefined }, node)
+    const models = new Set(later.models.map((use) => use.ref))
+    const use = { select: node, reader, keepsRows: last !== undefined, models, taken: namesTaken(later) }
+    await placeRows(this.session, later, hasSeries(later) ? undefined : use, node)
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)

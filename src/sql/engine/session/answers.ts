@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { ListedColumns, Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
+import { uniqueNames } from '../../../connections/contract/unique-names.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
 import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
@@ -156,9 +157,10 @@ export class Answers {
     await into.run(`INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [JSON.stringify(rows)])
   }
 
-  /** An empty table with these columns. */
+  /** An empty table with these columns, under the names that their answer would give them. */
   async empty(columns: readonly AnswerColumn[]): Promise<string> {
-    return (await this.#make(columns)).table
+    const names = uniqueNames(columns.map(({ name }) => name))
+    return (await this.#make(columns.map((column, i) => ({ ...column, name: names[i] ?? column.name })))).table
   }
 
   /** Takes everything away that was fetched. */

@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals'
+import type { Constant, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
+import type { ColumnType } from '../../../src/connections/contract/types.js'
+import { dialectOf } from '../../../src/connections/pushdown/dialects.js'
+import { canPush } from '../../../src/connections/pushdown/print-scan.js'
+
+const column = (type: ColumnType['type'], remote: string): TableColumn =>
+  ({ name: 'c', type: { type }, remote, nullable: true, exactText: true }) as TableColumn
+
+const above = (constant: Constant): Filter => ({ compare: '>', column: 'c', with: constant })
+
+test.each<[engine: string, column: TableColumn, constant: Constant, isSent: boolean]>([
+  // A number of two digits is a year of its own beside a YEAR.
+  ['mysql', column('SMALLINT', 'year(4)'), { type: 'INTEGER', value: '50' }, false],
+  ['mysql', column('SMALLINT', 'year'), { type: 'INTEGER', value: '50' }, false],
+  ['mysql', column('SMALLINT', 'smallint(6)'), { type: 'INTEGER', value: '50' }, true],
+  // NaN is the least number there, and the greatest one here.
+  ['cockroachdb', column('DOUBLE', 'double precision'), { type: 'DOUBLE', value: '3' }, false],
+  ['cockroachdb', column('BIGINT', 'bigint'), { type: 'INTEGER', value: '3' }, true],
+  ['postgres', column('DOUBLE', 'double precision'), { type: 'DOUBLE', value: '3' }, true],
+])('%s is asked to compare %j with %j: %s', (engine, compared, constant, isSent) => {
+  expect(canPush(above(constant), [compared], dialectOf(engine))).toBe(isSent)
+})
