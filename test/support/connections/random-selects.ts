@@ -1,6 +1,9 @@
-/** Random queries that mean the same to both; `{t}` and `{u}` stand for the tables. */
+/** Random queries that mean the same to both; `{t}` and `{u}` stand for the tables. `isRich`: with types and forms of PostgreSQL alone. */
 export class Queries {
-  constructor(private readonly random: () => number) {}
+  constructor(
+    private readonly random: () => number,
+    private readonly isRich = false,
+  ) {}
 
   #one<T>(...options: readonly T[]): T {
     return options[Math.floor(this.random() * options.length)] as T
@@ -35,8 +38,23 @@ export class Queries {
     )()
   }
 
+  #rich(p: string): string {
+    const operator = this.#one('=', '<>', '<', '<=', '>', '>=')
+    const equals = this.#one('=', '<>')
+    return this.#one(
+      () => `${p}ratio ${operator} ${this.#one('0', '0.5', '0.1', '-1', '1e300')}`,
+      () => `${p}loose ${operator} ${this.#one('0', '1.25', '3')}`,
+      () => `${p}moment ${operator} TIMESTAMPTZ '2026-03-01 0${this.#one<number>(0, 1, 2)}:00:00${this.#one('+00', '+02')}'`,
+      () => `${p}key ${equals} '00000000-0000-0000-0000-00000000000${this.#one<number>(0, 1, 2)}'`,
+      () => `${p}mood ${equals} ${this.#one(`'sad'`, `'ok'`)}`,
+      () => `${p}padded ${equals} ${this.#one(`'ab'`, `'x'`, `''`)}`,
+      () => `${p}small ${operator} ${this.#integer()}`,
+      () => `${p}${this.#one('ratio', 'loose', 'moment', 'key', 'mood', 'padded')} IS ${this.#one('', 'NOT ')}NULL`,
+    )()
+  }
+
   #condition(p: string, depth = 0): string {
-    if (depth > 2 || this.random() < 0.5) return this.#plain(p)
+    if (depth > 2 || this.random() < 0.5) return this.isRich && this.random() < 0.4 ? this.#rich(p) : this.#plain(p)
     if (this.random() < 0.25) return `NOT (${this.#condition(p, depth + 1)})`
     return `(${this.#condition(p, depth + 1)} ${this.#one('AND', 'OR')} ${this.#condition(p, depth + 1)})`
   }
@@ -46,6 +64,24 @@ export class Queries {
   }
 
   statement(): string {
+    return this.isRich && this.random() < 0.2 ? this.#richStatement() : this.#statement()
+  }
+
+  #richStatement(): string {
+    const counts = 'count(*), count(ratio), min(moment) IS NULL, max(loose), count(DISTINCT mood), min(small)'
+    const group = this.#one('key', 'mood', 'small', 'loose')
+    return this.#one(
+      // The names stand for the places of columns: id, n and big.
+      () =>
+        `SELECT CAST(x.third AS varchar), x.second FROM {t} AS x(first, second, third) WHERE second ${this.#one('>', '<>')} ${this.#integer()} ORDER BY first`,
+      () => `SELECT count(*), CAST(max(x.big) AS varchar) FROM {t} AS x(first) WHERE n > ${this.#integer()}`,
+      () => `SELECT id, ratio > 0.5, loose, CAST(key AS varchar), mood, rtrim(padded), small FROM {t}${this.#where()} ORDER BY id`,
+      () => `SELECT ${counts} FROM {t}${this.#where()}`,
+      () => `SELECT ${group}, count(*), sum(small) FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
+    )()
+  }
+
+  #statement(): string {
     const counts = 'count(*), count(name), sum(n), min(d), max(amount), sum(amount), CAST(max(seen) AS varchar), CAST(sum(big) AS varchar)'
     const group = this.#one('n', 'tag', 'b', 'd', 'name')
     return this.#one(
