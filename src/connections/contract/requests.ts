@@ -66,6 +66,8 @@ export type TableColumn = {
   nullable: boolean
   /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
+  /** Whether it has one of a list of words, whose order there is not that of texts. */
+  isEnum?: boolean
 }
 
 /** The comments on a table in its database and on its columns. Anybody who may change the table can write them. */

@@ -12,6 +12,11 @@ export type Dialect = {
   /** The condition, or undefined if it may not be sent. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
   like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
+  /**
+   * Whether the database may keep rows by a condition on the column that DuckDB drops, since their values are NULL here. Such a condition
+   * saves rows; behind it there are no groups and no LIMIT.
+   */
+  keepsMore?: (column: TableColumn) => boolean
   /** How a column is read, if not by its name alone, and the type that its values have then. */
   read?: (column: TableColumn, quoted: string) => Expression | undefined
   canAskNull: (column: TableColumn) => boolean

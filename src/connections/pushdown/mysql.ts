@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isInteger, type Dialect } from './dialect.js'
+import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
 
 /** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
 const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
@@ -11,31 +11,50 @@ const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.typ
 const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)
 
 const isText = ({ type, remote, exactText }: TableColumn): boolean =>
-  exactText && type.type === 'VARCHAR' && /^(?:var)?char\(|text$/.test(remote)
+  exactText && type.type === 'VARCHAR' && /^(?:(?:var)?char|enum)\(|text$/.test(remote)
 
 const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`
 
 const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && value.isWellFormed()
 
+const isTime = ({ type }: TableColumn): boolean =>
+  type.type === 'DATE' || type.type === 'TIMESTAMP' || type.type === 'TIMESTAMP WITH TIME ZONE'
+
+/** A session has no zone but UTC. */
+const isOfUtc = ({ type, value }: Constant): boolean => type !== 'TIMESTAMP WITH TIME ZONE' || /\+00(?::00)?$/.test(value)
+
+const timeText = ({ type, value }: Constant): string =>
+  type === 'DATE' ? `DATE'${value}'` : `TIMESTAMP'${value.replace(/\+00(?::00)?$/, '')}'`
+
 /**
- * MySQL and MariaDB. There a collation decides whether texts are equal, so their bytes are compared as well. Dates are not compared there:
- * days that do not exist are NULL here, but values there.
+ * MySQL and MariaDB. There a collation decides whether texts are equal, so their bytes are compared as well. Days that do not exist are
+ * NULL here, but values there.
  */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
-  constant: ({ type, value }) => (type === 'VARCHAR' ? hexText(value) : value),
+  constant: (constant) => {
+    if (isExactTime(constant)) return timeText(constant)
+    return constant.type === 'VARCHAR' ? hexText(constant.value) : constant.value
+  },
   compare: (column, operator, constant) => {
     if (isNumber(column) && !isYear(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
+    if (isTime(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
+      return (quoted, value) => `${quoted} ${operator} ${value}`
     if (!isText(column) || !isSafe(constant)) return undefined
     // The first comparison finds the rows by an index, the second one is exact.
     if (operator === '=') return (quoted, value) => `(${quoted} = ${value} AND ${bytesOf(quoted)} = CAST(${value} AS BINARY))`
     if (operator === '<>') return (quoted, value) => `${bytesOf(quoted)} <> CAST(${value} AS BINARY)`
     return undefined
   },
-  like: () => undefined,
+  // Of bytes "_" would be one byte, and a backslash is no escape.
+  like: (column, pattern) =>
+    isText(column) && !pattern.includes('_') && pattern.isWellFormed()
+      ? `${bytesOf(mysqlDialect.quote(column.name))} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE ''`
+      : undefined,
+  keepsMore: isTime,
   // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
-  canAskNull: ({ type }) => type.type !== 'DATE' && type.type !== 'TIMESTAMP' && type.type !== 'TIMESTAMP WITH TIME ZONE',
+  canAskNull: (column) => !isTime(column),
   canGroup: isNumber,
   aggregate: (name, column, quoted) => {
     if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }

@@ -38,11 +38,13 @@ const isOrdered = ({ type, remote }: TableColumn, constant: Constant): boolean =
   }
 }
 
+const isPlainText = ({ type, value }: Constant): boolean => type === 'VARCHAR' && !value.includes('\0') && value.isWellFormed()
+
 /** Whether a constant is equal to the same values of a column here and there. */
 const isEquatable = (column: TableColumn, { type, value }: Constant): boolean => {
   if (column.type.type === 'BOOLEAN') return type === 'BOOLEAN' && /^(?:true|false)$/.test(value)
   if (column.type.type === 'UUID') return type === 'UUID' && isUuid(value)
-  return isText(column) && type === 'VARCHAR' && !value.includes('\0') && value.isWellFormed()
+  return isText(column) && isPlainText({ type, value })
 }
 
 const hasOrder = (column: TableColumn): boolean =>
@@ -55,6 +57,9 @@ export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
   compare: (column, operator, constant) => {
+    // A word that the type does not have would be an error as a constant of the type.
+    if (column.isEnum === true && (operator === '=' || operator === '<>') && isPlainText(constant))
+      return (quoted, value) => `${quoted}::text ${operator} ${value}`
     const isAskable = isOrdered(column, constant) || ((operator === '=' || operator === '<>') && isEquatable(column, constant))
     return isAskable ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined
   },
@@ -64,7 +69,8 @@ export const postgresDialect: Dialect = {
       ? `${postgresDialect.quote(column.name)} LIKE ${bind(pattern)}::text ESCAPE ''`
       : undefined,
   canAskNull: () => true,
-  canGroup: (column) => hasOrder(column) || isText(column) || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
+  canGroup: (column) =>
+    hasOrder(column) || isText(column) || column.isEnum === true || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
     if (!column || !hasOrder(column)) return undefined

@@ -72,9 +72,28 @@ const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: s
 export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
   tryFilter(filter, columns, dialect, []) !== undefined
 
+const columnsOf = (filter: Filter): string[] => {
+  if ('and' in filter) return filter.and.flatMap(columnsOf)
+  if ('or' in filter) return filter.or.flatMap(columnsOf)
+  if ('not' in filter) return columnsOf(filter.not)
+  if ('isNull' in filter) return [filter.isNull]
+  return 'isNotNull' in filter ? [filter.isNotNull] : [filter.column]
+}
+
+/**
+ * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.
+ *
+ * @example keepsSame({ compare: '<', column: 'day', with: { type: 'DATE', value: '2026-01-01' } }, columns, mysqlDialect) // false
+ */
+export const keepsSame = (filter: Filter, columns: readonly TableColumn[], { keepsMore }: Dialect): boolean =>
+  columnsOf(filter).every((name) => {
+    const column = columnOf(columns, name)
+    return column !== undefined && keepsMore?.(column) !== true
+  })
+
 /** Whether the database can compute all aggregates of a scan, their groups and its filters. */
 export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialect: Dialect): boolean =>
-  (scan.filters ?? []).every((filter) => canPush(filter, columns, dialect)) &&
+  (scan.filters ?? []).every((filter) => canPush(filter, columns, dialect) && keepsSame(filter, columns, dialect)) &&
   scan.columns.every((name) => {
     const column = columnOf(columns, name)
     return column !== undefined && dialect.canGroup(column)
@@ -135,7 +154,8 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent 
   })
   const list = [...read, ...printed]
   const table = tableName(dialect, scan.table, scan.schema)
-  const hasLimit = limit !== undefined && left.length === 0
+  const isSame = filters.every((filter) => keepsSame(filter, columns ?? [], dialect))
+  const hasLimit = limit !== undefined && left.length === 0 && isSame
   const sql = [
     `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${table}`,
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),

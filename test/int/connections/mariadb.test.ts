@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
 import { mysqlDialect } from '../../../src/connections/pushdown/mysql.js'
-import { canPush } from '../../../src/connections/pushdown/print-scan.js'
+import { canPush, keepsSame } from '../../../src/connections/pushdown/print-scan.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
@@ -137,9 +137,13 @@ where('MariaDB', () => {
     [compare('exact', '>', '0.25', 'DECIMAL'), true],
     [{ or: [{ isNull: 'word' }, compare('na`me', '=', '3')] }, true],
     [compare('word', '<', 'b', 'VARCHAR'), false],
-    [{ like: 'a%', column: 'word' }, false],
+    [{ like: 'a%', column: 'word' }, true],
+    [{ not: { like: '%\\slash', column: 'word' } }, true],
+    [{ like: 'a_b', column: 'word' }, false],
     [{ isNull: 'day' }, false],
-    [compare('day', '>', '2024-01-20', 'DATE'), false],
+    [compare('day', '>', '2024-01-20', 'DATE'), true],
+    [compare('day', '<', '2024-01-20', 'DATE'), true],
+    [{ not: compare('day', '=', '2024-01-20', 'DATE') }, true],
   ])('%j has the rows that DuckDB finds', async (filter, isPushed) => {
     expect(canPush(filter, columns, mysqlDialect)).toBe(isPushed)
     const { table, sent } = await readAll(db, connections, connection, {
@@ -150,6 +154,9 @@ where('MariaDB', () => {
     const conditions: Record<string, string> = {
       [JSON.stringify({ not: compare('word', '=', 'a', 'VARCHAR') })]: "NOT (word = 'a')",
       [JSON.stringify({ or: [{ isNull: 'word' }, compare('na`me', '=', '3')] })]: 'word IS NULL OR "na`me" = 3',
+      [JSON.stringify({ like: 'a%', column: 'word' })]: "word LIKE 'a%'",
+      [JSON.stringify({ not: { like: '%\\slash', column: 'word' } })]: "word NOT LIKE '%\\slash'",
+      [JSON.stringify({ not: compare('day', '=', '2024-01-20', 'DATE') })]: "NOT (day = DATE '2024-01-20')",
     }
     const simple =
       'compare' in filter
@@ -159,7 +166,10 @@ where('MariaDB', () => {
     if (!isPushed || condition === undefined) return
     const ids = async (from: string, holds: string) =>
       (await db.runAndReadAll(`SELECT id FROM ${from} WHERE ${holds} ORDER BY id`)).getRowsJson()
-    expect(await ids(table, 'true')).toEqual(await ids(whole, condition))
+    // Days that do not exist come along; DuckDB has NULL in their place, and filters again.
+    const isSame = keepsSame(filter, columns, mysqlDialect)
+    expect(isSame).toBe(!here.includes('"day"'))
+    expect(await ids(table, isSame ? 'true' : condition)).toEqual(await ids(whole, condition))
   })
 
   test('aggregates are those of DuckDB', async () => {

@@ -19,7 +19,10 @@ beforeAll(async () => {
     CREATE TABLE shop.orders (id bigint, home int, note text);
     INSERT INTO shop.orders VALUES (1, 3, 'a'), (2, 5, NULL), (3, 3, 'Ünïcode ✓');
     CREATE VIEW cheap AS SELECT * FROM homes WHERE rent < 600;
-    CREATE TABLE alike ("A" int, a int)`)
+    CREATE TABLE alike ("A" int, a int);
+    CREATE TYPE feeling AS ENUM ('sad', 'ok');
+    CREATE TABLE seen (id int, mood feeling, active boolean, since timestamptz, day date);
+    INSERT INTO seen VALUES (1, 'ok', true, '2026-03-01 00:30:00+01', '2026-03-01'), (2, 'sad', false, '2026-03-01 00:30:00+00', '2026-03-02'), (3, NULL, NULL, NULL, NULL)`)
   service = await startTestService()
   const { connection } = postgres
   const created = await send(service.url, 'POST', '/api/databases', {
@@ -89,6 +92,11 @@ describe('a SELECT from a connected database', () => {
     ['SELECT count(*), min(size) FROM pg.homes AS h(size, id, p, r, l) WHERE h.id = 310', [[1, 1]]],
     ['SELECT h.a FROM pg.homes AS h(a, b) WHERE b = 320', [[2]]],
     ['SELECT #1 FROM pg.homes WHERE size = 310', [[1]]],
+    ["SELECT id FROM pg.seen WHERE since >= '2026-03-01' ORDER BY id", [[2]]],
+    ["SELECT id FROM pg.seen WHERE since < '2026-03-01T00:00:00Z' ORDER BY id", [[1]]],
+    ["SELECT id FROM pg.seen WHERE since < DATE '2026-03-02' AND NOT active ORDER BY id", [[2]]],
+    ["SELECT id FROM pg.seen WHERE mood <> 'glad' ORDER BY mood", [[1], [2]]],
+    ["SELECT count(*), max(id) FROM pg.seen WHERE mood = 'ok' AND active", [[1, 1]]],
     ['SELECT min(#1) FROM pg.homes WHERE size > 310', [[2]]],
   ] as [string, unknown[][]][])('%s', async (query, rows) => {
     expect(
@@ -108,6 +116,12 @@ describe('a SELECT from a connected database', () => {
     ['SELECT place, count(*) AS n, sum(rent) FROM pg.homes WHERE id > 3 GROUP BY 1 HAVING n > 5 ORDER BY 1', 'sum("rent")'],
     ["SELECT h.rent FROM pg.homes h WHERE h.listed >= DATE '2026-02-01'", '"listed" >='],
     ['SELECT a FROM pg.alike', 'SELECT "A", "a" FROM "alike"'],
+    ["SELECT id FROM pg.seen WHERE mood = 'ok'", 'WHERE "mood"::text = $1::text'],
+    ['SELECT id FROM pg.seen WHERE active', 'WHERE "active" = $1::bool'],
+    ['SELECT id FROM pg.seen WHERE NOT active LIMIT 2', 'WHERE NOT ("active" = $1::bool) LIMIT 2'],
+    ["SELECT id FROM pg.seen WHERE since >= '2026-03-01'", 'WHERE "since" >= $1::timestamptz'],
+    ["SELECT id FROM pg.seen WHERE since >= TIMESTAMP '2026-03-01 00:00:00'", 'WHERE "since" >= $1::timestamptz'],
+    ['SELECT mood, count(*) FROM pg.seen GROUP BY mood', 'GROUP BY "mood"'],
   ])('%s sends what the database can do', async (query, text) => {
     expect(await planned(query)).toContain(text)
   })
@@ -197,7 +211,7 @@ test('what is in it is listed and described, over SQL and REST', async () => {
     "DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE format('CREATE TABLE shop.part_%s (a int, b numeric(5,2))', i); IF i % 200 = 0 THEN COMMIT; END IF; END LOOP; END $$",
   )
   const all = "FROM information_schema.columns WHERE table_schema = 'pg'"
-  expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5 + 2, 1_000 + 4]])
+  expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5 + 2 + 5, 1_000 + 5]])
   const second = await ask(`SELECT ordinal_position, data_type ${all} AND table_name LIKE 'part_77%' AND column_name = 'b' LIMIT 1`)
   expect(second).toEqual([[2, 'decimal(5,2)']])
   const tables = await send(service.url, 'GET', '/api/databases/pg/tables')

@@ -110,6 +110,7 @@ export class PostgresSession extends SocketSession implements Session {
           remote: known?.remote ?? '',
           nullable: known?.nullable ?? true,
           exactText: known?.exactText ?? false,
+          ...(known?.isEnum === true && { isEnum: true }),
         }
       })
     } catch (error) {

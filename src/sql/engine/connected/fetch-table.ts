@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
-import { canAggregate, canPush, printScan } from '../../../connections/pushdown/print-scan.js'
+import { canAggregate, canPush, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
@@ -86,7 +86,7 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, col
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
   const filters = asked.filter((filter) => canPush(filter, columns, dialect))
   const where = filters.length > 0 && { filters }
-  const isAll = narrowed.isAll && filters.length === asked.length
+  const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
   const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
   if (grouped) {
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }

@@ -88,15 +88,25 @@ const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColum
 /** A number of at most 15 digits is the same double in every database. */
 const shortNumber = /^-?(?=[\d.]{1,16}$)\d{1,15}(?:\.\d{1,14})?$/
 
+/** A time as SQL writes it in full: a day begins at midnight. */
+const fullTime = (value: string): string =>
+  /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value} 00:00:00` : value.replace(/^(\d{4}-\d{2}-\d{2})T/, '$1 ')
+
+/** A time without a zone is one of UTC, as in every query here. */
+const zonedTime = (value: string): string => {
+  const full = fullTime(value).replace(/Z$/, '+00')
+  return /[+-]\d{2}(?::\d{2})?$/.test(full.slice(10)) ? full : `${full}+00`
+}
+
 /** A constant as DuckDB reads it where it compares it with a column: a text as a time, a decimal number as a binary one. */
 const asTyped = (constant: Constant, { type }: TableColumn): Constant => {
-  if (type.type === 'DOUBLE' && shortNumber.test(constant.value) && constant.type !== 'VARCHAR')
-    return { type: 'DOUBLE', value: constant.value }
-  if (constant.type !== 'VARCHAR') return constant
   const { value } = constant
-  if (type.type === 'DATE') return { type: 'DATE', value }
-  if (type.type === 'TIMESTAMP') return { type: 'TIMESTAMP', value: /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value} 00:00:00` : value }
-  return type.type === 'UUID' ? { type: 'UUID', value } : constant
+  if (type.type === 'DOUBLE' && shortNumber.test(value) && constant.type !== 'VARCHAR') return { type: 'DOUBLE', value }
+  const isTime = ['VARCHAR', 'DATE', 'TIMESTAMP'].includes(constant.type)
+  if (type.type === 'TIMESTAMP WITH TIME ZONE' && isTime) return { type: type.type, value: zonedTime(value) }
+  if (type.type === 'TIMESTAMP' && isTime) return { type: type.type, value: fullTime(value) }
+  if (constant.type !== 'VARCHAR') return constant
+  return type.type === 'DATE' || type.type === 'UUID' ? { type: type.type, value } : constant
 }
 
 const compared = (table: Table, node: AstNode, operator: ComparisonOperator): Filter | undefined => {
@@ -177,8 +187,10 @@ const filterOf = (table: Table, node: AstNode): Filter | undefined => {
     case 'FUNCTION':
       if (textOf(node, 'function_name') === '~~') return like(table, node)
       return textOf(node, 'function_name') === '!~~' ? not(like(table, node)) : undefined
-    default:
-      return undefined
+    default: {
+      const column = columnOf(table, node)
+      return column?.type.type === 'BOOLEAN' ? { compare: '=', column: column.name, with: { type: 'BOOLEAN', value: 'true' } } : undefined
+    }
   }
 }
 
