@@ -92,6 +92,12 @@ describe('a SELECT from a connected database', () => {
     ['SELECT count(*), min(size) FROM pg.homes AS h(size, id, p, r, l) WHERE h.id = 310', [[1, 1]]],
     ['SELECT h.a FROM pg.homes AS h(a, b) WHERE b = 320', [[2]]],
     ['SELECT #1 FROM pg.homes WHERE size = 310', [[1]]],
+    ["SELECT count(*) FROM pg.seen WHERE since < now() - INTERVAL '1 day' AND day < current_date", [[2]]],
+    ["SELECT count(*) FROM pg.seen WHERE since > now() + INTERVAL '9000 days'", [[0]]],
+    // A column may have the name of a word.
+    ['SELECT count(*) FROM (SELECT id, day AS current_date FROM pg.seen) WHERE current_date = current_date', [[2]]],
+    ['SELECT x.id FROM (SELECT id, day, day AS current_date FROM pg.seen) AS x WHERE day <= current_date ORDER BY 1', [[1], [2]]],
+    ["SELECT s.id FROM pg.seen AS s JOIN (SELECT DATE '2026-03-01' AS current_date) ON true WHERE s.day = current_date", [[1]]],
     ["SELECT id FROM pg.seen WHERE since >= '2026-03-01' ORDER BY id", [[2]]],
     ["SELECT id FROM pg.seen WHERE since < '2026-03-01T00:00:00Z' ORDER BY id", [[1]]],
     ["SELECT id FROM pg.seen WHERE since < DATE '2026-03-02' AND NOT active ORDER BY id", [[2]]],
@@ -122,6 +128,10 @@ describe('a SELECT from a connected database', () => {
     ["SELECT id FROM pg.seen WHERE since >= '2026-03-01'", 'WHERE "since" >= $1::timestamptz'],
     ["SELECT id FROM pg.seen WHERE since >= TIMESTAMP '2026-03-01 00:00:00'", 'WHERE "since" >= $1::timestamptz'],
     ['SELECT mood, count(*) FROM pg.seen GROUP BY mood', 'GROUP BY "mood"'],
+    ["SELECT id FROM pg.seen WHERE since > now() - INTERVAL '7 days'", 'WHERE "since" > $1::timestamptz'],
+    ['SELECT id FROM pg.seen WHERE day BETWEEN current_date - 7 AND today() LIMIT 3', 'AND "day" <= $2::date) LIMIT 3'],
+    ["SELECT s.id FROM pg.seen AS s WHERE s.since >= date_trunc('month', now())", 'WHERE "since" >= $1::timestamptz'],
+    ['SELECT id FROM (SELECT * FROM pg.seen) WHERE day < current_date', 'WHERE "day" < $1::date'],
   ])('%s sends what the database can do', async (query, text) => {
     expect(await planned(query)).toContain(text)
   })

@@ -18,6 +18,7 @@ import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
+import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, renamed, shownColumns, showsEachRow } from './shown-columns.js'
 import { usedColumns } from './used-columns.js'
@@ -70,19 +71,20 @@ type Wanted = { scan: Scan; apply?: () => void }
  * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
  * else is left to filter.
  */
-const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, columns: readonly TableColumn[]): Wanted => {
+const wantedOf = (
+  found: ConnectedTable,
+  ref: AstNode,
+  use: Use | undefined,
+  columns: readonly TableColumn[],
+  times: FoldedTimes,
+): Wanted => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
   // Names that the FROM gives to the columns stand for their places.
   if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
   const { select, keepsRows, models, taken } = use
-  const narrowed = filtersOn(
-    select,
-    ref,
-    columns,
-    leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf)),
-  )
-  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
+  const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
+  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns, times) : undefined
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
   const filters = asked.filter((filter) => canPush(filter, columns, dialect))
   const where = filters.length > 0 && { filters }
@@ -99,11 +101,25 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: Use | undefined, col
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
 }
 
+/** Whether all that stands beside a table in its FROM is models, whose columns have other names. */
+const isSole = ({ select, models }: Use, ref: AstNode): boolean =>
+  leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf))
+
+/** The times that a query and its reader compare columns with. */
+const timesIn = async (session: Session, use: Use, ref: AstNode, columns: readonly TableColumn[]): Promise<FoldedTimes> => {
+  const { select, reader } = use
+  const own = await foldTimes(session, select, isSole(use, ref) && !namesWord(columns))
+  const shown = reader && shownColumns(select, aliasOf(ref), columns)
+  if (!shown) return own
+  const takesWords = isAlone(reader.select, reader.ref) && !namesWord(shown.columns)
+  return new Map([...own, ...(await foldTimes(session, reader.select, takesWords))])
+}
+
 /** What the reader of a query's rows needs of the table behind it. */
-const narrowedByReader = ({ select, reader }: Use, ref: AstNode, columns: readonly TableColumn[]) => {
+const narrowedByReader = ({ select, reader }: Use, ref: AstNode, columns: readonly TableColumn[], times: FoldedTimes) => {
   const shown = reader && shownColumns(select, aliasOf(ref), columns)
   if (!shown) return undefined
-  const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns)
+  const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns, isAlone(reader.select, reader.ref), times)
   const isUnordered = isEmpty(select, 'modifiers')
   return {
     filters: filters.map((filter) => renamed(filter, shown.sources)),
@@ -135,7 +151,8 @@ const reading = async (session: Session, table: string, state: string): Promise<
 export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  const { scan, apply } = wantedOf(found, ref, session.knowsAll ? undefined : use, columns)
+  const known = session.knowsAll ? undefined : use
+  const { scan, apply } = wantedOf(found, ref, known, columns, known ? await timesIn(session, known, ref, columns) : new Map())
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
   if (session.isPlanned) {

@@ -5,9 +5,10 @@ import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
 import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
+import type { FoldedTimes } from './fold-times.js'
 
-/** A table of a FROM, and whether a name without its alias can only be one of its columns. */
-type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean }
+/** A table of a FROM, whether a name without its alias can only be one of its columns, and times that were computed. */
+type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean; times: FoldedTimes }
 
 const operators: Readonly<Record<string, ComparisonOperator>> = {
   COMPARE_EQUAL: '=',
@@ -66,12 +67,14 @@ const literalOf = (node: AstNode): Constant | undefined => {
   return known === undefined || (typeof held === 'object' && !(held instanceof NumberText)) ? undefined : { type: known, value: text }
 }
 
-/** A constant of the text, or a cast of one such as `DATE '2026-01-31'`. */
-const constantOf = (node: AstNode): Constant | undefined => {
+/** A constant of the text, a cast of one such as `DATE '2026-01-31'`, or a time that was computed. */
+const constantOf = (node: AstNode, times: FoldedTimes): Constant | undefined => {
+  const time = times.get(node)
+  if (time) return time
   if (isLiteral(node)) return literalOf(node)
   if (textOf(node, 'class') !== 'CAST' || node['try_cast'] === true) return undefined
   const [child, type] = [nodeOf(node, 'child'), nodeOf(node, 'cast_type')]
-  const inner = child && constantOf(child)
+  const inner = child && constantOf(child, times)
   const to = type && types[textOf(type, 'id')]
   if (!inner || to === undefined || inner.type !== 'VARCHAR') return undefined
   return { type: to, value: to === 'BOOLEAN' ? (inner.value === 't' ? 'true' : inner.value === 'f' ? 'false' : inner.value) : inner.value }
@@ -113,9 +116,9 @@ const compared = (table: Table, node: AstNode, operator: ComparisonOperator): Fi
   const [left, right] = [nodeOf(node, 'left'), nodeOf(node, 'right')]
   if (!left || !right) return undefined
   const column = columnOf(table, left)
-  const constant = column && constantOf(right)
+  const constant = column && constantOf(right, table.times)
   if (column && constant) return { compare: operator, column: column.name, with: asTyped(constant, column) }
-  const [other, value] = [columnOf(table, right), constantOf(left)]
+  const [other, value] = [columnOf(table, right), constantOf(left, table.times)]
   return other && value && { compare: turned[operator], column: other.name, with: asTyped(value, other) }
 }
 
@@ -127,7 +130,7 @@ const everyFilter = (table: Table, nodes: readonly AstNode[]): Filter[] | undefi
 const listed = (table: Table, node: AstNode): Filter | undefined => {
   const [first, ...rest] = nodesOf(node, 'children')
   const column = first && columnOf(table, first)
-  const constants = rest.map(constantOf)
+  const constants = rest.map((item) => constantOf(item, table.times))
   if (!column || constants.length === 0 || !constants.every((constant) => constant !== undefined)) return undefined
   return { in: constants.map((constant) => asTyped(constant, column)), column: column.name }
 }
@@ -135,7 +138,7 @@ const listed = (table: Table, node: AstNode): Filter | undefined => {
 const between = (table: Table, node: AstNode): Filter | undefined => {
   const [input, lower, upper] = [nodeOf(node, 'input'), nodeOf(node, 'lower'), nodeOf(node, 'upper')]
   const column = input && columnOf(table, input)
-  const [from, to] = [lower && constantOf(lower), upper && constantOf(upper)]
+  const [from, to] = [lower && constantOf(lower, table.times), upper && constantOf(upper, table.times)]
   if (!column || !from || !to) return undefined
   return {
     and: [
@@ -148,7 +151,7 @@ const between = (table: Table, node: AstNode): Filter | undefined => {
 const like = (table: Table, node: AstNode): Filter | undefined => {
   const [left, right] = nodesOf(node, 'children')
   const column = left && columnOf(table, left)
-  const pattern = right && constantOf(right)
+  const pattern = right && constantOf(right, table.times)
   return column && pattern?.type === 'VARCHAR' ? { like: pattern.value, column: column.name } : undefined
 }
 
@@ -212,6 +215,7 @@ export type Narrowed = { filters: readonly Filter[]; isAll: boolean }
  * What the WHERE of a query says of one table of its FROM. DuckDB filters again, so that a filter that is left out changes nothing.
  *
  * @param isAlone whether a name without a table can only be one of its columns
+ * @param times the values of expressions that have no column
  * @example filtersOn(select, ref, columns) // { filters: [{ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }], isAll: true }
  */
 export const filtersOn = (
@@ -219,11 +223,12 @@ export const filtersOn = (
   ref: AstNode,
   columns: readonly TableColumn[],
   isAlone = nodeOf(select, 'from_table') === ref,
+  times: FoldedTimes = new Map(),
 ): Narrowed => {
   const from = nodeOf(select, 'from_table')
   const conditions = conjuncts(nodeOf(select, 'where_clause'))
   if (!from || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
-  const table = { alias: aliasOf(ref), columns, isAlone }
+  const table = { alias: aliasOf(ref), columns, isAlone, times }
   const filters = conditions.flatMap((condition) => filterOf(table, condition) ?? [])
   return { filters, isAll: filters.length === conditions.length }
 }

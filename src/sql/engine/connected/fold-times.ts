@@ -1,0 +1,90 @@
+import { foldName } from '../../../../events/common.js'
+import type { Constant } from '../../../connections/contract/requests.js'
+import { printSelect, readChecked } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import { aliased, emptyRef, isColumnRef, isLiteral, nodeOf, selectNode, textOf, textsOf, walk } from '../ast/nodes.js'
+import type { Session } from '../session/session.js'
+
+/** Values of expressions that have no column: what a filter may compare a column with. */
+export type FoldedTimes = ReadonlyMap<AstNode, Constant>
+
+/** Functions of times that give the same in all of a query, and those that their operators are. */
+const steady = new Set([
+  ...['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp', 'current_date', 'today', 'current_localtimestamp'],
+  ...[
+    'to_years',
+    'to_months',
+    'to_weeks',
+    'to_days',
+    'to_hours',
+    'to_minutes',
+    'to_seconds',
+    'date_trunc',
+    'make_date',
+    'trunc',
+    '+',
+    '-',
+    '*',
+  ],
+])
+
+/** Words without brackets, which are columns where a table has such a column. */
+const words = new Set(['current_date', 'current_timestamp', 'localtimestamp'])
+
+/** Whether a column has the name of such a word, which means the column then. */
+export const namesWord = (columns: readonly { name: string }[]): boolean => columns.some(({ name }) => words.has(foldName(name)))
+
+const isWord = (node: AstNode): boolean => {
+  const [name = '', more] = isColumnRef(node) ? textsOf(node, 'column_names') : []
+  return more === undefined && words.has(foldName(name))
+}
+
+const isSteady = (expression: AstNode, takesWords: boolean): boolean => {
+  let [functions, others] = [0, 0]
+  walk(expression, (node) => {
+    const kind = textOf(node, 'class')
+    if (takesWords && isWord(node)) functions += 1
+    else if (kind === 'FUNCTION') {
+      functions += 1
+      if (!steady.has(textOf(node, 'function_name'))) others += 1
+    } else if (kind !== '' && kind !== 'CAST' && !isLiteral(node)) others += 1
+    return others === 0
+  })
+  return functions > 0 && others === 0
+}
+
+const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'] satisfies Constant['type'][]
+
+/**
+ * Computes the times that WHERE compares columns with, such as `now() - INTERVAL 7 DAY`. DuckDB computes them in the transaction of the
+ * query, in which they stay the same.
+ *
+ * @param takesWords whether `current_date` cannot be a column there
+ * @example (await foldTimes(session, select, true)).get(expression) // { type: 'DATE', value: '2026-01-24' } for current_date - 7
+ */
+export const foldTimes = async ({ connection }: Session, select: AstNode, takesWords: boolean): Promise<FoldedTimes> => {
+  const found: AstNode[] = []
+  const where = nodeOf(select, 'where_clause')
+  if (where)
+    walk(where, (node) => {
+      const isFound = isSteady(node, takesWords)
+      if (isFound) found.push(node)
+      return !isFound
+    })
+  const folded = new Map<AstNode, Constant>()
+  if (found.length === 0) return folded
+  const text = await printSelect(
+    connection,
+    selectNode(
+      found.map((node, i) => aliased(`v${i}`, node)),
+      emptyRef(),
+    ),
+  )
+  const both = found.map((_, i) => `typeof(v${i}), CAST(v${i} AS VARCHAR)`).join(', ')
+  const [row = []] = await readChecked(connection, text, { before: `SELECT ${both} FROM (`, after: ') AS t' })
+  found.forEach((node, i) => {
+    const [type, value] = [String(row[2 * i]), row[2 * i + 1]]
+    if (times.includes(type) && typeof value === 'string') folded.set(node, { type: type as Constant['type'], value })
+  })
+  return folded
+}
