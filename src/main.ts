@@ -60,11 +60,11 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
-      answerQuestion: (question, request) => {
+      answerQuestion: (question, request, onReading) => {
         const { origin = systemOrigin, purpose = 'query' } = request
         return 'knowledgeBase' in question
           ? knowledge.knowledge.answer(question, { origin, purpose })
-          : connected.databases.answer(question, request)
+          : connected.databases.answer(question, request, onReading)
       },
       holdBlob: storage.blobs.isLocal ? undefined : (sha) => storage.blobs.hold(sha),
       // The tables have events that are missing in an older copy of the log.

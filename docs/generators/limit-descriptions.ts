@@ -126,6 +126,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   sqlLongMaxQueries: 'Long queries that work on their first rows at once. Beyond: they wait; the other places are for quick ones.',
   sqlClientMaxPercent:
     'The share of each kind of places, and of the queue, for one client: a login, or an address without one. Beyond: its queries wait; beyond its share of the queue: 503 `busy`.',
+  sqlWaitingMaxQueries:
+    'Queries that wait for a connected database, a knowledge base or a shared content, and give their places to others. Beyond: the next one keeps its place.',
   sqlStreamingMaxAnswers: 'Answers that are read at once. Beyond: the next query waits until one has been read.',
   sqlThreads: 'Threads that DuckDB shares among all queries.',
   sqlRetriesMax: 'Restarts of the analytics process after which one query is tried again. Beyond: 503 `analytics_unavailable`.',

@@ -98,6 +98,7 @@ export class Attempt {
       this.child.awaited.add(this.number)
       // The part of its answer that has come is dropped, and the process gives up what the query holds.
       this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
+      this.child.waits.set(this.number, () => this.ticket.waits())
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
       const head = await this.#next()
@@ -237,6 +238,7 @@ export class Attempt {
   #finish(): void {
     this.#over = true
     this.child.awaited.delete(this.number)
+    this.child.waits.delete(this.number)
     clearTimeout(this.#age)
     this.signal?.removeEventListener('abort', this.#aborted)
     this.ticket.release()

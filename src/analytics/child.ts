@@ -86,6 +86,8 @@ export class Child {
   readonly running = new Set<number>()
   /** The queries of them whose answers somebody waits for. One that was answered may still be cleaning up, without a deadline. */
   readonly awaited = new Set<number>()
+  /** Gives the place of a query to others while it waits for an answer to a question of its own; see `Ticket.waits`. */
+  readonly waits = new Map<number, () => () => void>()
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, Copying>()
   /** The blobs whose files its queries read. */
@@ -189,10 +191,16 @@ export class Child {
         this.running.delete(query)
         this.#end(query)
       },
-      onAsked: (question, { query, request }) => {
-        if (!('blob' in question)) return this.answerQuestion(question, request)
-        if (!this.#held) throw new TypeError('the process asks for a blob that it has')
-        return this.#held.hold(query, question)
+      onAsked: async (question, { query, request }) => {
+        const goesOn = this.waits.get(query)?.()
+        let reading: Promise<unknown> = Promise.resolve()
+        try {
+          if (!('blob' in question)) return await this.answerQuestion(question, request, (end) => (reading = end))
+          if (!this.#held) throw new TypeError('the process asks for a blob that it has')
+          return await this.#held.hold(query, question)
+        } finally {
+          void reading.catch(() => undefined).then(goesOn)
+        }
       },
       onIdle: (line) => this.#idle.add(line),
       onClosed: (line, query) => {

@@ -7,6 +7,8 @@ export type Ticket = {
   readonly isOnlyLong: boolean
   /** Its execution begins. `giveWay` is called when it has not given a row in the time of a quick query, and no place for a long one is free. */
   begins: (giveWay: () => void) => void
+  /** It waits for another system, and takes no place until the function that this returns is called. */
+  waits: () => () => void
   streams: () => void
   release: () => void
 }
@@ -29,6 +31,7 @@ export type GateLimits = {
   concurrentMaxQueries: number
   longMaxQueries: number
   queueMaxQueries: number
+  waitingMaxQueries: number
   streamingMaxAnswers: number
   clientMaxPercent: number
   quickMs: number
@@ -37,10 +40,10 @@ export type GateLimits = {
 type Waiter = { client: string; suspect: Suspect | undefined; long: boolean; admit: (ticket: Ticket) => void }
 /** What happens to a suspect in the course of its execution. */
 type Trial = { isOnlyLong: boolean; noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
-type Held = { executing: number; long: number; streaming: number }
+type Held = { executing: number; long: number; waiting: number; streaming: number }
 
 const own = ''
-const nothing: Held = { executing: 0, long: 0, streaming: 0 }
+const nothing: Held = { executing: 0, long: 0, waiting: 0, streaming: 0 }
 
 /** Long queries are tried last, and among the others those first that had executed for the shortest time. */
 const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
@@ -77,7 +80,7 @@ export class Gate {
   constructor(private readonly limits: GateLimits) {}
 
   get running(): number {
-    return this.#all.executing + this.#all.streaming
+    return this.#all.executing + this.#all.waiting + this.#all.streaming
   }
 
   get waiting(): number {
@@ -145,7 +148,7 @@ export class Gate {
   #count(client: string, kind: keyof Held, by: 1 | -1): void {
     const held = { ...this.#of(client), [kind]: this.#of(client)[kind] + by }
     this.#all[kind] += by
-    if (held.executing + held.streaming === 0) this.#held.delete(client)
+    if (held.executing + held.waiting + held.streaming === 0) this.#held.delete(client)
     else this.#held.set(client, held)
   }
 
@@ -159,6 +162,11 @@ export class Gate {
   readonly #mayTakeLong = (client: string): boolean => {
     const { longMaxQueries } = this.limits
     return this.#all.long < longMaxQueries && this.#of(client).long < this.#share(client, longMaxQueries)
+  }
+
+  #mayWait(client: string): boolean {
+    const { waitingMaxQueries } = this.limits
+    return this.#all.waiting < waitingMaxQueries && this.#of(client).waiting < this.#share(client, waitingMaxQueries)
   }
 
   #isFull(): boolean {
@@ -233,20 +241,25 @@ export class Gate {
   }
 
   #ticket({ client, suspect, long }: Waiter, trial?: Trial): Ticket {
-    let phase: 'executing' | 'streaming' | 'over' = 'executing'
+    let phase: 'executing' | 'waiting' | 'streaming' | 'over' = 'executing'
     let isLong = long && !suspect
     let isSlow = isLong
     let quick: NodeJS.Timeout | undefined
-    this.#count(client, 'executing', 1)
-    if (isLong) this.#count(client, 'long', 1)
-    if (isSlow) this.#slow += 1
+    let onNoLongerQuick: (() => void) | undefined
+    const take = (by: 1 | -1) => {
+      this.#count(client, 'executing', by)
+      if (isLong) this.#count(client, 'long', by)
+      if (isSlow) this.#slow += by
+    }
+    take(1)
     const leaveExecution = () => {
       clearTimeout(quick)
-      if (isLong) this.#count(client, 'long', -1)
-      if (isSlow) this.#slow -= 1
-      this.#count(client, 'executing', -1)
+      take(-1)
       trial?.leftExecution()
       this.#pumpSoon()
+    }
+    const startQuick = () => {
+      if (onNoLongerQuick && !isSlow) quick = setTimeout(isNoLongerQuick, this.limits.quickMs, onNoLongerQuick)
     }
     const isNoLongerQuick = (giveWay: () => void) => {
       isSlow = true
@@ -265,7 +278,26 @@ export class Gate {
         return trial?.isOnlyLong ?? false
       },
       begins: (giveWay) => {
-        if (phase === 'executing' && !isLong) quick = setTimeout(isNoLongerQuick, this.limits.quickMs, giveWay)
+        if (phase !== 'executing') return
+        onNoLongerQuick = giveWay
+        startQuick()
+      },
+      waits: () => {
+        // A suspect keeps its place: a loss must tell the cause.
+        if (phase !== 'executing' || trial || !this.#mayWait(client)) return () => undefined
+        phase = 'waiting'
+        clearTimeout(quick)
+        take(-1)
+        this.#count(client, 'waiting', 1)
+        this.#pumpSoon()
+        return () => {
+          if (phase !== 'waiting') return
+          phase = 'executing'
+          this.#count(client, 'waiting', -1)
+          // There may be one too many for a moment; none is kept from going on.
+          take(1)
+          startQuick()
+        }
       },
       streams: () => {
         if (phase !== 'executing') return
@@ -275,7 +307,7 @@ export class Gate {
       },
       release: () => {
         if (phase === 'executing') leaveExecution()
-        else if (phase === 'streaming') this.#count(client, 'streaming', -1)
+        else if (phase !== 'over') this.#count(client, phase, -1)
         phase = 'over'
         this.#pumpSoon()
       },

@@ -5,7 +5,8 @@ import { until } from '../support/until.js'
 
 const gateOf = (limits: Partial<GateLimits>): Gate =>
   new Gate({
-    ...{ concurrentMaxQueries: 8, longMaxQueries: 4, queueMaxQueries: 10, streamingMaxAnswers: 99, clientMaxPercent: 75, quickMs: 1 },
+    ...{ concurrentMaxQueries: 8, longMaxQueries: 4, queueMaxQueries: 10, waitingMaxQueries: 4, streamingMaxAnswers: 99 },
+    ...{ clientMaxPercent: 75, quickMs: 1 },
     ...limits,
   })
 
@@ -14,6 +15,8 @@ const enter = (gate: Gate, options: EnterOptions = {}) => {
   void gate.enter(options).then((ticket) => (entry.ticket = ticket))
   return entry
 }
+
+const admitted = (...entries: ReturnType<typeof enter>[]) => entries.map(({ ticket }) => ticket !== undefined)
 
 const settle = async () => {
   await turn()
@@ -48,10 +51,51 @@ test('a query that streams makes room for the next, as long as few do', async ()
   expect(c.ticket).toBeDefined()
 })
 
+test('a query that waits for another system leaves its place to others, as long as few do', async () => {
+  const gate = gateOf({ concurrentMaxQueries: 2, longMaxQueries: 1, waitingMaxQueries: 2, quickMs: 60_000 })
+  const [a, b, c, d] = [enter(gate, { long: true }), enter(gate, { long: true }), enter(gate), enter(gate)]
+  await settle()
+  expect(admitted(a, b, c, d)).toEqual([true, false, true, false])
+  const goesOn = a.ticket?.waits()
+  await settle()
+  expect(admitted(a, b, c, d)).toEqual([true, true, true, false])
+  const [other, more] = [b.ticket?.waits(), c.ticket?.waits()]
+  await settle()
+  // Two wait already: the third keeps its place.
+  expect(admitted(a, b, c, d)).toEqual([true, true, true, true])
+  more?.()
+  goesOn?.()
+  goesOn?.()
+  const e = enter(gate)
+  await settle()
+  expect([admitted(e), gate.running]).toEqual([[false], 4])
+  // One that ends while it waits has no place to leave.
+  b.ticket?.release()
+  other?.()
+  a.ticket?.release()
+  await settle()
+  expect([admitted(e), gate.running]).toEqual([[false], 2])
+  c.ticket?.release()
+  await settle()
+  expect([admitted(e), gate.running]).toEqual([[true], 2])
+})
+
+test('the time for which a query waits does not count as that of a quick one', async () => {
+  const gate = gateOf({ longMaxQueries: 0, quickMs: 5 })
+  const waiting = enter(gate)
+  await settle()
+  let gaveWay = 0
+  waiting.ticket?.begins(() => (gaveWay += 1))
+  const goesOn = waiting.ticket?.waits()
+  await sleep(30)
+  expect(gaveWay).toBe(0)
+  goesOn?.()
+  await until(() => gaveWay === 1)
+})
+
 /** Suspects that executed for so long when the process was lost, and have come back. */
 const suspectsOf = (gate: Gate, ...ranMs: number[]) =>
   ranMs.map((ran) => enter(gate, { suspect: { ranMs: ran }, long: ran >= 1_000, retried: true }))
-const admitted = (...entries: ReturnType<typeof enter>[]) => entries.map(({ ticket }) => ticket !== undefined)
 
 test('suspects come first and execute one at a time, and others with them only when they stream', async () => {
   const gate = gateOf({ concurrentMaxQueries: 4, quickMs: 60_000 })

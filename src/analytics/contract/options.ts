@@ -3,8 +3,11 @@ import type { Question, Told } from '../../sql/contract/connected.js'
 import type { HeldBlob } from '../../files/blob-store.js'
 import type { SelectRequest } from '../../sql/contract/select.js'
 
-/** Answers what a query asks about a connected database. */
-export type AnswerQuestion = (question: Question, request: SelectRequest) => Promise<Told>
+/**
+ * Answers what a query asks about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading` gets
+ * the end of that reading.
+ */
+export type AnswerQuestion = (question: Question, request: SelectRequest, onReading: (end: Promise<unknown>) => void) => Promise<Told>
 
 /** Keeps the file of a blob in the data directory until it is released. */
 export type HoldBlob = (sha: string) => Promise<HeldBlob>
@@ -19,6 +22,7 @@ export type AnalyticsLimits = {
   longMaxQueries: number
   quickMs: number
   clientMaxPercent: number
+  waitingMaxQueries: number
   streamingMaxAnswers: number
   threads: number
   retriesMax: number
@@ -43,6 +47,7 @@ export const analyticsLimits: AnalyticsLimits = {
   longMaxQueries: limits.sqlLongMaxQueries,
   quickMs: limits.sqlQuickMs,
   clientMaxPercent: limits.sqlClientMaxPercent,
+  waitingMaxQueries: limits.sqlWaitingMaxQueries,
   streamingMaxAnswers: limits.sqlStreamingMaxAnswers,
   threads: limits.sqlThreads,
   retriesMax: limits.sqlRetriesMax,

@@ -14,6 +14,7 @@ export const sqlLimits = {
   sqlQuickMs: 1_000,
   sqlLongMaxQueries: 4,
   sqlClientMaxPercent: 75,
+  sqlWaitingMaxQueries: 16,
   sqlStreamingMaxAnswers: 32,
   sqlThreads: 2,
   sqlRetriesMax: 5,

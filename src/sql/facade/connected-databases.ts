@@ -32,8 +32,11 @@ export class ConnectedDatabases {
 
   constructor(private readonly parts: Parts) {}
 
-  /** Answers what a query asks. @throws Problem of the database, or not_found when the connection was deleted meanwhile */
-  async answer(question: ConnectedQuestion, request: SelectRequest): Promise<ConnectedTold> {
+  /**
+   * Answers what a query asks. `onReading` gets the end of an answer whose rows the query reads from the database.
+   * @throws Problem of the database, or not_found when the connection was deleted meanwhile
+   */
+  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedTold> {
     const { connections } = this.parts
     const connection = await this.#byStream(streamId.parse(question.connection))
     if ('tables' in question) return { tables: await connections.tables(connection) }
@@ -42,6 +45,7 @@ export class ConnectedDatabases {
     const { socket, ticket, ended } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
       : await connections.open(connection, question.open)
+    onReading?.(ended)
     const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
       this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
     )

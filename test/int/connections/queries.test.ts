@@ -358,6 +358,21 @@ describe('what only asks does not write there', () => {
   })
 })
 
+test('statements that wait for their database keep no other query waiting', async () => {
+  const active = async () =>
+    Number(
+      (await postgres.rows("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND pid <> pg_backend_pid()"))[0]?.[0],
+    )
+  const asked = Array.from({ length: 3 }, (_, i) => sql(service.url, `SELECT * FROM pg (SELECT pg_sleep(100), ${i} AS n)`))
+  await until(async () => (await active()) === 3)
+  // Each of them needs more than the time of a quick query, and one place for such queries would be left.
+  const heavy = (n: number) => ask(`SELECT count(*) + ${n} FROM range(8000000) WHERE md5(range::VARCHAR) > ''`)
+  expect(await Promise.all([heavy(1), heavy(2)])).toEqual([[[8_000_001]], [[8_000_002]]])
+  expect(await active()).toBe(3)
+  await postgres.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND pid <> pg_backend_pid()")
+  for (const answer of asked) expect(await answer).toMatchObject({ type: 'error' })
+})
+
 test('a statement that wrote is not sent again when the process that answers SQL is lost', async () => {
   const query = "SELECT count(*) FROM writer (INSERT INTO notes (note) VALUES ('lost') RETURNING id), range(3000000) a, range(3000000) b"
   const asked = ask(query).then(() => 'answered', String)
