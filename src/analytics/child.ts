@@ -195,7 +195,7 @@ export class Child {
         const goesOn = this.waits.get(query)?.()
         let reading: Promise<unknown> = Promise.resolve()
         try {
-          if (!('blob' in question)) return await this.answerQuestion(question, request, (end) => (reading = end))
+          if (!('blob' in question)) return await this.answerQuestion(question, request, (end) => void (reading = end))
           if (!this.#held) throw new TypeError('the process asks for a blob that it has')
           return await this.#held.hold(query, question)
         } finally {
