@@ -15,7 +15,7 @@ import { logSchemas, type LogEvent } from './records/log.js'
 import { modelKind } from './model.js'
 import { predictionsPayloads, predictionsSchemas, type PredictionsEvent } from './records/predictions.js'
 import { projectKind } from './project.js'
-import { queriesSchemas, type QueriesEvent } from './records/queries.js'
+import { queriesSchemas, queriesUpcasters, type QueriesEvent } from './records/queries.js'
 import { searchesSchemas, type SearchesEvent } from './records/searches.js'
 import { skillKind } from './skill.js'
 import { viewKind } from './view.js'
@@ -77,7 +77,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
   answers: { schemas: answersSchemas, upcasters: answersUpcasters, payloads: answersPayloads },
   contents: { schemas: contentsSchemas, upcasters: contentsUpcasters, payloads: contentsPayloads },
-  queries: { schemas: queriesSchemas },
+  queries: { schemas: queriesSchemas, upcasters: queriesUpcasters },
   searches: { schemas: searchesSchemas },
   log: { schemas: logSchemas },
 }

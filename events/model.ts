@@ -29,6 +29,9 @@ export type TrainingRequest = {
   keep_training_data?: boolean
 }
 
+/** A connection whose tables were read, as it was named then, and the version of its parameters. */
+export type ConnectionRead = { connection: StreamId; name: string; version: number }
+
 /** What came of it: enough to reproduce the artefact, byte for byte, from the kept matrix. */
 export type TrainingResult = {
   version: number
@@ -37,6 +40,8 @@ export type TrainingResult = {
   /** That the rows are not kept: what stands under `matrix` is their hash alone. */
   matrix_kept?: false
   read_at: number
+  /** The connected databases that rows came from, also through views; missing if there were none. */
+  connections?: ConnectionRead[]
   rows: number
   accuracy: number | null
   report: JsonObject
@@ -107,6 +112,7 @@ const schemas: SchemasOf<ModelEvent> = {
       matrix: sha256,
       matrix_kept: z.literal(false).exactOptional(),
       read_at: z.int().nonnegative(),
+      connections: z.array(z.strictObject({ connection: streamId, name: text, version })).exactOptional(),
       rows: z.int().nonnegative(),
       accuracy: finite.nullable(),
       report: jsonObject,
@@ -114,7 +120,7 @@ const schemas: SchemasOf<ModelEvent> = {
       seconds: finite.nonnegative(),
     })
     .describe(
-      'A training ended well: status complete. Names the artefact, the canonical matrix, and the position the query read at; with matrix_kept false the matrix was thrown away.',
+      'A training ended well: status complete. Names the artefact, the canonical matrix, the position the query read at, and the connected databases that rows came from; with matrix_kept false the matrix was thrown away.',
     ),
   ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
   ModelVersionActivated: z.strictObject({ version }).describe('This version answers from now on when none is named.'),

@@ -77,7 +77,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     })
     undo(() => analytics.stop())
     await storage.begin()
-    const models = await openModels({ config, logger, storage, analytics })
+    const models = await openModels({ config, logger, storage, analytics, connected })
     undo(models.stop)
     const sql = await openSql({
       ...{ config, version, metrics, storage, analytics, models, knowledge },

@@ -7,6 +7,7 @@ import { PredictionRecorder } from './models/serving/recorder.js'
 import { HeardProgress } from './models/training/progress.js'
 import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
+import type { ConnectedParts } from './open-connections.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 import { askNondeterminism, askRows } from './sql/facade/training/training-queries.js'
@@ -14,14 +15,14 @@ import { askNondeterminism, askRows } from './sql/facade/training/training-queri
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }
+type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; connected: ConnectedParts }
 
-export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, analytics }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, analytics, connected }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const heard = peers && new HeardProgress(peers.talk)
     undo(() => heard?.stop())
-    const select = askRows(analytics, config.defaultProject)
+    const select = askRows(analytics, config.defaultProject, (request) => connected.databases.readFor(request))
     const trainings = new TrainingService({
       ...{ ledger, leases, heard, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),

@@ -133,10 +133,10 @@ export class Connections {
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
-    void ended.then(({ failed, sent }) => {
+    void ended.then(({ ending }) => {
       this.#leave(driver)
-      // A request that could not be begun may be about tables that have changed, so what is remembered of them is dropped.
-      if (failed && sent === undefined) this.#forgetTables(connection.id)
+      // A statement that failed may be about tables that have changed, so what is remembered of them is dropped.
+      if (ending === 'failed') this.#forgetTables(connection.id)
     })
     if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
     return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { QueryOutcome } from '../../events/records/queries.js'
 import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { whenOverdue } from '../basics/overdue.js'
@@ -12,7 +13,14 @@ import { isWriting, type Connection, type Outcome, type Query, type QueryLimits 
 export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
 
 type Asking = { resolve: (answer: Answered) => void; reject: (reason: Error) => void }
-type Opening = { query: Query; opened: () => void; reject: (reason: Error) => void; ended: (outcome: Outcome) => void }
+type Opening = {
+  query: Query
+  /** What the database was sent, and since when. */
+  sent?: { statement: string; at: number }
+  opened: () => void
+  reject: (reason: Error) => void
+  ended: (outcome: Outcome) => void
+}
 
 /** The process has its own time limits. If it does not keep them, it gets no more requests. */
 const graceMs = 10_000
@@ -21,9 +29,10 @@ const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
 /** After a process ended, it is not known what it did: a statement that writes may have changed something. */
-const unknown = (query: Query): Outcome => ({
-  ...{ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true },
-  changed: isWriting(query),
+const unknown = ({ query, sent }: Opening, ending: QueryOutcome): Outcome => ({
+  ...{ rows: 0, bytes: 0, ending, changed: isWriting(query) },
+  sent: sent?.statement,
+  durationMs: sent ? Math.round(performance.now() - sent.at) : 0,
 })
 
 let sockets = 0
@@ -46,8 +55,8 @@ export class Driver {
     this.#process = startProgram('connections-process', { flags: ['--max-old-space-size=1024'], sendsValues: true })
     this.#process.unref()
     this.#process.channel?.unref()
-    this.#process.on('error', () => this.#over())
-    this.#process.once('exit', () => this.#over())
+    this.#process.on('error', () => this.#over('lost'))
+    this.#process.once('exit', () => this.#over('lost'))
     this.#listening = new Promise((resolve, reject) => {
       this.#process.on('message', (message: FromDriver) => {
         if ('listening' in message) resolve()
@@ -74,7 +83,7 @@ export class Driver {
     const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs + graceMs
     return new Promise((resolve, reject) => {
       // A process that does not even report a timeout does not work any more.
-      const isHeard = whenOverdue(timeoutMs, () => this.end())
+      const isHeard = whenOverdue(timeoutMs, () => this.end('lost'))
       const settle = () => {
         isHeard()
         this.#asking.delete(id)
@@ -105,7 +114,7 @@ export class Driver {
     let ended: (outcome: Outcome) => void = () => undefined
     const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
     // A process that does not even answer this does not work any more.
-    const isHeard = whenOverdue(graceMs, () => this.end())
+    const isHeard = whenOverdue(graceMs, () => this.end('lost'))
     try {
       await this.#listening
       await new Promise<void>((opened, reject) => {
@@ -139,13 +148,13 @@ export class Driver {
   leave(): void {
     if (this.#process.connected) this.#process.disconnect()
     setTimeout(() => this.#process.kill('SIGKILL'), graceMs).unref()
-    this.#over()
+    this.#over('cut')
   }
 
-  /** Ends the process at once. */
-  end(): void {
+  /** Ends the process at once, and with it what it does: because that is no longer wanted, or the process is `lost`. */
+  end(ending: 'cut' | 'lost' = 'cut'): void {
     this.#process.kill('SIGKILL')
-    this.#over()
+    this.#over(ending)
   }
 
   #send(message: ToDriver): void {
@@ -157,7 +166,10 @@ export class Driver {
     this.hasAnswered = true
     if ('answered' in message) this.#asking.get(message.answered)?.resolve(message.answer)
     else if ('opened' in message) this.#opening.get(message.opened)?.opened()
-    else if ('ended' in message) {
+    else if ('sending' in message) {
+      const opening = this.#opening.get(message.sending)
+      if (opening) opening.sent = { statement: message.statement, at: performance.now() }
+    } else if ('ended' in message) {
       this.#opening.get(message.ended)?.ended(message.outcome)
       this.#opening.delete(message.ended)
     } else {
@@ -167,13 +179,13 @@ export class Driver {
     }
   }
 
-  #over(): void {
+  #over(ending: QueryOutcome): void {
     if (this.isOver) return
     this.isOver = true
     for (const { reject } of [...this.#asking.values()]) reject(gone())
-    for (const { query, reject, ended } of this.#opening.values()) {
-      reject(gone())
-      ended(unknown(query))
+    for (const opening of this.#opening.values()) {
+      opening.reject(gone())
+      opening.ended(unknown(opening, ending))
     }
     this.#opening.clear()
     rmSync(this.socket, { force: true })

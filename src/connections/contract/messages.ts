@@ -15,10 +15,14 @@ export type ToDriver =
 
 export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
 
-/** Messages of the driver process. `opened` is the answer to `open`: the ticket is valid. `ended` says how its answer ended. */
+/**
+ * Messages of the driver process. `opened` is the answer to `open`: the ticket is valid. `sending` comes before the statement goes to the
+ * database. `ended` says how its answer ended.
+ */
 export type FromDriver =
   | { listening: true }
   | { answered: number; answer: Answered }
   | { opened: number }
+  | { sending: number; statement: string }
   | { ended: number; outcome: Outcome }
   | { failed: number; problem: ProblemFields }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
+import type { QueryOutcome } from '../../../events/records/queries.js'
 import type { ColumnType, PlainType } from './types.js'
 
 /** A connection to open. Its parameters hold the secrets themselves, and go only to the driver process. */
@@ -81,5 +82,15 @@ export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote'> & { sch
 /** The columns of all tables of a connection, each table's in their order. */
 export type ListedColumns = { listed: readonly ListedColumn[]; isCut: boolean }
 
-/** How an answer ended: what it had, the text that was sent, and whether something there may have changed for good. */
-export type Outcome = { rows: number; bytes: number; durationMs: number; sent: string | undefined; failed: boolean; changed: boolean }
+/**
+ * How an answer ended: what it had, the text that was sent (undefined if it never came to that), and whether something there may have
+ * changed for good.
+ */
+export type Outcome = {
+  rows: number
+  bytes: number
+  durationMs: number
+  sent: string | undefined
+  ending: QueryOutcome
+  changed: boolean
+}

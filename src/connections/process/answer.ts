@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { Problem } from '../../basics/errors.js'
+import type { QueryOutcome } from '../../../events/records/queries.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Rows } from '../batch/reading.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
@@ -41,6 +42,9 @@ const closed = async (session: Session, cursor: Cursor): Promise<boolean> => {
   }
 }
 
+/** What is asked, within which limits, and who is told the text right before the database gets it. */
+export type Asked = { query: Query; limit: QueryLimits; onSend: (statement: string) => void }
+
 /** One answer on its way to its reader. */
 export class Answer {
   readonly #reader = new AbortController()
@@ -52,8 +56,7 @@ export class Answer {
   constructor(
     private readonly socket: Socket,
     private readonly pool: Pool,
-    private readonly query: Query,
-    private readonly limit: QueryLimits,
+    private readonly asked: Asked,
     private readonly held: HeldBytes,
   ) {
     socket.once('close', () => this.#reader.abort(readerLeft()))
@@ -63,12 +66,12 @@ export class Answer {
   /** Sends the answer, at the pace of its reader, and the error that ends it. Resolves when its statement has ended in the database. */
   async send(): Promise<Outcome> {
     const begun = performance.now()
-    let failed = true
+    let ending: QueryOutcome = 'complete'
     try {
       await this.#run()
-      failed = false
       this.socket.end(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
     } catch (error) {
+      ending = this.#signal.aborted || (isProblem(error) && error.code === 'query_limit') ? 'cut' : 'failed'
       this.socket.end(encodeError(error))
     }
     return {
@@ -76,7 +79,7 @@ export class Answer {
       bytes: this.#bytes,
       durationMs: Math.round(performance.now() - begun),
       sent: this.#sent,
-      failed,
+      ending,
       changed: this.#changed,
     }
   }
@@ -95,7 +98,7 @@ export class Answer {
   }
 
   async #run(): Promise<void> {
-    const { timeMs } = this.limit
+    const { timeMs } = this.asked.limit
     const timer = setTimeout(
       () => this.#reader.abort(new Problem('query_limit', 'The database took too long', `The statement took longer than ${timeMs} ms`)),
       timeMs,
@@ -117,10 +120,9 @@ export class Answer {
   }
 
   async #stream(session: Session, holding: Holding): Promise<boolean> {
-    this.#changed = isWriting(this.query) && !session.isAtomic
+    this.#changed = isWriting(this.asked.query) && !session.isAtomic
     const cursor = await this.#open(session, holding)
     try {
-      this.#sent = cursor.sent
       await this.#write([encodeColumns(cursor.columns, cursor.sent)])
       try {
         await this.#pass(session, holding, cursor)
@@ -137,7 +139,10 @@ export class Answer {
 
   /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
   async #open(session: Session, holding: Holding): Promise<Cursor> {
-    const opening = session.open(this.query)
+    const opening = session.open(this.asked.query, (statement) => {
+      this.#sent = statement
+      this.asked.onSend(statement)
+    })
     const timeoutMs = limits.connectionFirstRowTimeoutMs
     const watch = { session, holding, timeoutMs, what: 'The first row of the answer', signal: this.#signal }
     const settled = opening.then(
@@ -174,6 +179,7 @@ export class Answer {
   }
 
   async #steps(session: Session, holding: Holding, cursor: Cursor, onStep: () => void): Promise<void> {
+    const { limit } = this.asked
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = batchRows
     for (;;) {
@@ -185,8 +191,8 @@ export class Answer {
       const { received } = session
       this.#rows += rows.count
       this.#bytes += rows.bytes
-      if (this.#rows > this.limit.rows) throw beyond('rows', this.limit.rows)
-      if (this.#bytes > this.limit.bytes) throw beyond('bytes', this.limit.bytes)
+      if (this.#rows > limit.rows) throw beyond('rows', limit.rows)
+      if (this.#bytes > limit.bytes) throw beyond('bytes', limit.bytes)
       most = nextRows(rows)
       await this.#passRows(rows, vectors)
       holding.taken(received)

@@ -28,7 +28,8 @@ const fail = (id: number, error: unknown): void => {
   say({ failed: id, problem: errorFields(error) })
 }
 
-const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true, changed: false })
+/** The outcome of a request that never became a statement. */
+const nothing = (ending: 'failed' | 'cut'): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
 const ask = async (session: Session, of: Metadata): Promise<Answered> => {
   if ('tables' in of) return session.tables()
@@ -86,10 +87,11 @@ class Driver {
     const { id, connection, query, limits: limit } = opening
     let answer: Answer
     try {
-      answer = new Answer(socket, this.#pools.of(connection), query, limit, this.#held)
+      const onSend = (statement: string) => say({ sending: id, statement })
+      answer = new Answer(socket, this.#pools.of(connection), { query, limit, onSend }, this.#held)
     } catch (error) {
       socket.end(encodeError(error))
-      say({ ended: id, outcome: nothing() })
+      say({ ended: id, outcome: nothing('failed') })
       return
     }
     this.#reading.set(id, socket)
@@ -108,7 +110,7 @@ class Driver {
       fail(opening.id, error)
       return
     }
-    this.#tickets.add(ticket, opening, () => say({ ended: opening.id, outcome: nothing() }))
+    this.#tickets.add(ticket, opening, () => say({ ended: opening.id, outcome: nothing('cut') }))
     say({ opened: opening.id })
   }
 
@@ -119,7 +121,7 @@ class Driver {
   }
 
   #cancel(id: number): void {
-    if (this.#tickets.takeBack((opening) => opening.id === id)) say({ ended: id, outcome: nothing() })
+    if (this.#tickets.takeBack((opening) => opening.id === id)) say({ ended: id, outcome: nothing('cut') })
     this.#reading.get(id)?.destroy()
   }
 

@@ -1,6 +1,8 @@
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
+import type { ConnectionRead } from '../../../events/model.js'
+import type { TrainedVersion } from '../../../events/records/queries.js'
 import { limits } from '../../basics/limits.js'
 import { isPassing, patiently } from '../../sql/contract/patience.js'
 import { joinedColumns, type Base, type FineTuned } from './fine-tuning.js'
@@ -10,13 +12,21 @@ import type { Exclusion } from './task.js'
 import { columnTypeOf } from './values.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
-export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
-/** The query of a training: it reads the log as of a position, on behalf of a user. */
-export type RowsQuery = { sql: string; db: string; upTo: number; user?: string }
+export type Selected = {
+  columns: readonly { name: string; type: string }[]
+  chunks: AsyncIterable<Buffer>
+  /** The connected databases that rows come from. */
+  connections?: readonly ConnectionRead[]
+}
+/**
+ * The query of a training: it reads the log as of a position, on behalf of a user, for a version of a model. One that `repeats` is
+ * compared with what was read before: connected databases refuse it, since they are read as they are now.
+ */
+export type RowsQuery = { sql: string; db: string; upTo: number; user?: string; training?: TrainedVersion; repeats?: true }
 export type Select = (query: RowsQuery, signal: AbortSignal) => Promise<Selected>
 
 /** A query's result in a file: each line holds rows as comma-joined JSON arrays. */
-export type RowsFile = { file: string; columns: readonly { name: string; type: string }[] }
+export type RowsFile = { file: string } & Pick<Selected, 'columns' | 'connections'>
 
 const newline = Buffer.from('\n')
 
@@ -36,10 +46,10 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  */
 export const writeRows = async (select: Select, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
   for (let losses = 0; ; losses++) {
-    const { columns, chunks } = await patiently(() => select(query, signal), signal)
+    const { columns, chunks, connections = [] } = await patiently(() => select(query, signal), signal)
     try {
       await pipeline(lines(chunks), createWriteStream(file), { signal })
-      return { file, columns }
+      return { file, columns, ...(connections.length > 0 && { connections }) }
     } catch (error) {
       signal.throwIfAborted()
       if (!isPassing(error) || losses >= limits.sqlRetriesMax) throw error

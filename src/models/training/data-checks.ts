@@ -134,7 +134,7 @@ export class DataChecks {
     if (!project) throw new Unavailable(`The project of ${model.state.name} was not there at position ${read_at}.`)
     const user = (await trainingRequest(log, model.stream, version.version))?.actor
     const db = await databaseOf(resources, version, project)
-    return { sql: version.query, db, upTo: read_at, ...(user !== undefined && { user }) }
+    return { sql: version.query, db, upTo: read_at, repeats: true, ...(user !== undefined && { user }) }
   }
 
   /** The rows of a fine-tuned version's base version: the query gives only the new rows. */

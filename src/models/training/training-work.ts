@@ -9,14 +9,13 @@ import type { Ledger } from '../../commands/ledger.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
 import type { Resources } from '../../log/contract/log.js'
 import type { Base } from '../data/fine-tuning.js'
-import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
+import { writeRows, type RowsFile, type RowsQuery, type Select } from '../data/rows-file.js'
 import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
 import { uploadedModel } from '../engines/onnx/uploaded.js'
 import type { Progress } from '../engines/tables/fit.js'
 import { patiently } from '../../sql/contract/patience.js'
 import { inReadTime } from './read-time.js'
 import { goneProblem, keptRows } from './kept-rows.js'
-import type { TrainJob } from './train-process.js'
 import type { Trainer, Training } from './trainer.js'
 import { accuracyOf, runtimeHere, trainingRequest } from './training-record.js'
 
@@ -69,6 +68,7 @@ export class TrainingWork {
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
       const source = uploaded ? { imported: uploaded } : learned?.source
+      const { connections } = learned?.source.rows ?? {}
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
       const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
@@ -83,6 +83,7 @@ export class TrainingWork {
         artefact: await blobs.put(artefactFile),
         ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
         read_at: readAt,
+        ...(connections && { connections: [...connections] }),
         rows: report.rows,
         accuracy: accuracyOf(report),
         report: JSON.parse(JSON.stringify(report)) as JsonObject,
@@ -101,11 +102,12 @@ export class TrainingWork {
     { version, query, database, using }: ModelVersion,
     readAt: number,
     { work, fileOf }: Place,
-  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; nondeterminism: readonly Nondeterminism[] }> {
+  ): Promise<{ source: { rows: RowsFile; base?: Base }; nondeterminism: readonly Nondeterminism[] }> {
     const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using, fileOf)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
-    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+    const training = { model: running.model, version }
+    const asked = { sql: query, db: database, upTo: readAt, training, ...(user !== undefined && { user }) }
     return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
       source: { rows: await writeRows(select, asked, join(work, 'rows'), signal), ...(base && { base }) },
       nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),

@@ -1,6 +1,6 @@
 import type { StreamId } from '../../../events/common.js'
 import type { LastValue } from '../../../events/job.js'
-import type { QueryPurpose } from '../../../events/records/queries.js'
+import type { QueryPurpose, TrainedVersion } from '../../../events/records/queries.js'
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'
@@ -39,6 +39,10 @@ export type SelectRequest = SelectPart & {
   upTo: number
   asOf?: AsOf
   params?: Parameters
+  /** The version of a model that is trained with the rows. */
+  training?: TrainedVersion
+  /** Whether the rows are compared with those of an earlier time: connected databases refuse it, since they are read as they are now. */
+  repeats?: true
   /** Whether statements in the languages of connected databases may only read, also where a connection is writable. */
   readsOnly?: true
   /** What LAST stands for, where the statement is a job's. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { ConnectionRead } from '../../../events/model.js'
 import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
@@ -24,9 +25,19 @@ type Parts = {
   logger: Pick<Logger, 'warn'>
 }
 
+const notAsItWas = (name: string): Problem =>
+  new Problem(
+    'refused_statement',
+    'A connected database has no past here',
+    `${name} is a connected database, which is read as it is now; its rows cannot be read again as they were`,
+    { hint: 'To compare rows later, keep a copy of them and learn from it: CREATE TABLE files.name (SELECT …).' },
+  )
+
 /** The connected databases by what the log says of them. Secrets are opened here, and go to the process of the drivers only. */
 export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
+  /** The connections whose tables were read, by the request that read them. */
+  readonly #read = new WeakMap<SelectRequest, Map<StreamId, ConnectionRead>>()
   /** What statements that write came to, by the request that sent them. */
   readonly #written = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
 
@@ -38,10 +49,13 @@ export class ConnectedDatabases {
    */
   async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedTold> {
     const { connections } = this.parts
-    const connection = await this.#byStream(streamId.parse(question.connection))
+    const found = await this.#found(streamId.parse(question.connection))
+    if (request.repeats) throw notAsItWas(found.state.name)
+    const connection = await this.#opened(found)
     if ('tables' in question) return { tables: await connections.tables(connection) }
     if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
+    this.#note(found, request)
     const { socket, ticket, ended } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
       : await connections.open(connection, question.open)
@@ -57,6 +71,16 @@ export class ConnectedDatabases {
   /** What was written down about a table of a connection, and about its columns. @throws Problem of the database */
   async comments({ stream }: Pick<Found<'database'>, 'stream'>, table: string, schema?: string): Promise<TableComments> {
     return this.parts.connections.comments(await this.#byStream(stream), table, schema)
+  }
+
+  /** The connections that a request has read rows of so far, each once. */
+  readFor(request: SelectRequest): readonly ConnectionRead[] {
+    return [...(this.#read.get(request)?.values() ?? [])]
+  }
+
+  #note({ stream, version, state: { name } }: Found<'database'>, request: SelectRequest): void {
+    const read = this.#read.get(request) ?? new Map<StreamId, ConnectionRead>()
+    this.#read.set(request, read.set(stream, { connection: stream, name, version }))
   }
 
   /** Resolves when everything that was asked is on record. */
@@ -85,20 +109,21 @@ export class ConnectedDatabases {
     return opened
   }
 
-  /** Records what a database was asked, once its answer has ended. What never reached it is not recorded. */
+  /** Records what a database was sent, once its answer has ended, whatever came of it. What was never sent is not recorded. */
   async #record(
     { id, version }: Connection,
     ended: Promise<Outcome>,
-    { purpose = 'query', origin = systemOrigin, user }: SelectRequest,
+    { purpose = 'query', origin = systemOrigin, user, training }: SelectRequest,
   ): Promise<void> {
-    const { sent, rows, bytes, durationMs, failed } = await ended
+    const { sent, rows, bytes, durationMs, ending } = await ended
     if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
     const data: DatabaseQueried = {
       ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
       statement: await cutSecretsInTurns(sent),
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
-      outcome: failed ? 'cut' : 'complete',
+      outcome: ending,
       user: user ?? null,
+      training: training ?? null,
     }
     await this.parts.ledger.execute({ type: 'RecordQuery', data }, origin)
   }
@@ -131,8 +156,12 @@ export class ConnectedDatabases {
   }
 
   async #byStream(stream: StreamId): Promise<Connection> {
+    return this.#opened(await this.#found(stream))
+  }
+
+  async #found(stream: StreamId): Promise<Found<'database'>> {
     const found = await this.parts.ledger.log.resources.byStream('database', stream)
-    if (found) return this.#opened(found)
+    if (found) return found
     throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists what there is.' })
   }
 

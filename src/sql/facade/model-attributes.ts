@@ -88,6 +88,9 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
     fact('rows', read(report, 'rows'), 'Rows that it learned from.'),
     fact('query', query, database === '' ? 'In the project of the model.' : `In ${database}.`),
     fact('read_at', result?.read_at ?? null, 'Position of the log at which the query read.'),
+    ...(result?.connections ?? []).map(({ connection, name, version }) =>
+      fact('connection', name, `Version ${version} of ${connection}. Its rows cannot be read again as they were.`),
+    ),
     fact(
       'matrix',
       result?.matrix ?? null,

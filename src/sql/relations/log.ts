@@ -96,7 +96,7 @@ const erasures: Relation = {
 
 const databaseQueries: Relation = {
   name: 'database_queries',
-  about: 'What connected databases were asked: one row for each statement that one got.',
+  about: 'What connected databases were sent: one row for each statement, whatever came of it.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
@@ -108,14 +108,23 @@ const databaseQueries: Relation = {
     column('rows', 'BIGINT', 'Rows that it answered.'),
     column('bytes', 'BIGINT', 'Bytes of their values.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds from the question to the end of the answer.'),
-    column('outcome', 'VARCHAR', 'complete, or cut when it failed or its reader left.'),
+    column(
+      'outcome',
+      'VARCHAR',
+      'complete; failed when the database refused it or broke off; cut when its reader left or a limit ended it; lost when the process that talked to the database ended.',
+    ),
     column('asked_by', 'VARCHAR', 'Who asked; empty for what the service does by itself.'),
+    column('model', 'VARCHAR', 'Model that was trained with the rows, as it was named then.'),
+    column('model_id', 'VARCHAR', 'Stream of this model.'),
+    column('model_version', 'INTEGER', 'Version that was trained.'),
   ],
   sql: `
     SELECT q.position, q.recorded_at, q.actor, q.source, q.request, ${nocase('d.name')} AS database, q.connection AS database_id, q.version,
-      q.purpose, q.statement, q.rows, q.bytes, q.duration_ms, q.outcome, q.asked_by
+      q.purpose, q.statement, q.rows, q.bytes, q.duration_ms, q.outcome, q.asked_by,
+      ${nocase('m.name')} AS model, q.model AS model_id, q.model_version
     FROM ledger.database_queries AS q
     LEFT JOIN ledger.databases_history AS d ON d.stream = q.connection AND ${heldAt('d', 'q.position')}
+    LEFT JOIN ledger.models_history AS m ON m.stream = q.model AND ${heldAt('m', 'q.position')}
     WHERE q.position <= $position`,
 }
 

@@ -66,7 +66,16 @@ beforeAll(async () => {
   await send(url, 'PUT', '/api/projects/mindsdb/skills/one', { skill: { params: { note: 'changed' } } })
   await send(url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'm', skills: ['one'] } })
   const connection = streamId.parse(uuidv7())
-  const told = { purpose: 'query', statement: 'SELECT 1', rows: 1, bytes: 4, duration_ms: 2.5, outcome: 'complete', user: 'ada' } as const
+  const told = {
+    purpose: 'query',
+    statement: 'SELECT 1',
+    rows: 1,
+    bytes: 4,
+    duration_ms: 2.5,
+    outcome: 'complete',
+    user: 'ada',
+    training: null,
+  } as const
   await service.log.submit(
     writes({ stream: `${connection}/queries`, event: { type: 'DatabaseQueried', data: { connection, version: 1, ...told } } }),
   )

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { limits } from '../../../src/basics/limits.js'
 import { mindledger, freePort, type Ended } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
 import { onnxBytes } from '../../support/models/onnx-models.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
-import { restartable, send, sql } from '../../support/service.js'
+import { restartable, send, sql, temporaryDirectory } from '../../support/service.js'
 
 type Told = {
   model: string
@@ -20,15 +21,19 @@ type Told = {
 }
 
 const at = restartable()
+const folder = temporaryDirectory()
 let url: string
 let environment: Record<string, string>
 
 beforeAll(async () => {
-  environment = { DATA_DIR: at.path, PORT: String(await freePort()) }
+  environment = { DATA_DIR: at.path, PORT: String(await freePort()), CONNECTION_FILES: folder.path }
   url = await at.start(environment)
   await uploadRentals(url, 'rentals', 120)
 })
-afterAll(() => at.remove())
+afterAll(async () => {
+  await at.remove()
+  folder.remove()
+})
 
 const train = async (name: string, rest: string, verb = 'CREATE MODEL', version = 1): Promise<void> => {
   const answer = await sql(url, `${verb} mindsdb.${name} ${rest}`)
@@ -186,6 +191,24 @@ test('rows that were not kept stay so when another model keeps the same ones', a
   await train('closed', on('SELECT rooms, rental_price FROM rentals', "engine = 'constant', seed = 3, keep_training_data = false"))
   expect((await trained('closed', 1))['matrix']).toBe((await trained('open', 1))['matrix'])
   expect(await one('closed')).toMatchObject({ code: 2, reason: 'matrix_not_kept' })
+})
+
+test('rows of a connected database cannot be read as they were, whether they have changed or not; the kept ones are', async () => {
+  const file = new Database(join(folder.path, 'shop.db'))
+  file.exec('CREATE TABLE flats (size INTEGER, rent INTEGER)')
+  for (let i = 0; i < 60; i++) file.prepare('INSERT INTO flats VALUES (?, ?)').run(20 + i, 300 + 9 * i)
+  await sql(url, `CREATE DATABASE lite WITH ENGINE = 'sqlite', PARAMETERS = {"path": "shop.db"}`)
+  await sql(url, 'CREATE VIEW mindsdb.of_lite AS (SELECT size, rent FROM lite.flats)')
+  const using = "PREDICT rent USING engine = 'linear'"
+  await train('direct', `FROM lite (SELECT size, rent FROM flats) ${using}`)
+  await train('through_view', `FROM mindsdb (SELECT * FROM of_lite) ${using}`)
+  const apart = { code: 0, result: 'reproduced', data: 'unavailable', data_detail: expect.stringContaining('lite is a connected database') }
+  for (const name of ['direct', 'through_view']) expect([name, await one(name)]).toEqual([name, expect.objectContaining(apart)])
+  file.exec('DELETE FROM flats WHERE size > 50')
+  file.close()
+  for (const name of ['direct', 'through_view']) expect([name, await one(name)]).toEqual([name, expect.objectContaining(apart)])
+  const [connection] = (await trained('through_view', 1))['connections'] as object[]
+  expect(connection).toMatchObject({ name: 'lite', version: 1 })
 })
 
 test('erased rows, and a fine-tuned version that went on from them, are told as such', async () => {

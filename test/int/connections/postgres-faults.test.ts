@@ -58,7 +58,7 @@ describe('a reader that leaves', () => {
     stop.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
     await until(async () => (await active()) === 0)
-    expect((await opened.ended).failed).toBe(true)
+    expect((await opened.ended).ending).toBe('cut')
   })
 
   test('in mid-answer: the statement ends, and its connection serves the next one', async () => {
@@ -78,7 +78,7 @@ describe('a reader that leaves', () => {
     const opened = await connections.open(postgres.connection(), { native: endless }, { timeMs: 3_000 })
     const answer = await AnswerReader.open(opened)
     const outcome = await opened.ended
-    expect(outcome.failed).toBe(true)
+    expect(outcome.ending).toBe('cut')
     expect(outcome.bytes).toBeLessThan(20 * 1024 * 1024)
     answer.close()
     await until(async () => (await active()) === 0)
@@ -244,7 +244,14 @@ describe('the process', () => {
   test('is started again after its end, and its statements fail with a sentence', async () => {
     const reading = problemOf(readAll(db, connections, postgres.connection(), 'SELECT pg_sleep(60)'))
     await sleeps()
+    const write = { native: 'SELECT pg_sleep(60), 1', writes: true } as const
+    const writing = await connections.open(postgres.connection({ writable: true }), write)
+    const written = AnswerReader.open(writing).catch(() => undefined)
+    await until(async () => (await running('pg_sleep(60), 1')) === 1)
     for (const pid of connections.pids) process.kill(pid, 'SIGKILL')
+    // What was sent is known, and that nobody knows what it did.
+    expect(await writing.ended).toMatchObject({ ending: 'lost', sent: write.native, changed: true, rows: 0 })
+    await written
     expect(await reading).toMatchObject({ code: 'connection_failed', detail: expect.stringContaining('cut off') as unknown })
     expect((await readAll(db, connections, postgres.connection(), 'SELECT 8 AS a')).rows).toEqual([[8]])
   })
@@ -271,7 +278,7 @@ describe('long values', () => {
       postgres.connection(),
       "SELECT i, length(t) FROM (SELECT i, repeat('x', 1000000) AS t FROM generate_series(1, 3) i) x",
     )
-    expect([rows.length, outcome.failed]).toEqual([3, false])
+    expect([rows.length, outcome.ending]).toEqual([3, 'complete'])
     const opened = await connections.open(postgres.connection(), {
       native: "SELECT repeat('y', 1000000) AS t FROM generate_series(1, 200)",
     })

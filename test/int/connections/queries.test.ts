@@ -250,6 +250,8 @@ test('a view, a file, a model and a join read from it', async () => {
   expect(await ask('SELECT count(*) FROM files.copy c JOIN pg.homes h ON h.id = c.id AND h.rent = c.rent')).toEqual([[10]])
   await ask('CREATE MODEL learned FROM pg (SELECT size, place, rent FROM homes WHERE id > 0) PREDICT rent')
   await trained('learned')
+  const [[fact, detail] = []] = await ask("SELECT data->'$.connections', data->>'$.rows' FROM log.events WHERE type = 'ModelTrained'")
+  expect([JSON.parse(String(fact)), detail]).toEqual([[{ connection: expect.any(String), name: 'pg', version: 1 }], '200'])
   const rents = await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')
   expect(rents).toHaveLength(2)
   expect(await ask('SELECT h.id, m.rent FROM (SELECT * FROM pg.homes) AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
@@ -401,6 +403,48 @@ describe('what the database was asked', () => {
     // Each is asked for its columns before it is asked for its rows.
     const trainings = await ask("SELECT DISTINCT statement FROM log.database_queries WHERE purpose = 'training' ORDER BY 1")
     expect(trainings).toEqual([['SELECT size, place, rent FROM homes'], ['SELECT size, place, rent FROM homes WHERE id > 0']])
+    const of =
+      "SELECT DISTINCT model, model_version FROM log.database_queries WHERE purpose = 'training' AND statement LIKE '%id > 0' ORDER BY 1"
+    // The check before a training is requested belongs to no version yet.
+    expect(await ask(of)).toEqual([
+      ['learned', 1],
+      [null, null],
+    ])
+  })
+
+  test('is on record whatever came of it: refused, left before the first row, broken off in mid-answer, in a training', async () => {
+    const outcome = 'outcome, rows, purpose, asked_by'
+    await expect(ask('SELECT * FROM pg (SELECT 1/0 AS refused)')).rejects.toThrow(/division by zero/)
+    expect(await asked(outcome, '%AS refused%')).toEqual(['failed', 0, 'query', 'anonymous'])
+    await expect(
+      ask("SELECT * FROM writer (INSERT INTO notes (note) VALUES (repeat('no', -1)::int::text || 'refused too'))"),
+    ).rejects.toThrow()
+    expect(await asked(outcome, '%refused too%')).toEqual(['failed', 0, 'query', 'anonymous'])
+    const leaving = new AbortController()
+    const body = JSON.stringify({ query: 'SELECT * FROM pg (SELECT pg_sleep(50) AS left)' })
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: leaving.signal }
+    const left = fetch(`${service.url}/api/sql/query`, post).catch(() => undefined)
+    await until(async () => (await postgres.run("SELECT FROM pg_stat_activity WHERE query LIKE '%(50) AS left'")).rowCount === 1)
+    leaving.abort()
+    await left
+    expect(await asked(outcome, '%AS left%')).toEqual(['cut', 0, 'query', 'anonymous'])
+    const broken = '(SELECT n, 1/(4000 - n) AS y FROM generate_series(1, 9000) AS n)'
+    await expect(ask(`CREATE MODEL broken FROM pg ${broken} PREDICT y`).then(() => trained('broken'))).rejects.toThrow(/division by zero/)
+    const recorded = await asked(`${outcome}, model, model_version`, '%(4000 - n)%')
+    expect(recorded).toEqual(['failed', expect.any(Number), 'training', 'anonymous', 'broken', 1])
+  })
+
+  test('a model says which connections its rows came from, also through a view', async () => {
+    await ask('CREATE VIEW seen_homes AS (SELECT size, rent FROM pg.homes WHERE id < 150)')
+    await ask("CREATE MODEL through FROM mindsdb (SELECT s.size, s.rent FROM seen_homes AS s) PREDICT rent USING engine = 'constant'")
+    await trained('through')
+    const told = (await ask('DESCRIBE through.data')).find(([fact]) => fact === 'connection')
+    expect(told).toEqual(['connection', 'pg', expect.stringMatching(/^Version 1 of [-0-9a-f]{36}\. Its rows cannot be read again/)])
+    const { body } = await send(service.url, 'GET', '/api/projects/mindsdb/models/through.1/data_check')
+    expect(body).toMatchObject({
+      data: 'unavailable',
+      detail: expect.stringMatching(/pg is a connected database.*as they were/) as unknown,
+    })
   })
 
   test('is read as of a position, under the name that the connection had', async () => {

@@ -108,6 +108,7 @@ const queried = {
   duration_ms: 0.5,
   outcome: 'complete',
   user: 'ada',
+  training: { model: s, version: 2 },
 }
 const served = { model: s, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: hash, statement: null, read_at: 1 }
 

@@ -38,7 +38,8 @@ export type Session = {
   comments?: (table: string, schema: string | undefined) => Promise<TableComments>
   /** The columns of all tables, without asking for each. */
   everyColumn: () => Promise<ListedColumns>
-  open: (query: Query) => Promise<Cursor>
+  /** Sends a statement, and reads its first rows. `onSend` is told its text right before the database gets it. */
+  open: (query: Query, onSend: (statement: string) => void) => Promise<Cursor>
   /** Asks the database over another connection to stop the statement of this session. Resolves when the request has been sent. */
   cancel: () => Promise<void>
   /** Closes it at once. */

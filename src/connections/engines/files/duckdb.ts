@@ -127,8 +127,8 @@ class DuckSession implements Session {
     })
   }
 
-  open(query: Query): Promise<Cursor> {
-    return this.#explained(() => this.#open(query))
+  open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
+    return this.#explained(() => this.#open(query, onSend))
   }
 
   cancel(): Promise<void> {
@@ -191,10 +191,11 @@ class DuckSession implements Session {
     })
   }
 
-  async #open(query: Query): Promise<Cursor> {
+  async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     if (!('scan' in query)) checkNative(query)
     const sql =
       'scan' in query ? printScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
+    onSend(sql)
     const extracted = await this.connection.extractStatements(sql)
     if (extracted.count !== 1) throw refusedThere('one statement is expected', [])
     const prepared = await extracted.prepare(0)

@@ -98,8 +98,8 @@ class SqliteSession implements Session {
     })
   }
 
-  open(query: Query): Promise<Cursor> {
-    return this.#explained(() => this.#open(query))
+  open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
+    return this.#explained(() => this.#open(query, onSend))
   }
 
   cancel(): Promise<void> {
@@ -145,8 +145,9 @@ class SqliteSession implements Session {
     return query.native
   }
 
-  #open(query: Query): Cursor {
+  #open(query: Query, onSend: (statement: string) => void): Cursor {
     const sql = this.#sql(query)
+    onSend(sql)
     const statement = this.file.prepare<[], Value[]>(sql)
     if (!statement.reader) throw new Problem('refused_statement', 'Only statements that read', 'The statement has no answer')
     const described = statement.columns()

@@ -73,9 +73,9 @@ export class MysqlSession extends SocketSession implements Session {
     return this.explained(() => listColumns(this.#client, this.#ofUsers))
   }
 
-  async open(query: Query): Promise<Cursor> {
+  async open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     try {
-      return await this.#open(query)
+      return await this.#open(query, onSend)
     } catch (error) {
       if (!this.isLost) await run(this.#client, 'ROLLBACK').catch(() => undefined)
       throw this.explain(error)
@@ -184,9 +184,10 @@ export class MysqlSession extends SocketSession implements Session {
     return { sql: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }
 
-  async #open(query: Query): Promise<Cursor> {
+  async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     const statement = await this.#statement(query)
     await run(this.#client, statement.writes ? 'START TRANSACTION' : 'START TRANSACTION READ ONLY')
+    onSend(statement.sql)
     const reader = new Reader(this.#client, statement.sql)
     const first = await reader.read(firstRows)
     const { fields } = reader

@@ -76,9 +76,9 @@ export class PostgresSession extends SocketSession implements Session {
     return this.explained(() => listColumns(this.#client, this.parameters.schema, this.#own, learn))
   }
 
-  async open(query: Query): Promise<Cursor> {
+  async open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     try {
-      return await this.#open(query)
+      return await this.#open(query, onSend)
     } catch (error) {
       await this.#rollback()
       throw await this.#sayWhatIsMissing(error, query)
@@ -128,10 +128,11 @@ export class PostgresSession extends SocketSession implements Session {
     return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }
 
-  async #open(query: Query): Promise<Cursor> {
+  async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     const statement = await this.#statement(query)
     const before = this.received
     await run(this.#client, statement.writes ? 'BEGIN' : 'BEGIN READ ONLY')
+    onSend(statement.sql)
     const { reader, rows, fields } = await this.#start(statement)
     const open = fields.map(({ name, oid, typmod }) => {
       const reading = readingOf(oid, typmod, this.#own)
