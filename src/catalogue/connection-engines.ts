@@ -88,7 +88,8 @@ const drivers = {
     'yugabyte',
     'alloydb',
   ],
-  mysql: ['mysql', 'mariadb', 'aurora_mysql', 'planetscale', 'singlestore', 'tidb'],
+  // Not TiDB: it refuses START TRANSACTION READ ONLY unless a switch of the server makes that a statement without effect.
+  mysql: ['mysql', 'mariadb', 'aurora_mysql', 'planetscale', 'singlestore'],
   sqlite: ['sqlite'],
   duckdb: ['duckdb'],
   parquet: ['parquet'],
@@ -102,6 +103,19 @@ const byName: ReadonlyMap<string, DriverName> = new Map(
 
 /** The driver of an engine; undefined for engines that are records only. @example driverOf('timescaledb') // 'postgres' */
 export const driverOf = (engine: string): DriverName | undefined => byName.get(engine.toLowerCase())
+
+/**
+ * The engine whose protocol a connection speaks: Aurora speaks two, and its parameter `db_engine` says which.
+ *
+ * @example engineSpoken('aurora', 'mysql') // 'aurora_mysql'
+ */
+export const engineSpoken = (engine: string, dbEngine: unknown): string =>
+  engine.toLowerCase() === 'aurora' && typeof dbEngine === 'string' && dbEngine.toLowerCase() === 'mysql' ? 'aurora_mysql' : engine
+
+const ports: Readonly<Record<string, number>> = { redshift: 5_439, cockroachdb: 26_257, yugabyte: 5_433 }
+
+/** The port at which the databases of an engine listen unless they are told otherwise. @example portOf('redshift') // 5439 */
+export const portOf = (engine: string): number => ports[engine.toLowerCase()] ?? (driverOf(engine) === 'mysql' ? 3_306 : 5_432)
 
 /** Whether the databases of an engine are files of this machine. */
 export const isOfFiles = (engine: string): boolean => ['sqlite', 'duckdb', 'parquet'].includes(driverOf(engine) ?? '')

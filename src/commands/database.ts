@@ -3,6 +3,7 @@ import { foldName, unreachable, type JsonObject } from '../../events/common.js'
 import type { DatabaseEvent } from '../../events/database.js'
 import { connectionEngines } from '../catalogue/connection-engines.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { nearest } from '../basics/nearest.js'
 import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { systemDatabaseOf } from '../catalogue/system-databases.js'
 import { mergeParams, newParams } from './rules/params.js'
@@ -64,11 +65,12 @@ const refuseSystem = (name: string, what: string): void => {
 
 const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))
 
-/** The normalised name of an engine. @throws Problem that lists the known ones */
+/** The normalised name of an engine. @throws Problem that names the nearest known one, and lists all */
 export const knownEngine = (engine: string): string => {
   const known = engine.toLowerCase()
   if (connectionEngines.has(known)) return known
-  throw wrong(`There is no engine '${engine}'`, `Known engines: ${[...connectionEngines.keys()].join(', ')}.`)
+  const names = [...connectionEngines.keys()]
+  throw wrong(`There is no engine '${engine}'`, `Did you mean '${nearest(known, names)}'? Known engines: ${names.join(', ')}.`)
 }
 
 const create = (name: string, engine: string, parameters: JsonObject, { database, project }: Facts): DatabaseEvent[] => {

@@ -105,7 +105,7 @@ class Driver {
 
   #admit(ticket: string, opening: Opening): void {
     try {
-      engineOf(opening.connection.engine).check(opening.connection.parameters)
+      engineOf(opening.connection.engine).check(opening.connection)
     } catch (error) {
       fail(opening.id, error)
       return
@@ -130,7 +130,7 @@ class Driver {
     const signal = AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)
     const isCheck = 'check' in of
     const engine = engineOf(connection.engine)
-    engine.check(connection.parameters)
+    engine.check(connection)
     // A connection is tested by opening it.
     const pool = isCheck ? undefined : this.#pools.of(connection)
     const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
 import type { ConnectionRead } from '../../../events/model.js'
 import type { DatabaseQueried } from '../../../events/records/queries.js'
-import { whyNotOpened } from '../../catalogue/connection-engines.js'
+import { engineSpoken, whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
 import type { Checked, Connections, Opened } from '../../connections/connections.js'
@@ -137,8 +137,9 @@ export class ConnectedDatabases {
   async check({ engine, parameters }: { engine: string; parameters: JsonObject }): Promise<Checked> {
     if (!isConnected({ engine })) return { status: 'connection_error', detail: whyNotOpened(engine) }
     const id = randomUUID()
+    const spoken = engineSpoken(engine, parameters['db_engine'])
     try {
-      return await this.parts.connections.check({ id, version: 0, engine, parameters })
+      return await this.parts.connections.check({ id, version: 0, engine: spoken, parameters })
     } finally {
       this.parts.connections.forget(id)
     }
@@ -166,7 +167,8 @@ export class ConnectedDatabases {
   }
 
   async #opened({ stream, version, state }: Found<'database'>): Promise<Connection> {
-    return { id: stream, version, engine: state.engine, parameters: await this.#parametersOf(state) }
+    const parameters = await this.#parametersOf(state)
+    return { id: stream, version, engine: engineSpoken(state.engine, parameters['db_engine']), parameters }
   }
 
   #parametersOf({ parameters }: Pick<Found<'database'>['state'], 'parameters'>): Promise<JsonObject> {

@@ -481,6 +481,19 @@ describe('what the database was asked', () => {
   })
 })
 
+test('Aurora speaks the protocol that its parameter names', async () => {
+  const aurora = (name: string, more: object) => {
+    const parameters = { ...postgres.connection().parameters, ...more }
+    return ask(`CREATE DATABASE ${name} WITH ENGINE = 'aurora', PARAMETERS = ${JSON.stringify(parameters)}`)
+  }
+  await aurora('aurora_pg', { db_engine: 'postgres', schema: 'public' })
+  expect(await ask('SELECT count(*) FROM aurora_pg.homes WHERE id > 190')).toEqual([[10]])
+  // MySQL takes no "schema".
+  await aurora('aurora_my', { db_engine: 'mysql', schema: 'public' })
+  for (const query of ['SELECT * FROM aurora_my.homes', 'SHOW TABLES FROM aurora_my'])
+    await expect(ask(query)).rejects.toThrow(/no parameter "schema".*connection_string/s)
+})
+
 test('a table that changed is read as it is now, once a statement has failed', async () => {
   await postgres.run('CREATE TABLE moved (a int, b int); INSERT INTO moved VALUES (1, 2)')
   expect(await ask('SELECT a FROM pg.moved')).toEqual([[1]])

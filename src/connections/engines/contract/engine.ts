@@ -49,7 +49,7 @@ export type Session = {
 /** One kind of database. */
 export type Engine = {
   /** @throws Problem for parameters that cannot be used, before anything is called */
-  check: (parameters: Connection['parameters']) => void
+  check: (connection: Pick<Connection, 'engine' | 'parameters'>) => void
   /** Opens a session within the connect timeout. */
   connect: (connection: Connection, around: Surroundings) => Promise<Session>
 }

@@ -115,6 +115,13 @@ export const secretsIn = (given: JsonObject, { password, encryption }: { passwor
   return [password, encryption.key ?? '', typeof url === 'string' ? url : '']
 }
 
+/** @throws Problem wrong_arguments unless the parameter `db_engine` of Aurora is missing or names the protocol that is spoken */
+export const checkDbEngine = (given: ReadonlyMap<string, Json>, spoken: 'mysql' | 'postgres'): void => {
+  const said = textOf(given, 'db_engine')
+  if (said !== undefined && said.toLowerCase() !== spoken)
+    throw wrong('The parameter "db_engine" is neither "mysql" nor "postgres"', 'PARAMETERS = {"db_engine": "mysql", "host": …}')
+}
+
 /** @throws Problem wrong_arguments when the connection names no host */
 export const hostOf = (given: ReadonlyMap<string, Json>): string => {
   const host = textOf(given, 'host')

@@ -2,7 +2,7 @@ import type { Engine } from '../contract/engine.js'
 import { readPath } from './paths.js'
 
 // What reads a file is loaded where one is read, and not in the process for databases in the network.
-const engine = (connect: Engine['connect']): Engine => ({ check: (parameters) => void readPath(parameters), connect })
+const engine = (connect: Engine['connect']): Engine => ({ check: ({ parameters }) => void readPath(parameters), connect })
 
 /** Files of SQLite, below the folder that CONNECTION_FILES names. */
 export const sqlite = engine(async (connection, around) => (await import('./sqlite.js')).connectSqlite(connection, around))

@@ -6,12 +6,13 @@ import type { Native } from '../../contract/requests.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { flagOf, knownParameters, textOf } from '../contract/parameters.js'
 
-const names = ['path', 'file', 'database', 'db_file', 'writable']
+const names = ['path', 'file', 'database', 'db_file', 'writable', 'read_only']
 
 /** The path that a connection names, relative to the folder of CONNECTION_FILES. @throws Problem wrong_arguments */
 export const readPath = (parameters: JsonObject): string => {
   const given = knownParameters(parameters, names)
   if (flagOf(given, 'writable') === true) throw wrong('Files are only read, and the connection says "writable": true')
+  if (flagOf(given, 'read_only') === false) throw wrong('Files are only read, and the connection says "read_only": false')
   const path = textOf(given, 'path') ?? textOf(given, 'file') ?? textOf(given, 'database') ?? textOf(given, 'db_file')
   if (path === undefined)
     throw wrong('The connection has no parameter "path"', 'PARAMETERS = {"path": "shop.db"}, below the folder of CONNECTION_FILES.')

@@ -8,8 +8,8 @@ import { readParameters } from './parameters.js'
 import { MysqlSession } from './session.js'
 
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
-export const openSession = async ({ parameters: given }: Connection, around: Surroundings): Promise<Session> => {
-  const parameters = readParameters(given)
-  const explain = explainMysql(secretsIn(given, parameters), reasonToRead(parameters.writable))
+export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
+  const parameters = readParameters(connection)
+  const explain = explainMysql(secretsIn(connection.parameters, parameters), reasonToRead(parameters.writable))
   return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain)
 }

@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../../../events/common.js'
+import { portOf } from '../../../catalogue/connection-engines.js'
+import type { Connection } from '../../contract/requests.js'
 import {
+  checkDbEngine,
   encryptionOf,
   flagOf,
   hostOf,
@@ -22,9 +24,12 @@ export type MysqlParameters = {
 }
 
 const names = [
-  ...['host', 'port', 'user', 'username', 'password', 'database', 'url', 'writable'],
+  ...['host', 'port', 'user', 'username', 'password', 'database', 'dbname', 'url', 'connection_string', 'writable'],
   ...['ssl', 'ssl_mode', 'sslmode', 'ssl_ca', 'ssl_cert', 'ssl_key'],
 ]
+
+// Aurora is this engine if its `db_engine` says so.
+const namesOf = (engine: string): readonly string[] => (engine === 'aurora_mysql' ? [...names, 'db_engine'] : names)
 
 const modes: Readonly<Record<string, Encryption['mode']>> = {
   disabled: 'disable',
@@ -49,19 +54,20 @@ const encryption = { mode: ['ssl_mode', 'sslmode'], ca: ['ssl_ca'], cert: ['ssl_
 /**
  * Reads the parameters of a connection.
  *
- * @example readParameters({ host: 'db.example.com', user: 'me', password: '…', database: 'shop' }).port // '3306'
+ * @example readParameters({ engine: 'mysql', parameters: { host: 'db.example.com', user: 'me', password: '…' } }).port // '3306'
  * @throws Problem wrong_arguments
  */
-export const readParameters = (parameters: JsonObject): MysqlParameters => {
-  const own = knownParameters(parameters, names)
-  const url = textOf(own, 'url')
+export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine' | 'parameters'>): MysqlParameters => {
+  const own = knownParameters(parameters, namesOf(engine))
+  checkDbEngine(own, 'mysql')
+  const url = textOf(own, 'url') ?? textOf(own, 'connection_string')
   const given = new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
   return {
     host: hostOf(given),
-    port: textOf(given, 'port') ?? '3306',
+    port: textOf(given, 'port') ?? String(portOf(engine)),
     user: textOf(given, 'user') ?? textOf(given, 'username') ?? 'root',
     password: textOf(given, 'password') ?? '',
-    database: textOf(given, 'database'),
+    database: textOf(given, 'database') ?? textOf(given, 'dbname'),
     encryption: encryptionOf(given, modes, encryption),
     writable: flagOf(given, 'writable') ?? false,
   }

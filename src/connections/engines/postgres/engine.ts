@@ -3,6 +3,6 @@ import { readParameters } from './parameters.js'
 
 /** PostgreSQL, and databases that speak its protocol. The driver is loaded where the first of them is opened. */
 export const postgres: Engine = {
-  check: (parameters) => void readParameters(parameters),
+  check: (connection) => void readParameters(connection),
   connect: async (connection, around) => (await import('./open-session.js')).openSession(connection, around),
 }

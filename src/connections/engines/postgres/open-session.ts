@@ -13,9 +13,10 @@ import type { OwnType } from './types.js'
 const typesOf = new LRUCache<string, Map<number, OwnType>>({ max: 100 })
 
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
-export const openSession = async ({ id, version, parameters: given }: Connection, around: Surroundings): Promise<Session> => {
-  const parameters = readParameters(given)
-  const explain = explainPostgres(secretsIn(given, parameters), reasonToRead(parameters.writable))
+export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
+  const { id, version } = connection
+  const parameters = readParameters(connection)
+  const explain = explainPostgres(secretsIn(connection.parameters, parameters), reasonToRead(parameters.writable))
   const opened = await openClient(parameters, around, explain)
   const key = `${id} ${version}`
   const own = typesOf.get(key) ?? new Map<number, OwnType>()

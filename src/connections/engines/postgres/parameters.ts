@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../../../events/common.js'
+import { portOf } from '../../../catalogue/connection-engines.js'
+import type { Connection } from '../../contract/requests.js'
 import {
+  checkDbEngine,
   encryptionOf,
   flagOf,
   hostOf,
@@ -27,6 +29,8 @@ const names = [
   ...['ssl', 'sslmode', 'ssl_mode', 'ssl_ca', 'ssl_cert', 'ssl_key', 'sslrootcert', 'sslcert', 'sslkey'],
 ]
 
+const namesOf = (engine: string): readonly string[] => (engine.toLowerCase() === 'aurora' ? [...names, 'db_engine'] : names)
+
 const modes: Readonly<Record<string, Encryption['mode']>> = {
   disable: 'disable',
   allow: 'prefer',
@@ -52,17 +56,18 @@ const encryption = {
 /**
  * Reads the parameters of a connection: those of the public service, or a URL with others beside it.
  *
- * @example readParameters({ host: 'db.example.com', user: 'me', password: '…', database: 'shop' }).port // 5432
+ * @example readParameters({ engine: 'postgres', parameters: { host: 'db.example.com', user: 'me', password: '…' } }).port // 5432
  * @throws Problem wrong_arguments
  */
-export const readParameters = (parameters: JsonObject): PostgresParameters => {
-  const own = knownParameters(parameters, names)
+export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine' | 'parameters'>): PostgresParameters => {
+  const own = knownParameters(parameters, namesOf(engine))
+  checkDbEngine(own, 'postgres')
   const url = textOf(own, 'url') ?? textOf(own, 'connection_string')
   const given = new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
   const user = textOf(given, 'user') ?? textOf(given, 'username') ?? 'postgres'
   return {
     host: hostOf(given),
-    port: textOf(given, 'port') ?? 5_432,
+    port: textOf(given, 'port') ?? portOf(engine),
     user,
     password: textOf(given, 'password') ?? '',
     database: textOf(given, 'database') ?? textOf(given, 'dbname') ?? user,

@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
 import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
+import { engineSpoken } from '../../../catalogue/connection-engines.js'
 import { named } from '../../../dialect/names.js'
 import { perInstance } from '../connection/connection.js'
 import { at } from '../../relations/relation.js'
@@ -95,8 +96,13 @@ export class Directory {
   }
 
   async databases(position: number): Promise<DatabaseEntry[]> {
-    const rows = await this.rows(`SELECT name, engine, stream FROM ${at('databases')} AS d ORDER BY id`, { position })
-    return rows.map(([name, engine, stream]) => ({ name: text(name), engine: text(engine), stream: text(stream) }))
+    const sql = `SELECT name, engine, stream, parameters->>'$.db_engine' FROM ${at('databases')} AS d ORDER BY id`
+    const rows = await this.rows(sql, { position })
+    return rows.map(([name, engine, stream, dbEngine]) => ({
+      name: text(name),
+      engine: engineSpoken(text(engine), dbEngine),
+      stream: text(stream),
+    }))
   }
 
   async models(position: number, project: string): Promise<ModelEntry[]> {

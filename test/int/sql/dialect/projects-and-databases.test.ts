@@ -21,6 +21,7 @@ const cases: Case[] = [
   [`CREATE OR REPLACE DATABASE crm USING ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1"}`, 'ok'],
   ['DESCRIBE DATABASE CRM', databases, [['crm', 'data', 'postgres', '{"host":"127.0.0.1"}']]],
   ["CREATE DATABASE warehouse WITH ENGINE='no_such', PARAMETERS={'a':1}", /There is no engine 'no_such'/],
+  ["CREATE DATABASE warehouse WITH ENGINE='postgers'", /There is no engine 'postgers'\nDid you mean 'postgres'\? Known engines: slack/],
   ['CREATE DATABASE crm2\n,\nPARAMETERS = {"a":1}', /cannot be parsed: "," is not understood/],
   ['ALTER DATABASE crm PARAMETERS = {"port": 1}', 'ok'],
   ["ALTER DATABASE crm NAME = 'sales'", 'ok'],
