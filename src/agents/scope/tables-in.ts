@@ -74,7 +74,7 @@ const inConnection = async (
   if (!path.some(isPattern)) return [connectedTable(connection, path)]
   const { tables } = await connectedTables(connection)
   return tables
-    .filter((one) => fits(table, one.name) && (schema === undefined || fits(schema, one.schema ?? '')))
+    .filter((one) => fits(table, one.name) && (schema === undefined ? one.isUsual : fits(schema, one.schema ?? '')))
     .map((one) => connectedTable(connection, schema === undefined ? [one.name] : [one.schema ?? schema, one.name]))
 }
 

@@ -6,6 +6,8 @@ import type { ColumnType, PlainType } from './types.js'
 export type Connection = {
   /** The id of the connection, which a change of its name keeps. Its pool and what is remembered of its tables go by it. */
   id: string
+  /** What it is called, where somebody has called it so: hints name tables behind it. */
+  name?: string
   /** Parameters of another version have another pool. */
   version: number
   engine: string
@@ -55,9 +57,19 @@ export const isWriting = (query: Query): boolean => 'native' in query && query.w
 /** What one statement may take. */
 export type QueryLimits = { rows: number; bytes: number; timeMs: number }
 
-export type Table = { schema: string | null; name: string; type: 'table' | 'view' }
+/** Where a table is. `isUsual`: its name alone finds it, without the schema. */
+export type TablePlace = { schema: string | null; name: string; isUsual: boolean }
+
+export type Table = TablePlace & { type: 'table' | 'view' }
 
 export type Tables = { tables: readonly Table[]; isCut: boolean }
+
+/**
+ * A table as it is named behind its connection: with the schema, unless its name alone finds it.
+ *
+ * @example nameThere({ schema: 'shop', name: 'orders', isUsual: false }) // 'shop.orders'
+ */
+export const nameThere = ({ schema, name, isUsual }: TablePlace): string => (isUsual || schema === null ? name : `${schema}.${name}`)
 
 /** A column of a table there. `remote` is the type as its database names it. */
 export type TableColumn = {
@@ -77,7 +89,12 @@ export type TableComments = { table: string | null; columns: readonly { name: st
 export const noComments: TableComments = { table: null, columns: [] }
 
 /** A column in a list of all. */
-export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote'> & { schema: string | null; table: string }
+export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote' | 'nullable'> & {
+  schema: string | null
+  table: string
+  /** Whether the table is found by its name alone. */
+  isUsual: boolean
+}
 
 /** The columns of all tables of a connection, each table's in their order. */
 export type ListedColumns = { listed: readonly ListedColumn[]; isCut: boolean }

@@ -1,7 +1,8 @@
 import { foldName } from '../../../events/common.js'
 import { notFound } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Found, Log, Resources } from '../../log/contract/log.js'
-import type { Tables } from '../../connections/contract/requests.js'
+import { nameThere, type Tables } from '../../connections/contract/requests.js'
 import { connectionProblem, isConnected } from '../../sql/engine/resolve/connections.js'
 import { catalogue } from '../../sql/relations/catalogue.js'
 import { isTable } from '../../files/formats/formats.js'
@@ -51,6 +52,8 @@ export type Entry = {
   type: 'table' | 'model' | 'view' | 'agent' | 'knowledge_base' | 'system view' | 'job'
   engine: string | null
   deletable: boolean
+  /** Of a table of a connected database: its schema there, its name in it, and what is to be said of the list. */
+  there?: { schema: string | null; name: string; note?: string }
 }
 
 const entry = (type: Entry['type'], name: string, engine: string | null = null, deletable = true): Entry => ({
@@ -84,13 +87,18 @@ const ofProject = (resources: Resources, project: Found<'project'>, show: Show):
   ]
 }
 
+const cutNote = `The list ends here: it has more tables than connectionTablesMax (${limits.connectionTablesMax}).`
+
 const ofConnection =
   (connection: Found<'database'>, readTables: ReadTables, show: Show): Part =>
   async (after, limit) => {
-    const { tables } = await readTables(connection)
-    return tables
-      .slice(after, after + limit)
-      .map(({ name, type }, i) => ({ place: after + i + 1, items: shownBy(show, entry(type, name, null, false)) }))
+    const { tables, isCut } = await readTables(connection)
+    return tables.slice(after, after + limit).map((table, i) => {
+      const { schema, name, type } = table
+      const place = after + i + 1
+      const there = { schema, name, ...(isCut && place === tables.length && { note: cutNote }) }
+      return { place, items: shownBy(show, { ...entry(type, nameThere(table), null, false), there }) }
+    })
   }
 
 /** The entries of a database, in the order that clients show. @throws Problem 400 for a connection that has no tables, or had them */

@@ -168,7 +168,7 @@ export class ConnectedDatabases {
 
   async #opened({ stream, version, state }: Found<'database'>): Promise<Connection> {
     const parameters = await this.#parametersOf(state)
-    return { id: stream, version, engine: engineSpoken(state.engine, parameters['db_engine']), parameters }
+    return { id: stream, name: state.name, version, engine: engineSpoken(state.engine, parameters['db_engine']), parameters }
   }
 
   #parametersOf({ parameters }: Pick<Found<'database'>['state'], 'parameters'>): Promise<JsonObject> {

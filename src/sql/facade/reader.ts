@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
-import type { Resources } from '../../log/contract/log.js'
+import type { Found, Resources } from '../../log/contract/log.js'
 import { Past } from '../../log/read/past.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
@@ -42,7 +42,7 @@ const sameEverywhere = new Set<Shown>([
 /** What FROM names is a database, except where it names a table in one. */
 const databaseShown = (from: readonly string[], what: Shown, db: string): string => {
   if (!ofTable.has(what)) return from.at(-1) ?? db
-  return from.length > 1 ? (from.at(-2) ?? db) : db
+  return from.length > 1 ? (from[0] ?? db) : db
 }
 
 /** The answer that has an object for each row. */
@@ -115,9 +115,10 @@ export class Reader {
   }
 
   async show(statement: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
-    await this.#checkShown(statement, running)
-    const answer = this.system(statement, running) ?? (await this.made(showAsSelect(statement, running.context.db), running))
-    return ofTable.has(statement.what) ? this.#needTable(answer, statement, running) : answer
+    const shown = ofTable.has(statement.what) ? { ...statement, from: await this.#fullName(statement.from, running) } : statement
+    await this.#checkShown(shown, running)
+    const answer = this.system(shown, running) ?? (await this.made(showAsSelect(shown, running.context.db), running))
+    return ofTable.has(shown.what) ? this.#needTable(answer, shown, running) : answer
   }
 
   describe(statement: StatementOf<'describe'>, running: RunningStatement): Promise<SqlAnswer> {
@@ -134,12 +135,27 @@ export class Reader {
       return rowsAnswer(describeModelPlace(place, version, progressOf), running.context)
     } catch (error) {
       // Views, files and the tables of this service have columns to describe.
-      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
-      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      if (!isProblem(error) || error.code !== 'not_found') throw error
+      const from = await this.#fullName([...parts], running)
+      if (from.length > 2 && !(await this.#connection(from[0] ?? '', running))) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from, like: null, where: null }, db)
       const answer = await unlessEmpty(await this.select({ sql: columns }, running))
       if (answer) return answer
       throw error
     }
+  }
+
+  #connection(name: string, running: RunningStatement): Promise<Found<'database'> | undefined> {
+    return this.#resourcesOf(running).one('database', name)
+  }
+
+  /** The name of a table with its database: in a connection, `shop.orders` is a table of the schema shop, unless shop is a database. */
+  async #fullName<T extends string[] | null>(from: T, running: RunningStatement): Promise<T> {
+    const { db } = running.context
+    if (from?.length !== 2 || !(await this.#connection(db, running))) return from
+    const [first = ''] = from
+    const isDatabase = (await this.#connection(first, running)) ?? (await this.#resourcesOf(running).one('project', first))
+    return isDatabase || systemDatabaseOf(first) !== undefined ? from : ([db, ...from] as T)
   }
 
   /** The name of a project, a connection or a system database as it was created. */

@@ -108,10 +108,10 @@ const tables = (schema: string, full: boolean): Source => ({
   ],
 })
 
-/** The schema and the table that FROM names. */
+/** The schema and the table that FROM names. The tables of a connection may be in schemas there: they are listed as `shop.orders`. */
 const tableOf = (from: readonly string[] | null, db: string): { schema: string; table: string } => {
-  const [table = '', schema = db] = [...(from ?? [])].reverse()
-  return { schema, table }
+  const [first = '', ...rest] = from ?? []
+  return rest.length === 0 ? { schema: db, table: first } : { schema: first, table: rest.join('.') }
 }
 
 const ofTable = (from: readonly string[] | null, db: string): string[] => {

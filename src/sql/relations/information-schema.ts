@@ -127,7 +127,7 @@ const columnColumns: Column[] = [
   column('COLUMN_NAME', 'VARCHAR', 'Name of the column; compared without case.'),
   column('ORDINAL_POSITION', 'INTEGER', 'Place in the table, from 1.'),
   column('COLUMN_DEFAULT', 'VARCHAR', 'Kept for MySQL clients; empty.'),
-  column('IS_NULLABLE', 'VARCHAR', 'Always YES.'),
+  column('IS_NULLABLE', 'VARCHAR', 'NO where a connected database says so; else YES.'),
   column('DATA_TYPE', 'VARCHAR', 'Type in lower case.'),
   ...known('CHARACTER_MAXIMUM_LENGTH CHARACTER_OCTET_LENGTH NUMERIC_PRECISION NUMERIC_SCALE DATETIME_PRECISION', forClients, 'BIGINT'),
   ...known('CHARACTER_SET_NAME COLLATION_NAME', forClients),
@@ -232,17 +232,17 @@ const columns = (fixed: Fixed): Relation => {
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
     offered AS (
-      SELECT schema, "table", place, name, type, about FROM fixed WHERE schema IS NOT NULL
-      UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
-      UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, 'Column of the uploaded file.' FROM (
+      SELECT schema, "table", place, name, type, 'YES' AS nullable, about FROM fixed WHERE schema IS NOT NULL
+      UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, 'YES', f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
+      UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, 'YES', 'Column of the uploaded file.' FROM (
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
-      UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
-      UNION ALL SELECT k.schema, k."table", row_number() OVER (PARTITION BY k.schema, k."table"), k.c.name, k.c.type, k.c.about FROM (${knowledgeColumns}) AS k
-      UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
+      UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, 'YES', m.c.about FROM (${modelColumns}) AS m
+      UNION ALL SELECT k.schema, k."table", row_number() OVER (PARTITION BY k.schema, k."table"), k.c.name, k.c.type, 'YES', k.c.about FROM (${knowledgeColumns}) AS k
+      UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'YES', 'Column of the view.' FROM (
         SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
-      UNION ALL SELECT c.schema, c."table", c.place, c.name, c.type, c.about FROM (
-        SELECT unnest(from_json($connections, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR","about":"VARCHAR"}]'), max_depth := 2)) AS c
+      UNION ALL SELECT c.schema, c."table", c.place, c.name, c.type, c.nullable, c.about FROM (
+        SELECT unnest(from_json($connections, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR","nullable":"VARCHAR","about":"VARCHAR"}]'), max_depth := 2)) AS c
     )
     SELECT ${itemsOf(columnColumns, {
       TABLE_CATALOG: "'def'",
@@ -250,7 +250,7 @@ const columns = (fixed: Fixed): Relation => {
       TABLE_NAME: nocase('"table"'),
       COLUMN_NAME: nocase('name'),
       ORDINAL_POSITION: 'CAST(place AS INTEGER)',
-      IS_NULLABLE: "'YES'",
+      IS_NULLABLE: 'nullable',
       DATA_TYPE: 'lower(type)',
       COLUMN_TYPE: 'lower(type)',
       PRIVILEGES: "'select'",

@@ -213,7 +213,7 @@ describe('what is pushed down', () => {
     )
     const scan = { schema: 's.p"a', table: 't"; --', columns: ['c"d', 'E.f'], filters: [compare('c"d', '=', '1')] }
     expect((await readAll(db, connections, connection, { scan })).rows).toEqual([[1, 'x']])
-    expect((await connections.tables(connection)).tables).toContainEqual({ schema: 's.p"a', name: 't"; --', type: 'table' })
+    expect((await connections.tables(connection)).tables).toContainEqual({ schema: 's.p"a', name: 't"; --', isUsual: false, type: 'table' })
   })
 
   test('ten thousand tables are listed, and one of them is read at once', async () => {

@@ -211,7 +211,8 @@ test('what is in it is listed and described, over SQL and REST', async () => {
   for (const [table, count] of [
     ['homes', 5],
     ['HOMES', 5],
-    ['orders', 3],
+    ['SHOP.orders', 3],
+    ['orders', 0],
     ['nowhere', 0],
   ] as const)
     expect(await ask(`SELECT count(*) FROM information_schema.columns WHERE table_schema = 'pg' AND table_name = '${table}'`)).toEqual([
@@ -222,16 +223,69 @@ test('what is in it is listed and described, over SQL and REST', async () => {
   )
   const all = "FROM information_schema.columns WHERE table_schema = 'pg'"
   expect(await ask(`SELECT count(*), count(DISTINCT table_name) ${all}`)).toEqual([[2_000 + 5 + 3 + 5 + 2 + 5, 1_000 + 5]])
-  const second = await ask(`SELECT ordinal_position, data_type ${all} AND table_name LIKE 'part_77%' AND column_name = 'b' LIMIT 1`)
+  const second = await ask(`SELECT ordinal_position, data_type ${all} AND table_name LIKE 'shop.part_77%' AND column_name = 'b' LIMIT 1`)
   expect(second).toEqual([[2, 'decimal(5,2)']])
   const tables = await send(service.url, 'GET', '/api/databases/pg/tables')
   expect(tables.body).toEqual(
     expect.arrayContaining([
-      { name: 'homes', type: 'data' },
-      { name: 'cheap', type: 'view' },
+      { name: 'homes', type: 'data', schema: 'public' },
+      { name: 'cheap', type: 'view', schema: 'public' },
+      { name: 'shop.orders', type: 'data', schema: 'shop' },
     ]),
   )
-  expect((await send(service.url, 'GET', '/api/tree/pg')).status).toBe(200)
+  const one = await send(service.url, 'GET', '/api/databases/pg/tables/shop.orders')
+  expect(one.body).toEqual({ name: 'shop.orders', type: 'data', schema: 'shop' })
+  const leaf = { class: 'table', type: 'table', engine: null, deletable: false }
+  expect((await send(service.url, 'GET', '/api/tree/pg')).body).toEqual(
+    expect.arrayContaining([
+      { name: 'homes', schema: 'public', ...leaf },
+      { name: 'orders', schema: 'shop', ...leaf },
+    ]),
+  )
+})
+
+describe('a table of another schema', () => {
+  const columns = [
+    ['id', 'bigint', 'YES'],
+    ['home', 'integer', 'YES'],
+    ['note', 'varchar', 'YES'],
+  ]
+  test('is listed under the name that finds it', async () => {
+    const [[name] = []] = await ask("SHOW TABLES FROM pg LIKE '%orders'")
+    expect(name).toBe('shop.orders')
+    expect(await ask(`SELECT count(*) FROM pg.${String(name)}`)).toEqual([[3]])
+    expect(await ask("SHOW FULL TABLES FROM pg LIKE 'shop.or%'")).toEqual([['shop.orders', 'BASE TABLE']])
+    const listed = "FROM information_schema.columns WHERE table_schema = 'pg' AND table_name"
+    const ordered = 'ORDER BY ordinal_position'
+    for (const condition of ["= 'shop.orders'", "= 'SHOP.Orders'", "LIKE 'shop.or%'"])
+      expect(await ask(`SELECT column_name, data_type, is_nullable ${listed} ${condition} ${ordered}`)).toEqual(columns)
+  })
+
+  test.each([
+    ['DESCRIBE pg.shop.orders', undefined],
+    ['SHOW COLUMNS FROM pg.shop.orders', undefined],
+    ['SHOW COLUMNS FROM shop.orders', 'pg'],
+    ['DESCRIBE shop.orders', 'pg'],
+  ])('%s', async (statement, db) => {
+    expect((await ask(statement, db)).map((row) => row.slice(0, 3))).toEqual(columns)
+  })
+
+  test.each([
+    ['SELECT * FROM pg.orders', 'Did you mean pg.shop.orders?'],
+    ['SELECT * FROM pg.shop.ordrs', 'Did you mean pg.shop.orders?'],
+    ['SELECT * FROM pg.shop.homes', 'Did you mean pg.homes?'],
+    ['SELECT * FROM pg.hoems', 'Did you mean pg.homes?'],
+  ])('%s: %s', async (query, hint) => {
+    await expect(ask(query)).rejects.toThrow(hint)
+  })
+
+  test('and what is declared NOT NULL is told as such, in lists and alone', async () => {
+    const nullable = (where: string) =>
+      ask(`SELECT column_name FROM information_schema.columns WHERE table_schema = 'pg' AND is_nullable = 'NO' AND ${where}`)
+    expect(await nullable("table_name = 'homes'")).toEqual([['id']])
+    expect(await nullable("table_name LIKE 'home%'")).toEqual([['id']])
+    expect((await ask('DESCRIBE pg.homes')).map((row) => row[2])).toEqual(['NO', 'YES', 'YES', 'YES', 'YES'])
+  })
 })
 
 const trained = async (model: string): Promise<void> => {

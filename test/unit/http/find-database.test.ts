@@ -5,7 +5,7 @@ import { itemsOf } from '../../../src/http/reads/paged-list.js'
 
 test('each table of a connection is shown once, however many there are', async () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `table_${index}`)
-  const tables = names.map((name) => ({ schema: 'public', name, type: 'table' as const }))
+  const tables = names.map((name) => ({ schema: 'public', isUsual: true, name, type: 'table' as const }))
   const state = { exists: true, name: 'pg', engine: 'postgres', project: 'mindsdb' }
   const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Found<'database'> }
   const at = { resources: undefined as never, connectedTables: async () => ({ tables, isCut: false }) }

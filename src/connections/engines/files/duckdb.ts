@@ -2,7 +2,6 @@ import { basename } from 'node:path'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { nearest } from '../../../basics/nearest.js'
 import * as numbers from '../../batch/numbers.js'
 import { readColumn, vectorOf, type Reading } from '../../batch/reading.js'
 import * as times from '../../batch/times.js'
@@ -13,6 +12,7 @@ import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
+import { missingTable } from '../contract/missing-table.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
@@ -116,11 +116,11 @@ class DuckSession implements Session {
     return this.#explained(async () => {
       const most = limits.connectionColumnsMax
       const found = await this.#rows(
-        `SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal
+        `SELECT schema_name, table_name, column_name, data_type, is_nullable, schema_name = current_schema() FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal
          ORDER BY schema_name, table_name, column_index LIMIT ${most + 1}`,
       )
-      const listed = found.slice(0, most).map(([schema = '', table = '', name = '', remote = '']) => ({
-        ...{ schema, table, name, remote },
+      const listed = found.slice(0, most).map(([schema = '', table = '', name = '', remote = '', nullable, isUsual]) => ({
+        ...{ schema, table, name, remote, nullable: nullable !== 'false', isUsual: isUsual === 'true' },
         type: readingOf(remote).type,
       }))
       return { listed, isCut: found.length > most }
@@ -157,35 +157,35 @@ class DuckSession implements Session {
   async #tables(): Promise<Tables> {
     const most = limits.connectionTablesMax
     const found = await this.#rows(
-      `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1, 2 LIMIT ${most + 1}`,
+      `SELECT table_schema, table_name, table_type, table_schema = current_schema() FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1, 2 LIMIT ${most + 1}`,
     )
-    const tables = found
-      .slice(0, most)
-      .map(([schema = '', name = '', type]): Table => ({ schema, name, type: type === 'VIEW' ? 'view' : 'table' }))
+    const tables = found.slice(0, most).map(([schema = '', name = '', type, isUsual]): Table => ({
+      ...{ schema, name, isUsual: isUsual === 'true' },
+      type: type === 'VIEW' ? 'view' : 'table',
+    }))
     return { tables, isCut: found.length > most }
   }
 
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
     const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
-    const { tables } = await this.#tables()
-    if (!tables.some((each) => each.name.toLowerCase() === table.toLowerCase()))
-      throw new Problem('not_found', 'Table not found', `The database has no table "${table}"`, {
-        hint:
-          tables.length === 0
-            ? 'It has no tables.'
-            : `Did you mean "${nearest(
-                table,
-                tables.map(({ name }) => name),
-              )}"?`,
-      })
+    const listed = await this.#tables()
+    const isHere = (each: Table) => each.name.toLowerCase() === table.toLowerCase()
+    const isMeant = (each: Table) => (schema === undefined ? each.isUsual : each.schema?.toLowerCase() === schema.toLowerCase())
+    if (!listed.tables.some((each) => isHere(each) && isMeant(each))) throw missingTable({ table, schema }, listed)
     const prepared = await this.connection.prepare(`FROM ${quoted} LIMIT 0`)
+    const space = schema === undefined ? 'current_schema()' : literal(schema.toLowerCase())
+    const found = await this.#rows(
+      `SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND NOT is_nullable
+         AND lower(schema_name) = ${space} AND lower(table_name) = ${literal(table.toLowerCase())}`,
+    )
+    const filled = new Set(found.map(([name]) => name))
     return Array.from({ length: prepared.columnCount }, (_, index) => {
       const type = prepared.columnType(index)
       return {
         name: prepared.columnName(index),
         type: readingOf(type.toString()).type,
         remote: type.toString(),
-        nullable: true,
+        nullable: !filled.has(prepared.columnName(index)),
         exactText: type.toString() === 'VARCHAR',
       }
     })

@@ -77,7 +77,10 @@ class SqliteSession implements Session {
       const most = limits.connectionTablesMax
       const sql = `SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name LIMIT ${most + 1}`
       const found = this.file.prepare<[], { name: string; type: 'table' | 'view' }>(sql).all()
-      return { tables: found.slice(0, most).map(({ name, type }) => ({ schema: null, name, type })), isCut: found.length > most }
+      return {
+        tables: found.slice(0, most).map(({ name, type }) => ({ schema: null, name, isUsual: true, type })),
+        isCut: found.length > most,
+      }
     })
   }
 
@@ -88,12 +91,13 @@ class SqliteSession implements Session {
   everyColumn(): Promise<ListedColumns> {
     return this.#explained(() => {
       const most = limits.connectionColumnsMax
-      const sql = `SELECT t.name AS "table", c.name, c.type FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c
+      const sql = `SELECT t.name AS "table", c.name, c.type, c."notnull" FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c
         WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid LIMIT ${most + 1}`
-      const found = this.file.prepare<[], { table: string; name: string; type: string }>(sql).all()
-      const listed = found
-        .slice(0, most)
-        .map(({ table, name, type }) => ({ schema: null, table, name, type: plain(typeOf(type, [])), remote: type }))
+      const found = this.file.prepare<[], { table: string; name: string; type: string; notnull: number }>(sql).all()
+      const listed = found.slice(0, most).map(({ table, name, type, notnull }) => ({
+        ...{ schema: null, isUsual: true, table, name, remote: type },
+        ...{ type: plain(typeOf(type, [])), nullable: notnull === 0 },
+      }))
       return { listed, isCut: found.length > most }
     })
   }

@@ -46,12 +46,12 @@ const jsonColumns = async (client: Client, where: string): Promise<ReadonlySet<s
   }
 }
 
-/** The columns of all tables and views that a condition on `table_schema` names, in one query. */
-export const listColumns = async (client: Client, where: string): Promise<ListedColumns> => {
+/** The columns of all tables and views that a condition on `table_schema` names, in one query; names of those in `usual` need no schema. */
+export const listColumns = async (client: Client, where: string, usual: string | undefined): Promise<ListedColumns> => {
   const found = texts(
     await run(
       client,
-      `SELECT table_schema, table_name, column_name, data_type, column_type, numeric_precision, numeric_scale, character_set_name
+      `SELECT table_schema, table_name, column_name, data_type, column_type, numeric_precision, numeric_scale, character_set_name, is_nullable
        FROM information_schema.columns WHERE ${where} ORDER BY table_schema, table_name, ordinal_position
        LIMIT ${limits.connectionColumnsMax + 1}`,
     ),
@@ -59,14 +59,24 @@ export const listColumns = async (client: Client, where: string): Promise<Listed
   const json = await jsonColumns(client, where)
   const listed = found.slice(0, limits.connectionColumnsMax)
   return {
-    listed: listed.map(([schema = '', table = '', name = '', kind = '', remote = '', precision, scale, charset]): ListedColumn => {
-      const isJson = json.has(JSON.stringify([schema, table, name]))
-      // Addresses of MariaDB come as text, and have no character set.
-      const isText = charset !== '' || /^(?:enum|set|inet4|inet6)$/.test(kind)
-      const field = fieldOf({ name, kind, type: remote, precision: Number(precision), scale: Number(scale), isText, isJson })
-      const reading = readingOf(field)
-      return { schema, table, name, remote, type: ('settle' in reading ? reading.settle([]) : reading).type }
-    }),
+    listed: listed.map(
+      ([schema = '', table = '', name = '', kind = '', remote = '', precision, scale, charset, nullable]): ListedColumn => {
+        const isJson = json.has(JSON.stringify([schema, table, name]))
+        // Addresses of MariaDB come as text, and have no character set.
+        const isText = charset !== '' || /^(?:enum|set|inet4|inet6)$/.test(kind)
+        const field = fieldOf({ name, kind, type: remote, precision: Number(precision), scale: Number(scale), isText, isJson })
+        const reading = readingOf(field)
+        return {
+          schema,
+          table,
+          name,
+          remote,
+          nullable: nullable !== 'NO',
+          isUsual: schema === usual,
+          type: ('settle' in reading ? reading.settle([]) : reading).type,
+        }
+      },
+    ),
     isCut: found.length > listed.length,
   }
 }

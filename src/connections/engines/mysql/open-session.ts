@@ -11,5 +11,5 @@ import { MysqlSession } from './session.js'
 export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
   const parameters = readParameters(connection)
   const explain = explainMysql(secretsIn(connection.parameters, parameters), reasonToRead(parameters.writable))
-  return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain)
+  return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain, connection.name)
 }

@@ -1,6 +1,4 @@
-import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { nearest } from '../../../basics/nearest.js'
 import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
@@ -11,6 +9,7 @@ import { printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
+import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { openClient, type Opened } from './connect.js'
@@ -23,6 +22,9 @@ const firstRows = 1_024
 const settleMs = 50
 
 type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
+
+/** A table that is not there, also because its database is not, or because none is named. */
+const missingCodes: ReadonlySet<unknown> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
 
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
 
@@ -44,6 +46,7 @@ export class MysqlSession extends SocketSession implements Session {
     private readonly parameters: MysqlParameters,
     private readonly around: Surroundings,
     explain: Explain,
+    private readonly name?: string,
   ) {
     super(opened.socket, explain)
   }
@@ -70,7 +73,7 @@ export class MysqlSession extends SocketSession implements Session {
   }
 
   everyColumn(): Promise<ListedColumns> {
-    return this.explained(() => listColumns(this.#client, this.#ofUsers))
+    return this.explained(() => listColumns(this.#client, this.#ofUsers, this.parameters.database))
   }
 
   async open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
@@ -114,9 +117,10 @@ export class MysqlSession extends SocketSession implements Session {
         `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${this.#ofUsers} ORDER BY 1, 2 LIMIT ${most + 1}`,
       ),
     )
-    const tables = found
-      .slice(0, most)
-      .map(([schema = '', name = '', type = '']): Table => ({ schema, name, type: type.includes('VIEW') ? 'view' : 'table' }))
+    const tables = found.slice(0, most).map(([schema = '', name = '', type = '']): Table => ({
+      ...{ schema, name, isUsual: schema === this.parameters.database },
+      type: type.includes('VIEW') ? 'view' : 'table',
+    }))
     return { tables, isCut: found.length > most }
   }
 
@@ -147,7 +151,7 @@ export class MysqlSession extends SocketSession implements Session {
         }
       })
     } catch (error) {
-      throw codeOf(error) === 'ER_NO_SUCH_TABLE' ? await this.#missing(table, schema) : error
+      throw missingCodes.has(codeOf(error)) ? missingTable({ schema, table }, await this.#tables(), this.name) : error
     }
   }
 
@@ -165,13 +169,6 @@ export class MysqlSession extends SocketSession implements Session {
     )
     const said = found.flatMap(([name = '', comment = '']) => (comment === '' ? [] : [{ name, comment }]))
     return { table: said.find(({ name }) => name === '')?.comment ?? null, columns: said.filter(({ name }) => name !== '') }
-  }
-
-  async #missing(table: string, schema: string | undefined): Promise<Problem> {
-    const known = [...new Set((await this.#tables()).tables.map(({ name }) => name))]
-    const name = schema === undefined ? table : `${schema}.${table}`
-    const hint = known.length === 0 ? 'It has no tables that this user may see.' : `Did you mean "${nearest(table, known)}"?`
-    return new Problem('not_found', 'Table not found', `The database has no table "${name}"`, { hint })
   }
 
   async #statement(query: Query): Promise<Statement> {

@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 import type { ListedColumns } from '../../contract/requests.js'
-import { userTables } from './metadata.js'
+import { isTrue, userTables } from './metadata.js'
 import { run } from './run.js'
 import { readingOf, type OwnType } from './types.js'
 
 const columnsSql = `
-SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.atttypid, a.atttypmod, a.attndims
+SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.atttypid, a.atttypmod, a.attndims, a.attnotnull,
+  pg_catalog.pg_table_is_visible(c.oid)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE ${userTables}
@@ -36,10 +37,13 @@ export const listColumns = async (
   const domains = new Map(
     (await run(client, domainsSql)).map(([oid, base, typmod]) => [Number(oid), { oid: Number(base), typmod: Number(typmod) }]),
   )
-  const found = (await run(client, columnsSql, [schema ?? null])).map(([space, table, name, remote, oid, typmod, dimensions]) => ({
-    ...{ schema: space ?? '', table: table ?? '', name: name ?? '', remote: remote ?? '', dimensions: Number(dimensions) },
-    declared: below(domains, { oid: Number(oid), typmod: Number(typmod) }),
-  }))
+  const found = (await run(client, columnsSql, [schema ?? null])).map(
+    ([space, table, name, remote, oid, typmod, dimensions, notNull, isVisible]) => ({
+      ...{ schema: space ?? '', table: table ?? '', name: name ?? '', remote: remote ?? '', dimensions: Number(dimensions) },
+      ...{ nullable: !isTrue(notNull), isUsual: isTrue(isVisible) },
+      declared: below(domains, { oid: Number(oid), typmod: Number(typmod) }),
+    }),
+  )
   const listed = found.slice(0, limits.connectionColumnsMax)
   await learn([...new Set(listed.map(({ declared }) => declared.oid))])
   return {

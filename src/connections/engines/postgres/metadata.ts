@@ -4,13 +4,16 @@ import { noComments, type Table, type TableComments, type Tables } from '../../c
 import { run } from './run.js'
 import type { OwnType } from './types.js'
 
+/** A boolean as text. */
+export const isTrue = (text: string | null | undefined): boolean => text === 't' || text === 'true'
+
 /** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
 export const userTables = `c.relkind IN ('r', 'v', 'm', 'f', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension') AND n.nspname NOT LIKE 'pg\\_%'
   AND ($1::text IS NULL OR n.nspname = $1)`
 
 const tablesSql = `
-SELECT n.nspname, c.relname, CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END
+SELECT n.nspname, c.relname, CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END, pg_catalog.pg_table_is_visible(c.oid)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE ${userTables}
 ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
@@ -18,9 +21,10 @@ ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
 /** The tables and views of one schema, or of all that are not the server's own. */
 export const listTables = async (client: pg.Client, schema: string | undefined): Promise<Tables> => {
   const found = await run(client, tablesSql, [schema ?? null])
-  const tables = found
-    .slice(0, limits.connectionTablesMax)
-    .map(([space, name, type]): Table => ({ schema: space ?? '', name: name ?? '', type: type === 'view' ? 'view' : 'table' }))
+  const tables = found.slice(0, limits.connectionTablesMax).map(([space, name, type, isVisible]): Table => ({
+    ...{ schema: space ?? '', name: name ?? '', isUsual: isTrue(isVisible) },
+    type: type === 'view' ? 'view' : 'table',
+  }))
   return { tables, isCut: found.length > tables.length }
 }
 
@@ -35,8 +39,6 @@ SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull,
   current_setting('server_encoding'), (SELECT typtype = 'e' FROM pg_catalog.pg_type WHERE oid = a.atttypid)
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
-
-const isTrue = (text: string | null | undefined): boolean => text === 't' || text === 'true'
 
 /** What a table declares of its columns; nothing where the server has no such catalogue. */
 export const declaredColumns = async (client: pg.Client, quoted: string): Promise<Declared[]> => {

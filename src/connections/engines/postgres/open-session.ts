@@ -21,5 +21,5 @@ export const openSession = async (connection: Connection, around: Surroundings):
   const key = `${id} ${version}`
   const own = typesOf.get(key) ?? new Map<number, OwnType>()
   typesOf.set(key, own)
-  return new PostgresSession(opened, parameters, around, explain, own)
+  return new PostgresSession(opened, parameters, around, explain, { own, name: connection.name })
 }

@@ -8,6 +8,7 @@ import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } f
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
 import type { Explain } from '../contract/explain.js'
+import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
@@ -43,16 +44,19 @@ export class PostgresSession extends SocketSession implements Session {
   readonly isAtomic = true
   /** The known types that are not built in. */
   readonly #own: Map<number, OwnType>
+  /** What the connection is called. */
+  readonly #name: string | undefined
 
   constructor(
     private readonly opened: Opened,
     private readonly parameters: PostgresParameters,
     private readonly around: Surroundings,
     explain: Explain,
-    own: Map<number, OwnType>,
+    { own, name }: { own: Map<number, OwnType>; name?: string | undefined },
   ) {
     super(opened.socket, explain)
     this.#own = own
+    this.#name = name
   }
 
   async check(): Promise<void> {
@@ -260,12 +264,8 @@ export class PostgresSession extends SocketSession implements Session {
     }
   }
 
-  async #missingTable({ schema, table }: Scan): Promise<Problem> {
-    const { tables } = await listTables(this.#client, schema ?? this.parameters.schema)
-    const name = schema === undefined ? table : `${schema}.${table}`
-    const known = [...new Set(tables.map((each) => each.name))]
-    const hint = known.length === 0 ? 'It has no tables that this user may see.' : `Did you mean "${nearest(table, known)}"?`
-    return new Problem('not_found', 'Table not found', `The database has no table "${name}"`, { hint })
+  async #missingTable(scan: Scan): Promise<Problem> {
+    return missingTable(scan, await listTables(this.#client, undefined), this.#name)
   }
 
   async #missingColumn(scan: Scan, otherwise: Problem): Promise<Problem> {

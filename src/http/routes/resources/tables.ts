@@ -14,11 +14,25 @@ import { itemsOf, list, listParameters } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
-const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
+const record = z
+  .object({
+    name: z.string(),
+    type: z.enum(['data', 'model', 'view', 'agent', 'system view']),
+    schema: z.string().optional().describe('of a connected database: the schema of the table'),
+    note: z.string().optional().describe('on the last table of a list that has not all of them'),
+  })
+  .meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
 const path = '/databases/:database/tables'
 
-const shown = ({ name, type }: Entry) => (type === 'job' ? undefined : { name, type: type === 'table' ? 'data' : type })
+const shown = ({ name, type, there }: Entry) =>
+  type === 'job'
+    ? undefined
+    : {
+        ...{ name, type: type === 'table' ? 'data' : type },
+        ...(typeof there?.schema === 'string' && { schema: there.schema }),
+        ...(there?.note !== undefined && { note: there.note }),
+      }
 
 const tablesOf = (at: At, database: Database) => entriesOf(at, database, shown)
 

@@ -20,11 +20,12 @@ const root = z
 const leaf = z
   .object({
     name: z.string(),
-    schema: z.null(),
+    schema: z.string().nullable().describe('of a table of a connected database: the schema that it is in there'),
     class: z.enum(['table', 'job']),
     type: z.enum(['table', 'model', 'view', 'agent', 'knowledge_base', 'system view', 'job']),
     engine: z.string().nullable(),
     deletable: z.boolean(),
+    note: z.string().optional().describe('on the last table of a list that has not all of them'),
   })
   .meta({ id: 'TreeLeaf' })
 
@@ -44,7 +45,7 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
     summary: 'What a database holds: models, views, agents, knowledge bases and jobs of a project, uploaded files, system views',
     query: {
       ...listParameters,
-      all_schemas: value(z.string().optional().describe('taken for its clients; there is one schema in each database')),
+      all_schemas: value(z.string().optional().describe('taken for its clients; the tables of all schemas are there in any case')),
     },
     answers: { 200: z.array(leaf) },
     async handle(input, moment) {
@@ -55,9 +56,10 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
         throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
           hint: 'GET /api/tree lists what there is.',
         })
-      const show = ({ name, type, engine, deletable }: Entry) => ({
-        ...{ name, schema: null, class: type === 'job' ? 'job' : 'table' },
+      const show = ({ name, type, engine, deletable, there }: Entry) => ({
+        ...{ name: there?.name ?? name, schema: there?.schema ?? null, class: type === 'job' ? 'job' : 'table' },
         ...{ type, engine, deletable },
+        ...(there?.note !== undefined && { note: there.note }),
       })
       return list(input, entriesOf(moment, database, show))
     },

@@ -2,7 +2,7 @@ import { isProblem } from '../../../basics/errors.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
 import { limits } from '../../../basics/limits.js'
 import { sqlType } from '../../../connections/contract/types.js'
-import type { TableColumn } from '../../../connections/contract/requests.js'
+import { nameThere, type ListedColumn, type TableColumn } from '../../../connections/contract/requests.js'
 import { foldName } from '../../../../events/common.js'
 import type { AstNode } from '../ast/json.js'
 import { isConnected } from '../resolve/connections.js'
@@ -12,7 +12,7 @@ import type { Session } from '../session/session.js'
 import { filtersOn } from './filters.js'
 
 type TableRow = { schema: string; place: number; name: string; kind: string; about: string }
-type ColumnRow = { schema: string; table: string; place: number; name: string; type: string; about: string }
+type ColumnRow = { schema: string; table: string; place: number; name: string; type: string; nullable: string; about: string }
 
 const nameColumn = { type: { type: 'VARCHAR' }, remote: '', nullable: true, exactText: true } as const
 const ownColumns: readonly TableColumn[] = [
@@ -29,33 +29,54 @@ const wantedIn = (select: AstNode | undefined, ref: AstNode): { schema?: string;
 }
 
 const tableRows = async ({ answers }: Session, { name: schema, stream, engine }: DatabaseEntry): Promise<TableRow[]> => {
-  const { tables } = await answers.tablesOf(stream)
-  return tables.map((table, place) => ({
-    ...{ schema, place, name: table.name, kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
+  const { tables, isCut } = await answers.tablesOf(stream)
+  const rows = tables.map((table, place) => ({
+    ...{ schema, place, name: nameThere(table), kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
     about: `In ${engine}${table.schema === null ? '' : `, schema ${table.schema}`}.`,
   }))
+  return isCut ? endOfList(rows, `It has more tables than connectionTablesMax, which are not listed.`) : rows
 }
 
-/** The columns of the tables of a name, whatever its case, in all schemas. */
-const columnRowsOf = async ({ answers }: Session, { name: database, stream }: DatabaseEntry, named: string): Promise<ColumnRow[]> => {
+/** The rows of a list that was cut: the last one says so. */
+const endOfList = <T extends { about: string }>(rows: readonly T[], said: string): T[] =>
+  rows.map((row, i) => (i === rows.length - 1 ? { ...row, about: `${row.about} The list ends here: ${said}` } : row))
+
+type OwnColumn = Pick<ListedColumn, 'name' | 'type' | 'remote' | 'nullable'>
+
+const columnRow = ({ name, type, remote, nullable }: OwnColumn, place: number) => ({
+  ...{ place, name, type: sqlType(type), nullable: nullable ? 'YES' : 'NO' },
+  about: `${remote} there.`,
+})
+
+/** Where a table may be that is listed under a name, as `orders` or `shop.orders`. A name that is not listed is asked for as it is. */
+const placesOf = async ({ answers }: Session, { stream }: DatabaseEntry, table: string): Promise<{ table: string; schema?: string }[]> => {
   const { tables } = await answers.tablesOf(stream)
+  const places = tables.filter((each) => foldName(nameThere(each)) === foldName(table))
+  if (places.length === 0) return [{ table }]
+  return places.map(({ name, schema, isUsual }) => ({ table: name, ...(!isUsual && schema !== null && { schema }) }))
+}
+
+const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: string): Promise<ColumnRow[]> => {
   const rows: ColumnRow[] = []
-  for (const { name: table, schema } of tables.filter(({ name }) => foldName(name) === foldName(named)))
-    for (const [i, { name, type, remote }] of (await answers.columnsOf(stream, table, schema ?? undefined)).entries())
-      rows.push({ schema: database, table, place: i + 1, name, type: sqlType(type), about: `${remote} there.` })
+  for (const { table, schema } of await placesOf(session, database, wanted)) {
+    const columns = await session.answers.columnsOf(database.stream, table, schema)
+    const own = { schema: database.name, table: schema === undefined ? table : `${schema}.${table}` }
+    rows.push(...columns.map((column, i) => ({ ...own, ...columnRow(column, i + 1) })))
+  }
   return rows
 }
 
 /** The columns of all tables come in one list, however many tables there are. */
 const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined): Promise<ColumnRow[]> => {
   if (table !== undefined) return columnRowsOf(session, database, table)
-  const { listed } = await session.answers.everyColumn(database.stream)
+  const { listed, isCut } = await session.answers.everyColumn(database.stream)
   let place = 0
-  return listed.map(({ schema, table, name, type, remote }, i) => {
+  const rows = listed.map((column, i) => {
     const before = listed[i - 1]
-    place = before?.table === table && before.schema === schema ? place + 1 : 1
-    return { schema: database.name, table, place, name, type: sqlType(type), about: `${remote} there.` }
+    place = before?.table === column.table && before.schema === column.schema ? place + 1 : 1
+    return { schema: database.name, table: nameThere({ ...column, name: column.table }), ...columnRow(column, place) }
   })
+  return isCut ? endOfList(rows, 'There are more columns than connectionColumnsMax, which are not listed.') : rows
 }
 
 /** What one of many databases says soon; nothing when it fails or says nothing, so that it does not delay the others. */
