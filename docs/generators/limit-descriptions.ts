@@ -277,6 +277,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Columns of all tables of one connected database that are listed together. Beyond: the rest is left out; name the table in WHERE.',
   connectionListedWaitMs:
     'Time that each connected database has to answer a query over information_schema that names none. Beyond: its tables are missing.',
+  connectionSilentMaxAgeMs:
+    'How long it is remembered that a connected database did not answer such a query. Beyond: it is asked again; a query that names it asks at once.',
   connectionProcessIdleMs: 'The process that talks to connected databases, without work. Beyond: it ends; the next request starts it.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
   connectionFileProcessesMax: 'Requests to connections of files under way, each in a process of its own. Beyond: 503 `busy`.',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { inTime } from '../basics/concurrency/in-time.js'
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
@@ -42,6 +43,13 @@ const notTalkedTo = (engine: string): Problem =>
 const busy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way`, { retryAfterSeconds: 1 })
 
+const silent = (): Problem =>
+  new Problem('connection_failed', 'No answer', 'The database did not list soon what it has', {
+    hint: 'A query that names the connection waits longer, and says what is wrong.',
+  })
+
+const versionKey = ({ id, version }: Connection): string => `${id}\0${version}`
+
 const lookEveryMs = 100
 
 /** Ends the process of a file that takes too much memory: the database sets no limit to the length of a value. */
@@ -78,6 +86,9 @@ export class Connections {
   /** The long lists: few are kept. */
   readonly #lists = new LRUCache<string, Promise<Answered>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
 
+  /** Connections that did not list soon what they have. */
+  readonly #silent = new LRUCache<string, true>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
+
   constructor(private readonly settings: DriverSettings) {}
 
   /** Tries to open a connection and to run a statement. Whatever goes wrong with the database is part of the answer. */
@@ -91,16 +102,20 @@ export class Connections {
     }
   }
 
-  /** The tables and views of a connection, remembered for a while. @throws Problem */
-  async tables(connection: Connection): Promise<Tables> {
-    const answer = await this.#remembered(connection, { tables: true })
+  /**
+   * The tables and views of a connection, remembered for a while. One that is asked to answer `soon`, and does not, is not asked in this way
+   * again for a while: whoever lists all connections does not wait for it each time.
+   * @throws Problem
+   */
+  async tables(connection: Connection, soon = false): Promise<Tables> {
+    const answer = await this.#listed(connection, { tables: true }, soon)
     if ('tables' in answer) return answer
     throw new TypeError('the driver answered something else')
   }
 
-  /** The columns of all tables, remembered for a while. @throws Problem */
-  async everyColumn(connection: Connection): Promise<ListedColumns> {
-    const answer = await this.#remembered(connection, { everyColumn: true })
+  /** The columns of all tables, remembered for a while, and `soon` as with tables. @throws Problem */
+  async everyColumn(connection: Connection, soon = false): Promise<ListedColumns> {
+    const answer = await this.#listed(connection, { everyColumn: true }, soon)
     if ('listed' in answer) return answer
     throw new TypeError('the driver answered something else')
   }
@@ -194,15 +209,33 @@ export class Connections {
     }
   }
 
+  async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<Answered> {
+    if (!soon) return this.#remembered(connection, of)
+    const key = versionKey(connection)
+    if (this.#silent.has(key)) throw silent()
+    try {
+      const answer = await inTime(this.#remembered(connection, of), limits.connectionListedWaitMs, undefined)
+      if (answer) return answer
+    } catch (error) {
+      // That this service is busy says nothing of the database.
+      if (isProblem(error) && error.code === 'busy') throw error
+    }
+    this.#silent.set(key, true)
+    throw silent()
+  }
+
   #remembered(connection: Connection, of: Metadata): Promise<Answered> {
-    const key = `${connection.id}\0${connection.version}\0${JSON.stringify(of)}`
+    const key = `${versionKey(connection)}\0${JSON.stringify(of)}`
     const cache = 'everyColumn' in of ? this.#lists : this.#known
     const known = cache.get(key)
     if (known) return known
     const asked = this.#ask(connection, of)
     cache.set(key, asked)
     // All waiting callers get a failure, and it is not remembered.
-    asked.catch(() => cache.delete(key))
+    asked.then(
+      () => this.#silent.delete(versionKey(connection)),
+      () => cache.delete(key),
+    )
     return asked
   }
 

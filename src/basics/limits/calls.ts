@@ -46,6 +46,7 @@ export const callLimits = {
   connectionTablesMax: 50_000,
   connectionColumnsMax: 200_000,
   connectionListedWaitMs: 2_000,
+  connectionSilentMaxAgeMs: 30_000,
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,
   connectionFileProcessesMax: 4,

@@ -1,9 +1,12 @@
 import type { ListedColumns, Query, TableColumn, Tables } from '../../connections/contract/requests.js'
 import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
 
-/** What the SQL process asks the server about a connected database while it answers a query. `connection` is its stream. */
+/**
+ * What the SQL process asks the server about a connected database while it answers a query. `connection` is its stream; with `soon` a
+ * database that does not answer fails soon.
+ */
 export type ConnectedQuestion = { connection: string } & (
-  { tables: true } | { everyColumn: true } | { columnsOf: string; schema?: string } | { open: Query }
+  { tables: true; soon?: boolean } | { everyColumn: true; soon?: boolean } | { columnsOf: string; schema?: string } | { open: Query }
 )
 
 /** Where the rows of an answer can be fetched, once. */

@@ -52,8 +52,8 @@ export class ConnectedDatabases {
     const found = await this.#found(streamId.parse(question.connection))
     if (request.repeats) throw notAsItWas(found.state.name)
     const connection = await this.#opened(found)
-    if ('tables' in question) return { tables: await connections.tables(connection) }
-    if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection) }
+    if ('tables' in question) return { tables: await connections.tables(connection, question.soon) }
+    if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection, question.soon) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
     this.#note(found, request)
     const { socket, ticket, ended } = isWriting(question.open)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { allRows } from '../../../src/sql/contract/answer.js'
@@ -242,6 +244,36 @@ test('what is in it is listed and described, over SQL and REST', async () => {
       { name: 'orders', schema: 'shop', ...leaf },
     ]),
   )
+})
+
+test('a database that cannot be reached is asked once by queries that name none, and each time by those that name it', async () => {
+  let calls = 0
+  const broken = createServer((socket) => {
+    calls += 1
+    socket.destroy()
+  })
+  await once(broken.listen(0, '127.0.0.1'), 'listening')
+  const { port } = broken.address() as AddressInfo
+  const parameters = { ...postgres.connection().parameters, port }
+  await ask(`CREATE DATABASE unreachable WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(parameters)}`)
+  const count = (where: string) => ask(`SELECT count(*) > 0 FROM information_schema.tables WHERE ${where}`)
+  const made = async (where: string) => {
+    const before = calls
+    await count(where).catch(() => undefined)
+    return calls > before
+  }
+  expect(await made("table_name = 'homes'")).toBe(true)
+  expect(await count("table_name = 'homes'")).toEqual([[true]])
+  expect(await made("table_name = 'homes'")).toBe(false)
+  expect(await made("table_schema = 'unreachable'")).toBe(true)
+  expect(await made("table_schema IN ('files', 'unreachable')")).toBe(true)
+  await expect(count("table_schema IN ('files', 'unreachable')")).rejects.toThrow(/broke off/)
+  // Other parameters may be better ones.
+  await ask(`ALTER DATABASE unreachable PARAMETERS = {"user": "other"}`)
+  expect(await made("table_schema IN ('files', 'pg')")).toBe(false)
+  expect(await made("table_name = 'homes'")).toBe(true)
+  await ask('DROP DATABASE unreachable')
+  broken.close()
 })
 
 describe('a table of another schema', () => {

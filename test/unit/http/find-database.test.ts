@@ -19,3 +19,17 @@ test('each table of a connection is shown once, however many there are', async (
   expect(listed).toEqual(names.map((name) => ({ name })))
   expect(shown).toBe(names.length)
 })
+
+test('the last table of a list that was cut says so', async () => {
+  const tables = ['homes', 'orders'].map((name) => ({ schema: 'shop', isUsual: false, name, type: 'table' as const }))
+  const state = { exists: true, name: 'pg', engine: 'postgres', project: 'mindsdb' }
+  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Found<'database'> }
+  const at = { resources: undefined as never, connectedTables: async () => ({ tables, isCut: true }) }
+  const listed: unknown[] = []
+  for await (const item of itemsOf(entriesOf(at, database, ({ name, there }) => ({ name, note: there?.note })))) listed.push(item)
+  const note = expect.stringMatching(/ends here.*connectionTablesMax/) as unknown
+  expect(listed).toEqual([
+    { name: 'shop.homes', note: undefined },
+    { name: 'shop.orders', note },
+  ])
+})

@@ -20,16 +20,20 @@ const ownColumns: readonly TableColumn[] = [
   { name: 'TABLE_NAME', ...nameColumn },
 ]
 
-/** The schema and the table that the WHERE of a query over information_schema names. */
-const wantedIn = (select: AstNode | undefined, ref: AstNode): { schema?: string; table?: string } => {
-  const wanted: { schema?: string; table?: string } = {}
-  for (const filter of select ? filtersOn(select, ref, ownColumns).filters : [])
-    if ('compare' in filter && filter.compare === '=') wanted[filter.column === 'TABLE_SCHEMA' ? 'schema' : 'table'] = filter.with.value
+/** The schemas and the table that the WHERE of a query over information_schema names. */
+const wantedIn = (select: AstNode | undefined, ref: AstNode): { schemas?: readonly string[]; table?: string } => {
+  const wanted: { schemas?: readonly string[]; table?: string } = {}
+  for (const filter of select ? filtersOn(select, ref, ownColumns).filters : []) {
+    const isSchema = 'column' in filter && filter.column === 'TABLE_SCHEMA'
+    if (isSchema && 'in' in filter) wanted.schemas = filter.in.map(({ value }) => foldName(value))
+    else if ('compare' in filter && filter.compare === '=' && isSchema) wanted.schemas = [foldName(filter.with.value)]
+    else if ('compare' in filter && filter.compare === '=') wanted.table = filter.with.value
+  }
   return wanted
 }
 
-const tableRows = async ({ answers }: Session, { name: schema, stream, engine }: DatabaseEntry): Promise<TableRow[]> => {
-  const { tables, isCut } = await answers.tablesOf(stream)
+const tableRows = async ({ answers }: Session, { name: schema, stream, engine }: DatabaseEntry, soon: boolean): Promise<TableRow[]> => {
+  const { tables, isCut } = await answers.tablesOf(stream, soon)
   const rows = tables.map((table, place) => ({
     ...{ schema, place, name: nameThere(table), kind: table.type === 'view' ? 'VIEW' : 'BASE TABLE' },
     about: `In ${engine}${table.schema === null ? '' : `, schema ${table.schema}`}.`,
@@ -48,15 +52,22 @@ const columnRow = ({ name, type, remote, nullable }: OwnColumn, place: number) =
   about: `${remote} there.`,
 })
 
+/** A table by its name, or all; with `soon` a database that does not answer fails soon. */
+type Wanted = { table: string; soon: boolean }
+
 /** Where a table may be that is listed under a name, as `orders` or `shop.orders`. A name that is not listed is asked for as it is. */
-const placesOf = async ({ answers }: Session, { stream }: DatabaseEntry, table: string): Promise<{ table: string; schema?: string }[]> => {
-  const { tables } = await answers.tablesOf(stream)
+const placesOf = async (
+  { answers }: Session,
+  { stream }: DatabaseEntry,
+  { table, soon }: Wanted,
+): Promise<{ table: string; schema?: string }[]> => {
+  const { tables } = await answers.tablesOf(stream, soon)
   const places = tables.filter((each) => foldName(nameThere(each)) === foldName(table))
   if (places.length === 0) return [{ table }]
   return places.map(({ name, schema, isUsual }) => ({ table: name, ...(!isUsual && schema !== null && { schema }) }))
 }
 
-const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: string): Promise<ColumnRow[]> => {
+const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: Wanted): Promise<ColumnRow[]> => {
   const rows: ColumnRow[] = []
   for (const { table, schema } of await placesOf(session, database, wanted)) {
     const columns = await session.answers.columnsOf(database.stream, table, schema)
@@ -67,9 +78,9 @@ const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: s
 }
 
 /** The columns of all tables come in one list, however many tables there are. */
-const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined): Promise<ColumnRow[]> => {
-  if (table !== undefined) return columnRowsOf(session, database, table)
-  const { listed, isCut } = await session.answers.everyColumn(database.stream)
+const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined, soon: boolean): Promise<ColumnRow[]> => {
+  if (table !== undefined) return columnRowsOf(session, database, { table, soon })
+  const { listed, isCut } = await session.answers.everyColumn(database.stream, soon)
   let place = 0
   const rows = listed.map((column, i) => {
     const before = listed[i - 1]
@@ -80,7 +91,7 @@ const columnRows = async (session: Session, database: DatabaseEntry, table: stri
 }
 
 /** What one of many databases says soon; nothing when it fails or says nothing, so that it does not delay the others. */
-const soon = <T>(rows: Promise<T[]>): Promise<T[]> =>
+const inWait = <T>(rows: Promise<T[]>): Promise<T[]> =>
   inTime(
     rows.catch(() => []),
     limits.connectionListedWaitMs,
@@ -101,12 +112,13 @@ export const listConnected = async (
   const databases = (await session.directory.databases(position)).filter(isConnected)
   if (databases.length === 0) return '[]'
   session.keep = false
-  const { schema, table } = wantedIn(select, ref)
+  const { schemas, table } = wantedIn(select, ref)
+  const isNamed = schemas !== undefined
   const rowsOf = (database: DatabaseEntry): Promise<(TableRow | ColumnRow)[]> =>
-    what === 'tables' ? tableRows(session, database) : columnRows(session, database, table)
-  if (schema === undefined) return JSON.stringify((await Promise.all(databases.map((each) => soon(rowsOf(each))))).flat())
-  const database = databases.find(({ name }) => foldName(name) === foldName(schema))
-  return JSON.stringify(database ? await rowsOf(database).catch(unlessUnknownTable) : [])
+    what === 'tables' ? tableRows(session, database, !isNamed) : columnRows(session, database, table, !isNamed)
+  const asked = isNamed ? databases.filter(({ name }) => schemas.includes(foldName(name))) : databases
+  const rows = asked.map((each) => (isNamed ? rowsOf(each).catch(unlessUnknownTable) : inWait(rowsOf(each))))
+  return JSON.stringify((await Promise.all(rows)).flat())
 }
 
 /** A table that is not there has no columns; whoever asked says so in words of its own. */

@@ -57,16 +57,16 @@ export class Answers {
     return asked
   }
 
-  /** The tables of a connected database. @throws Problem of the connection */
-  async tablesOf(connection: string): Promise<Tables> {
-    const told = await this.ask({ connection, tables: true })
+  /** The tables of a connected database, or a failure `soon`. @throws Problem of the connection */
+  async tablesOf(connection: string, soon = false): Promise<Tables> {
+    const told = await this.ask({ connection, tables: true, soon })
     if ('tables' in told) return told.tables
     throw new TypeError('the server told something else than tables')
   }
 
-  /** The columns of all tables of a connected database. @throws Problem of the connection */
-  async everyColumn(connection: string): Promise<ListedColumns> {
-    const told = await this.ask({ connection, everyColumn: true })
+  /** The columns of all tables of a connected database, or a failure `soon`. @throws Problem of the connection */
+  async everyColumn(connection: string, soon = false): Promise<ListedColumns> {
+    const told = await this.ask({ connection, everyColumn: true, soon })
     if ('everyColumn' in told) return told.everyColumn
     throw new TypeError('the server told something else than columns')
   }
