@@ -41,7 +41,9 @@ const notTalkedTo = (engine: string): Problem =>
   )
 
 const busy = (): Problem =>
-  new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way`, { retryAfterSeconds: 1 })
+  new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way (connectionRequestsMax)`, {
+    retryAfterSeconds: 1,
+  })
 
 const silent = (): Problem =>
   new Problem('connection_failed', 'No answer', 'The database did not list soon what it has', {

@@ -155,9 +155,22 @@ test('a NUL reaches no database: what stands behind it would be read as paramete
     expect(await problemOf(readAll(db, connections, postgres.connection(), native))).toMatchObject({ code: 'wrong_arguments' })
 })
 
-test('no error of a database repeats a secret that it was sent', async () => {
-  for (const native of [`SELECT '${password}'::int`, `SELECT ${password}`, `SELECT * FROM "postgres://u:${password}@x/y"`]) {
-    const problem = await problemOf(readAll(db, connections, postgres.connection(), native))
-    expect(JSON.stringify(problem)).not.toContain(password)
-  }
+test('a guess of the password in a statement gets the same error, whether it is right or not', async () => {
+  const said = async (native: string, guess: string) =>
+    JSON.stringify(await problemOf(readAll(db, connections, postgres.connection(), native))).replaceAll(guess, 'GUESS')
+  const wrong = password.replace(/.$/, 'X')
+  for (const of of [
+    (guess: string) => `SELECT '${guess}'::int`,
+    (guess: string) => `SELECT ('${guess.slice(0, 3)}' || '${guess.slice(3)}')::int`,
+    (guess: string) => `SELECT "${guess}"`,
+  ])
+    expect(await said(of(password), password)).toBe(await said(of(wrong), wrong))
+  // A URL with a password may be anybody's.
+  const problem = await problemOf(readAll(db, connections, postgres.connection(), 'SELECT * FROM "postgres://u:secret@x/y"'))
+  expect(JSON.stringify(problem)).not.toContain('secret')
+})
+
+test('a refused login repeats no secret, whatever it is', async () => {
+  const checked = await connections.check(postgres.connection({ user: 'nobody-here', password: 'nobody' }))
+  expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('user "…-here"') as unknown })
 })

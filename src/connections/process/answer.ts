@@ -11,7 +11,7 @@ import type { Cursor, Session } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/concurrency/in-time.js'
 import type { HeldBytes, Holding } from './held-bytes.js'
 import type { Pool } from './pool.js'
-import { tooMuchTogether, watched } from './watched.js'
+import { tooLong, tooMuchTogether, watched } from './watched.js'
 
 /** The bytes of a step: enough that a round trip costs little, and few enough to hold several steps. */
 const stepBytes = 1024 * 1024
@@ -22,10 +22,15 @@ const batchMaxBytes = 4 * 1024 * 1024
 /** The reader of the answer has left. */
 const readerLeft = (): Problem => new Problem('query_limit', 'Cancelled', 'The reader of the answer left')
 
-const beyond = (what: string, most: number): Problem =>
-  new Problem('query_limit', 'Too much for one statement', `The statement reads more than ${most} ${what} from the connected database`, {
-    hint: 'Ask for less: a condition, fewer columns, a LIMIT, or a sum that the database computes.',
-  })
+const beyond = (what: string, most: number, limit: string): Problem =>
+  new Problem(
+    'query_limit',
+    'Too much for one statement',
+    `The statement reads more than ${most} ${what} from the connected database (${limit})`,
+    {
+      hint: 'Ask for less: a condition, fewer columns, a LIMIT, or a sum that the database computes.',
+    },
+  )
 
 const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
@@ -99,10 +104,7 @@ export class Answer {
 
   async #run(): Promise<void> {
     const { timeMs } = this.asked.limit
-    const timer = setTimeout(
-      () => this.#reader.abort(new Problem('query_limit', 'The database took too long', `The statement took longer than ${timeMs} ms`)),
-      timeMs,
-    )
+    const timer = setTimeout(() => this.#reader.abort(tooLong('The statement', timeMs, 'connectionStatementTimeoutMs')), timeMs)
     try {
       const session = await this.pool.acquire(this.#signal)
       // If the reader left before the statement was sent, the session is unchanged.
@@ -144,7 +146,8 @@ export class Answer {
       this.asked.onSend(statement)
     })
     const timeoutMs = limits.connectionFirstRowTimeoutMs
-    const watch = { session, holding, timeoutMs, what: 'The first row of the answer', signal: this.#signal }
+    const [what, limit] = ['The first row of the answer', 'connectionFirstRowTimeoutMs']
+    const watch = { session, holding, timeoutMs, what, limit, signal: this.#signal }
     const settled = opening.then(
       () => true,
       () => true,
@@ -184,15 +187,16 @@ export class Answer {
     let most: number = batchRows
     for (;;) {
       const timeoutMs = limits.connectionStallTimeoutMs
-      const watch = { session, holding, timeoutMs, what: 'A step of the answer', signal: this.#signal }
+      const [what, ofStep] = ['A step of the answer', 'connectionStallTimeoutMs']
+      const watch = { session, holding, timeoutMs, what, limit: ofStep, signal: this.#signal }
       const rows = await watched(cursor.next(most), watch)
       if (!rows) return
       onStep()
       const { received } = session
       this.#rows += rows.count
       this.#bytes += rows.bytes
-      if (this.#rows > limit.rows) throw beyond('rows', limit.rows)
-      if (this.#bytes > limit.bytes) throw beyond('bytes', limit.bytes)
+      if (this.#rows > limit.rows) throw beyond('rows', limit.rows, 'connectionMaxRows')
+      if (this.#bytes > limit.bytes) throw beyond('bytes', limit.bytes, 'connectionMaxBytes')
       most = nextRows(rows)
       await this.#passRows(rows, vectors)
       holding.taken(received)

@@ -137,7 +137,17 @@ class Driver {
     const holding = this.#held.hold(session)
     let isClean = false
     try {
-      say({ answered: id, answer: await watched(ask(session, of), { session, holding, timeoutMs, what: 'Its description', signal }) })
+      say({
+        answered: id,
+        answer: await watched(ask(session, of), {
+          session,
+          holding,
+          timeoutMs,
+          what: 'Its description',
+          limit: 'connectionMetadataTimeoutMs',
+          signal,
+        }),
+      })
       isClean = true
     } catch (error) {
       isClean = error instanceof Problem && error.code === 'not_found'

@@ -40,7 +40,8 @@ export class Pool {
     const kept = this.#takeIdle()
     if (kept) return kept
     if (this.#open < limits.connectionPoolMaxConnections) return this.#connect(signal)
-    if (this.#waiting.size >= limits.connectionQueueMaxRequests) throw busy(`${this.#waiting.size} statements wait for it already`)
+    if (this.#waiting.size >= limits.connectionQueueMaxRequests)
+      throw busy(`${this.#waiting.size} statements wait for it already (connectionQueueMaxRequests)`)
     return this.#wait(signal)
   }
 
@@ -120,7 +121,7 @@ export class Pool {
         connect: settle(() => void this.#connect(signal).then(resolve, reject)),
       }
       const timer = setTimeout(
-        () => waiting.refuse(busy(`No connection to it became free within ${limits.connectionQueueWaitMs} ms`)),
+        () => waiting.refuse(busy(`No connection to it became free within ${limits.connectionQueueWaitMs} ms (connectionQueueWaitMs)`)),
         limits.connectionQueueWaitMs,
       )
       const stop = () => waiting.refuse(signal.reason as Error)

@@ -5,26 +5,31 @@ import type { Holding } from './held-bytes.js'
 
 const lookEveryMs = 20
 
-export const tooLong = (what: string, timeoutMs: number): Problem =>
-  new Problem('query_limit', 'The database took too long', `${what} took longer than ${timeoutMs} ms`, {
+export const tooLong = (what: string, timeoutMs: number, limit: string): Problem =>
+  new Problem('query_limit', 'The database took too long', `${what} took longer than ${timeoutMs} ms (${limit})`, {
     hint: 'Ask for fewer rows, or let the database compute less.',
   })
 
 const tooMuch = (): Problem =>
-  new Problem('query_limit', 'The database sends too much', `One step of the answer has more than ${limits.connectionReadMaxBytes} bytes`, {
-    hint: 'Leave out columns with very long values.',
-  })
+  new Problem(
+    'query_limit',
+    'The database sends too much',
+    `One step of the answer has more than ${limits.connectionReadMaxBytes} bytes (connectionReadMaxBytes)`,
+    {
+      hint: 'Leave out columns with very long values.',
+    },
+  )
 
 /** All statements together hold too many bytes, and this one has the largest step. */
 export const tooMuchTogether = (): Problem =>
   new Problem(
     'query_limit',
     'The databases send too much',
-    `Connected databases have sent more than ${limits.connectionsReadMaxBytes} bytes at once, and this statement has the most of them`,
+    `Connected databases have sent more than ${limits.connectionsReadMaxBytes} bytes at once (connectionsReadMaxBytes), and this statement has the most of them`,
     { hint: 'Leave out columns with very long values, or try again when fewer statements are under way.' },
   )
 
-export type Watch = { session: Session; holding: Holding; timeoutMs: number; what: string; signal: AbortSignal }
+export type Watch = { session: Session; holding: Holding; timeoutMs: number; what: string; limit: string; signal: AbortSignal }
 
 /**
  * Waits for a step of a session. The wait ends when its time is over, when the step or all sessions together have too many bytes, or when
@@ -32,13 +37,13 @@ export type Watch = { session: Session; holding: Holding; timeoutMs: number; wha
  *
  * @throws Problem query_limit, the reason of the signal, and what the step throws
  */
-export const watched = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, signal }: Watch): Promise<T> => {
+export const watched = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, limit, signal }: Watch): Promise<T> => {
   const from = session.received
   // The result of a step is ignored when the wait for it has ended.
   work.catch(() => undefined)
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason as Error)
-    const timer = setTimeout(() => reject(tooLong(what, timeoutMs)), timeoutMs)
+    const timer = setTimeout(() => reject(tooLong(what, timeoutMs, limit)), timeoutMs)
     const look = setInterval(() => {
       const isTooMuch = session.received - from > limits.connectionReadMaxBytes
       if (!isTooMuch && !holding.isTooMuch) return

@@ -66,7 +66,7 @@ const answer = (side: ServerSide, sql: string): void => {
     return
   }
   if (sql.includes('refuse')) {
-    side.writeError({ code: 1064, message: `You have an error near 'password=${password}'` })
+    side.writeError({ code: 1064, message: "You have an error near 'refuse' in mysql://me:secret@db/shop" })
     return
   }
   if (sql.includes('table_comment')) {
@@ -132,7 +132,10 @@ beforeAll(async () => {
         capabilityFlags: 0x00fff7ff & ~0x800,
       },
       authCallback: (given: { user: string }, done: (error: unknown, refusal?: object) => void) =>
-        done(null, given.user === 'me' ? undefined : { code: 1045, message: `Access denied for user '${given.user}'` }),
+        done(
+          null,
+          given.user === 'me' ? undefined : { code: 1045, message: `Access denied for user '${given.user}' (password ${password})` },
+        ),
     })
   })
   server.listen(0, '127.0.0.1')
@@ -165,9 +168,9 @@ describe('a server that speaks as MySQL', () => {
     expect([...received]).toEqual([0, 0, 0, 2])
   })
 
-  test('has its errors told without the secrets in them', async () => {
+  test('has its errors of statements told as they are, without the password of a URL', async () => {
     const problem = await problemOf(readAll(db, connections, connection(), 'SELECT refuse'))
-    expect(problem).toMatchObject({ code: 'query_failed', detail: "The database says: You have an error near 'password=…'" })
+    expect(problem).toMatchObject({ code: 'query_failed', detail: "The database says: You have an error near 'refuse' in …@db/shop" })
   })
 
   test('is told to stop when the reader leaves', async () => {
@@ -187,10 +190,10 @@ describe('a server that speaks as MySQL', () => {
     expect((await readAll(db, connections, own, 'SELECT id FROM t')).rows).toHaveLength(2)
   })
 
-  test('refuses a login: the answer says so', async () => {
+  test('refuses a login: the answer says so, without the password', async () => {
     expect(await connections.check(connection({ user: 'nobody' }))).toMatchObject({
       status: 'connection_error',
-      detail: expect.stringContaining('refuses the login') as unknown,
+      detail: expect.stringContaining("refuses the login: Access denied for user 'nobody' (password …)") as unknown,
     })
     expect(await connections.check(connection())).toEqual({ status: 'success' })
   })

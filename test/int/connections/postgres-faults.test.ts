@@ -87,12 +87,13 @@ describe('a reader that leaves', () => {
 
 describe('limits of one statement', () => {
   test.each([
-    ['rows', { rows: 5_000 }],
-    ['bytes', { bytes: 1_000_000 }],
-    ['longer than 700 ms', { timeMs: 700 }],
+    ['5000 rows from the connected database (connectionMaxRows)', { rows: 5_000 }],
+    ['bytes from the connected database (connectionMaxBytes)', { bytes: 1_000_000 }],
+    ['longer than 700 ms (connectionStatementTimeoutMs)', { timeMs: 700 }],
   ] as const)('%s', async (word, most) => {
     const problem = await problemOf(readAll(db, connections, postgres.connection(), endless, most))
     expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining(word) as unknown })
+    expect(problem.extras.hint).toMatch(/^Ask for/)
     await until(async () => (await active()) === 0)
   })
 

@@ -72,16 +72,16 @@ export const lost = (): Problem =>
   )
 
 /** A statement that the database ended because the service asked for it. */
-export const cancelled = (): Problem => new Problem('query_limit', 'Cancelled', 'The statement was cancelled in the database')
+export const cancelled = (): Problem =>
+  new Problem('query_limit', 'Cancelled', 'The statement was cancelled in the database', {
+    hint: 'It took too long, or somebody ended it there: ask for less, or let the database compute less.',
+  })
 
 /** A statement that the database refused or could not finish, in its own words. */
 export const refusedThere = (message: string, secrets: readonly string[], hint?: string): Problem =>
-  new Problem(
-    'query_failed',
-    'The database refused the statement',
-    `The database says: ${redacted(message, secrets)}`,
-    hint === undefined ? {} : { hint },
-  )
+  new Problem('query_failed', 'The database refused the statement', `The database says: ${redacted(message, secrets)}`, {
+    hint: hint ?? 'EXPLAIN SELECT … shows what is sent to the database, and log.database_queries what was sent.',
+  })
 
 /** The database refuses the user or the password. `says` is its own sentence, without secrets. */
 export const loginRefused = (says: string): Problem =>

@@ -115,6 +115,12 @@ export const secretsIn = (given: JsonObject, { password, encryption }: { passwor
   return [password, encryption.key ?? '', typeof url === 'string' ? url : '']
 }
 
+/**
+ * What is cut out of errors of statements. The secrets of the connection are not sent with them, so a text that looks like one stands in the
+ * statement or in rows. To cut it out would tell whoever guesses a password that the guess is right.
+ */
+export const noSecrets: readonly string[] = []
+
 /** @throws Problem wrong_arguments unless the parameter `db_engine` of Aurora is missing or names the protocol that is spoken */
 export const checkDbEngine = (given: ReadonlyMap<string, Json>, spoken: 'mysql' | 'postgres'): void => {
   const said = textOf(given, 'db_engine')

@@ -85,7 +85,7 @@ const isRefusal = (error: unknown): boolean => error instanceof Error && typeof 
 const tooSlow = () =>
   connectionFailed(
     'No answer',
-    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms`,
+    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms (connectionConnectTimeoutMs)`,
     'Check that a database of this engine listens at this host and port.',
   )
 

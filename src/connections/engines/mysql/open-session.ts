@@ -1,7 +1,7 @@
 import type { Connection } from '../../contract/requests.js'
 import type { Session, Surroundings } from '../contract/engine.js'
 import { reasonToRead } from '../../pushdown/native.js'
-import { secretsIn } from '../contract/parameters.js'
+import { noSecrets, secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
 import { explainMysql } from './explain.js'
 import { readParameters } from './parameters.js'
@@ -10,6 +10,7 @@ import { MysqlSession } from './session.js'
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
 export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
   const parameters = readParameters(connection)
-  const explain = explainMysql(secretsIn(connection.parameters, parameters), reasonToRead(parameters.writable))
-  return new MysqlSession(await openClient(parameters, around, explain), parameters, around, explain, connection.name)
+  const toRead = reasonToRead(parameters.writable)
+  const opened = await openClient(parameters, around, explainMysql(secretsIn(connection.parameters, parameters), toRead))
+  return new MysqlSession(opened, parameters, around, explainMysql(noSecrets, toRead), connection.name)
 }

@@ -74,7 +74,7 @@ const noTls = (error: unknown): boolean => error instanceof Error && /does not s
 const tooSlow = () =>
   connectionFailed(
     'No answer',
-    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms`,
+    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms (connectionConnectTimeoutMs)`,
     'Check that a database of this engine listens at this host and port.',
   )
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../contract/requests.js'
 import type { Session, Surroundings } from '../contract/engine.js'
 import { reasonToRead } from '../../pushdown/native.js'
-import { secretsIn } from '../contract/parameters.js'
+import { noSecrets, secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
 import { explainPostgres } from './explain.js'
 import { readParameters } from './parameters.js'
@@ -16,10 +16,10 @@ const typesOf = new LRUCache<string, Map<number, OwnType>>({ max: 100 })
 export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
   const { id, version } = connection
   const parameters = readParameters(connection)
-  const explain = explainPostgres(secretsIn(connection.parameters, parameters), reasonToRead(parameters.writable))
-  const opened = await openClient(parameters, around, explain)
+  const toRead = reasonToRead(parameters.writable)
+  const opened = await openClient(parameters, around, explainPostgres(secretsIn(connection.parameters, parameters), toRead))
   const key = `${id} ${version}`
   const own = typesOf.get(key) ?? new Map<number, OwnType>()
   typesOf.set(key, own)
-  return new PostgresSession(opened, parameters, around, explain, { own, name: connection.name })
+  return new PostgresSession(opened, parameters, around, explainPostgres(noSecrets, toRead), { own, name: connection.name })
 }
