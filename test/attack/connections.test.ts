@@ -94,53 +94,58 @@ describe('a connection that is only read', () => {
   })
 })
 
+/** A URL instead of the other parameters; PORT stands for the port of the database, at which all but its fault would be accepted. */
 const url = (rest: string) => ({
   host: null,
   port: null,
   user: null,
   password: null,
   database: null,
-  url: `postgresql://u:${password}@${rest}`,
+  url: `postgresql://postgres:${password}@${rest}`,
 })
 
 describe('parameters that lead elsewhere', () => {
-  test.each<[Connection['parameters']]>([
-    [{ host: '/var/run/postgresql' }],
-    [{ host: '127.0.0.1,10.0.0.1' }],
-    [{ host: '2130706433' }],
-    [{ host: '169.254.169.254', port: 80 }],
-    [{ host: 'localhost', port: '80;5432' }],
-    [{ sslrootcert: '/etc/passwd' }],
-    [{ sslkey: '/etc/ssl/private/ssl-cert-snakeoil.key' }],
-    [{ ssl_ca: 'file:///etc/passwd' }],
-    [{ options: '-c log_statement=all' }],
-    [{ service: 'x' }],
-    [{ passfile: '/etc/passwd' }],
-    [{ stream: 'x' }],
-    [{ ssl: { ca: '/etc/passwd' } }],
-    [{ host: ['127.0.0.1'] }],
-    [url('127.0.0.1/db?sslrootcert=/etc/passwd')],
-    [url('127.0.0.1/db?host=/run/postgresql')],
-    [url('127.0.0.1/db?options=-c%20x')],
-    [url('%2Ftmp/db')],
-    [url('10.0.0.1/db')],
-    [url('127.0.0.1,10.0.0.1/db')],
-    [{ ...url(''), url: 'file:///etc/passwd' }],
-    [{ ...url(''), url: `socket:/run/postgresql?db=x&password=${password}` }],
-    [{ ...url(''), url: `not a url ${password}` }],
+  test.each<[Connection['parameters'], 'wrong_arguments' | 'egress_refused']>([
+    [{ host: '/var/run/postgresql' }, 'egress_refused'],
+    [{ host: '127.0.0.1,10.0.0.1' }, 'egress_refused'],
+    [{ host: '2130706433' }, 'egress_refused'],
+    [{ host: '169.254.169.254', port: 80 }, 'egress_refused'],
+    [{ host: 'localhost', port: '80;5432' }, 'egress_refused'],
+    [{ sslrootcert: '/etc/passwd' }, 'wrong_arguments'],
+    [{ sslkey: '/etc/ssl/private/ssl-cert-snakeoil.key' }, 'wrong_arguments'],
+    [{ ssl_ca: 'file:///etc/passwd' }, 'wrong_arguments'],
+    [{ options: '-c log_statement=all' }, 'wrong_arguments'],
+    [{ service: 'x' }, 'wrong_arguments'],
+    [{ passfile: '/etc/passwd' }, 'wrong_arguments'],
+    [{ stream: 'x' }, 'wrong_arguments'],
+    [{ ssl: { ca: '/etc/passwd' } }, 'wrong_arguments'],
+    [{ host: ['127.0.0.1'] }, 'wrong_arguments'],
+    [url('127.0.0.1:PORT/postgres?sslrootcert=/etc/passwd'), 'wrong_arguments'],
+    [url('127.0.0.1:PORT/postgres?host=/run/postgresql'), 'wrong_arguments'],
+    [url('127.0.0.1:PORT/postgres?options=-c%20x'), 'wrong_arguments'],
+    [url('%2Ftmp:PORT/postgres'), 'egress_refused'],
+    [url('10.0.0.1:PORT/postgres'), 'egress_refused'],
+    [url('127.0.0.1,10.0.0.1:PORT/postgres'), 'egress_refused'],
+    [{ ...url(''), url: 'file:///etc/passwd' }, 'wrong_arguments'],
+    [{ ...url(''), url: `socket:/run/postgresql?db=x&password=${password}` }, 'wrong_arguments'],
+    [{ ...url(''), url: `not a url ${password}` }, 'wrong_arguments'],
     // A NUL ends a text of the protocol: these would be parameters of their own.
-    [{ database: 'postgres\0options\0-c log_statement=all' }],
-    [{ user: 'postgres\0database\0postgres' }],
-    [{ ...url(''), url: 'postgresql://postgres@127.0.0.1/postgres%00replication%00true' }],
-    [{ ...url(''), url: 'postgresql://postgres@127.0.0.1/postgres#x' }],
-  ])('%j', async (parameters) => {
-    const checked = await connections.check(postgres.connection(parameters))
+    [{ database: 'postgres\0options\0-c log_statement=all' }, 'wrong_arguments'],
+    [{ user: 'postgres\0database\0postgres' }, 'wrong_arguments'],
+    [url('127.0.0.1:PORT/postgres%00replication%00true'), 'wrong_arguments'],
+    [url('127.0.0.1:PORT/postgres#x'), 'wrong_arguments'],
+  ])('%j', async (given, code) => {
+    const parameters = JSON.parse(JSON.stringify(given).replace('PORT', String(postgres.port))) as Connection['parameters']
+    const connection = postgres.connection(parameters)
+    const problem = await problemOf(readAll(db, connections, connection, 'SELECT 1'))
+    expect(problem.code).toBe(code)
+    const checked = await connections.check(connection)
     expect(checked.status).toBe('connection_error')
-    expect(JSON.stringify(checked)).not.toContain(password)
+    expect(JSON.stringify([problem, checked])).not.toContain(password)
   })
 
   test('a URL with the same parameters is opened', async () => {
-    const good = url(`127.0.0.1:${postgres.port}/postgres?sslmode=disable`).url.replace('//u:', '//postgres:')
+    const good = url(`127.0.0.1:${postgres.port}/postgres?sslmode=disable`).url
     expect(await connections.check(postgres.connection({ ...url(''), url: good }))).toEqual({ status: 'success' })
   })
 })

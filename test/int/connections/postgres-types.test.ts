@@ -4,6 +4,7 @@ import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { duck, listedAndAlone, problemOf, readAll, type Read } from '../../support/connections/answers.js'
 import { startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { send, sql, startTestService } from '../../support/service.js'
 
 let postgres: Postgres
 let connections: Connections
@@ -126,6 +127,32 @@ describe('types of PostgreSQL', () => {
     const { listed, alone } = await listedAndAlone(connections, postgres.connection(), ['every', 'declared'])
     expect(listed.map((columns) => columns.length)).toEqual([values.length, 8])
     expect(listed).toEqual(alone)
+  })
+
+  test('the service reads each from a table, as it is there', async () => {
+    const list = values.map(([sql], index) => `${sql} AS c${index}`).join(', ')
+    await postgres.run(`CREATE TABLE scanned AS SELECT 1 AS id, ${list}; INSERT INTO scanned (id) VALUES (2)`)
+    const service = await startTestService()
+    try {
+      const { parameters } = connection
+      await send(service.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters } })
+      const ask = async (query: string) => {
+        const { data, error_message } = await sql(service.url, query)
+        expect(error_message).toBeUndefined()
+        return data
+      }
+      const columns = values.map((_, index) => `c${index}`)
+      const plan = (await ask(`EXPLAIN SELECT ${columns.join(', ')} FROM pg.scanned WHERE id = 1`)).flat().join(' ')
+      expect(plan).toContain('FROM "scanned" WHERE "id" =')
+      const [texts] = await ask(`SELECT ${columns.map((name) => `${name}::VARCHAR`).join(', ')} FROM pg.scanned WHERE id = 1`)
+      expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([of, , text]) => [of, text]))
+      const [types] = await ask(`SELECT ${columns.map((name) => `typeof(${name})`).join(', ')} FROM pg.scanned WHERE id = 1`)
+      expect(types).toEqual(values.map(([, type]) => type))
+      const [empty] = await ask(`SELECT ${columns.join(', ')} FROM pg.scanned WHERE id = 2`)
+      expect(empty).toEqual(values.map(() => null))
+    } finally {
+      await service.stop()
+    }
   })
 
   test('a NULL stands wherever one stood', async () => {

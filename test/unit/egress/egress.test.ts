@@ -34,6 +34,8 @@ const evil = {
   'zoned.example': ['fe80::1%eth0'],
   'nowhere.example': ['0.0.0.0'],
   'xn--pple-43d.example': ['10.0.0.1'],
+  // A name, although some read it as a number.
+  '1e3': ['10.0.0.3'],
 }
 
 /** None of these may be called where nothing is allowed. */
@@ -100,15 +102,13 @@ const attempts: readonly string[] = [
     '①②⑦.0.0.1',
     'ⓛocalhost',
   ],
-  ...['2001:db8::1', '3fff::1', '4000::1', '1.2.3', '1.2.3.4.5', '256.1.1.1', '1e3', '0x', '[127.0.0.1', ...Object.keys(evil)],
+  ...['2001:db8::1', '3fff::1', '4000::1', '1.2.3', '1.2.3.4.5', '256.1.1.1', '0x', '[127.0.0.1', ...Object.keys(evil)],
 ]
 
 describe('where nothing is allowed', () => {
   test.each(attempts.map((host) => [host]))('%j is not called', async (host) => {
     const { lookup } = resolver(evil)
-    await expect(resolveAllowed(closed, host, 5432, lookup)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(egress_refused|connection_failed)$/) as unknown,
-    })
+    await expect(resolveAllowed(closed, host, 5432, lookup)).rejects.toMatchObject({ code: 'egress_refused' })
   })
 
   test.each([0, -1, 65_536, 1.5, '5432x', '', null, undefined, '0x50', ' 99999', {}, NaN])('the port %j is none', async (port) => {
