@@ -11,7 +11,7 @@ import { password } from '../../support/connections/postgres.js'
 
 /**
  * A real server, which these tests do not start: MARIADB_PORT says where on this machine it listens, with a database `shop` and a user
- * `me` who may do everything. Without it they are left out; `mysql.test.ts` speaks the protocol with a server in the test.
+ * `me` who may do everything. They were last run with 10.11.19 of Debian 12. Without it they are left out; `mysql.test.ts` speaks the protocol with a server in the test.
  */
 const port = Number(process.env['MARIADB_PORT'] ?? 0)
 const where = port > 0 ? describe : describe.skip
@@ -219,6 +219,27 @@ where('MariaDB', () => {
     expect(await problemOf(readAll(db, connections, connection, { scan: { table: 'odd', columns: ['wrod'] } }))).toMatchObject({
       extras: { hint: 'Did you mean "word"?' },
     })
+  })
+
+  test('a connection without a database lists tables under names that find them', async () => {
+    await write('CREATE TABLE filled (id bigint NOT NULL, note text)')
+    const named = await connections.tables(connection)
+    expect(named.tables).toContainEqual({ schema: 'shop', name: 'filled', isUsual: true, type: 'table' })
+    const open = { ...connectionOf('open', { database: null }), name: 'my' }
+    expect((await connections.tables(open)).tables).toContainEqual({ schema: 'shop', name: 'filled', isUsual: false, type: 'table' })
+    const nullable = (columns: readonly { name: string; nullable: boolean }[]) => columns.map(({ name, nullable }) => [name, nullable])
+    const { listed } = await connections.everyColumn(open)
+    const declared = [
+      ['id', false],
+      ['note', true],
+    ]
+    expect(nullable(listed.filter(({ table, isUsual }) => table === 'filled' && !isUsual))).toEqual(declared)
+    expect(nullable(await connections.columns(open, 'filled', 'shop'))).toEqual(declared)
+    for (const place of [{ table: 'filled' }, { schema: 'shp', table: 'filled' }])
+      expect(await problemOf(readAll(db, connections, open, { scan: { ...place, columns: ['id'] } }))).toMatchObject({
+        code: 'not_found',
+        extras: { hint: 'Did you mean my.shop.filled?' },
+      })
   })
 
   test('wrong passwords and databases are told, and no secret is', async () => {
