@@ -30,7 +30,8 @@ const planBlobs = async (
 ): Promise<Plan> => {
   for (const hash of new Set(chosen.map((one) => one.hash)))
     if (await blobs.has(hash)) plan.blobs.push(hash)
-    else plan.already++
+    else plan.erasedBlobs.push(hash)
+  plan.already += plan.erasedBlobs.length
   if (plan.blobs.length === 0) return plan
   const own = new Set(chosen.map(({ event }) => event.position))
   const names = (text: string) => mayNameBlobs(text) && plan.blobs.some((hash) => text.includes(hash))

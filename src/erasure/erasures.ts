@@ -14,7 +14,7 @@ import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
-import { distinct, emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { distinct, emptyPlan, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
@@ -61,8 +61,8 @@ const ageing = {
 
 export type Ageing = keyof typeof ageing
 
-/** One event's share of an erasure. */
-type Share = { payloads: PlannedPayload[]; blobs: string[] }
+/** What was recorded: the plan as far as it was carried out, and all blobs whose bytes must be gone before the answer. */
+type Recorded = { plan: Plan; positions: number[]; contents: Set<string> }
 
 /**
  * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and removes the
@@ -183,14 +183,11 @@ export class Erasures {
     { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
     origin: Origin,
   ): Promise<Erased> {
-    const { plan, positions } = await this.#rows.alone(async () =>
-      dryRun ? { plan: distinct(await makePlan()), positions: [] } : this.#recordAll(makePlan, reason, origin),
+    const recorded = await this.#rows.alone(async () =>
+      dryRun ? { plan: distinct(await makePlan()), positions: [], contents: new Set<string>() } : this.#recordAll(makePlan, reason, origin),
     )
-    const last = positions.at(-1)
-    if (last !== undefined) await this.#finish(plan, last)
-    // It may be sent again because not all nodes had wiped.
-    else if (!dryRun && plan.already > 0)
-      await this.options.wipes?.everywhere(await this.options.ledger.log.erasedAt(), this.#patience.signal)
+    const { plan, positions } = recorded
+    if (!dryRun) await this.#finish(recorded)
     return {
       what: plan.what,
       subject: plan.subject,
@@ -209,7 +206,7 @@ export class Erasures {
    * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay. It is
    * also made again after the events, because other events may have referred to the data until then.
    */
-  async #recordAll(makePlan: () => Promise<Plan>, reason: string | null, origin: Origin): Promise<{ plan: Plan; positions: number[] }> {
+  async #recordAll(makePlan: () => Promise<Plan>, reason: string | null, origin: Origin): Promise<Recorded> {
     const { log } = this.options.ledger
     const positions: number[] = []
     const payloads: PlannedPayload[] = []
@@ -236,7 +233,7 @@ export class Erasures {
         blobs.push(...share.blobs)
       }
       if (isOvertaken || (shares.length > 0 && this.options.wipes)) continue
-      return { plan: { ...first, payloads, blobs }, positions }
+      return { plan: { ...first, payloads, blobs }, positions, contents: new Set([...first.blobs, ...first.erasedBlobs]) }
     }
   }
 
@@ -258,11 +255,19 @@ export class Erasures {
     return positions[0] ?? 0
   }
 
-  /** After the event is on the disk, the data is removed from every file, too. */
-  async #finish({ what, blobs }: Plan, position: number): Promise<void> {
-    for (const hash of blobs) await this.options.blobs.remove(hash)
-    if (this.options.wipes) await this.options.wipes.everywhere(position, this.#patience.signal)
-    else await this.#wipe(what, position)
+  /**
+   * After the event is on the disk, the data is removed from every file, too. What had been erased before is finished as well: the request
+   * may be sent again because the store failed, or because not all nodes had wiped.
+   */
+  async #finish({ plan, positions, contents }: Recorded): Promise<void> {
+    const { blobs, wipes } = this.options
+    const { log } = this.options.ledger
+    if (blobs.isLocal) for (const hash of plan.blobs) await blobs.remove(hash)
+    else if (contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
+    const last = positions.at(-1)
+    if (last === undefined && plan.already === 0) return
+    if (wipes) await wipes.everywhere(last ?? (await log.erasedAt()), this.#patience.signal)
+    else if (last !== undefined) await this.#wipe(plan.what, last)
   }
 
   /** Removes what was erased up to a position from the files of this node, except blobs, which nodes share. */
@@ -326,16 +331,6 @@ export class Erasures {
       await log.wipe(this.#patience.signal)
     })
   }
-}
-
-/** Splits a plan into parts that each fit into one event. A payload that was replaced before counts twice. */
-const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
-  const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
-  const count = Math.max(Math.ceil(payloads.length / perEvent), Math.ceil(blobs.length / perEvent))
-  return Array.from({ length: count }, (_, i) => ({
-    payloads: payloads.slice(i * perEvent, (i + 1) * perEvent),
-    blobs: blobs.slice(i * perEvent, (i + 1) * perEvent),
-  }))
 }
 
 const sharedContent = ({ subject, sharedWith }: Plan): Problem =>

@@ -1,4 +1,5 @@
 import type { ErasureKind } from '../../events/records/log.js'
+import { limits } from '../basics/limits.js'
 
 /** A payload that is erased, or of which only some rows are. */
 export type PlannedPayload = {
@@ -18,6 +19,8 @@ export type Plan = {
   subject: string
   payloads: PlannedPayload[]
   blobs: string[]
+  /** The blobs that had been erased before; their bytes may be there still, because the node that erased them failed. */
+  erasedBlobs: string[]
   /** How much of it had been erased before. */
   already: number
   /** Other things that name the same bytes, and lose them too. */
@@ -40,7 +43,21 @@ export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   subject,
   payloads: [],
   blobs: [],
+  erasedBlobs: [],
   already: 0,
   sharedWith: [],
   alsoIn: [],
 })
+
+/** One event's share of an erasure. */
+export type Share = { payloads: PlannedPayload[]; blobs: string[] }
+
+/** Splits a plan into parts that each fit into one event. A payload that was replaced before counts twice. */
+export const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
+  const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
+  const count = Math.max(Math.ceil(payloads.length / perEvent), Math.ceil(blobs.length / perEvent))
+  return Array.from({ length: count }, (_, i) => ({
+    payloads: payloads.slice(i * perEvent, (i + 1) * perEvent),
+    blobs: blobs.slice(i * perEvent, (i + 1) * perEvent),
+  }))
+}

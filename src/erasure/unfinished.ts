@@ -8,24 +8,33 @@ import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 type Finished = { removed: number; until: number }
 
 /**
- * Removes the blobs that were erased but left behind by a crash. A blob is kept if a later event names it, or if it was put again since.
- * Where nodes share a log, this node must have all that was acknowledged before. It looks at erasures after a version of the log's own
- * stream, because an earlier call has finished the erasures up to there.
+ * Removes what is left of blobs that were erased, after a crash or a failure. A blob is kept if it was put again since, or if a later
+ * event names it and the store does not know when it was put. Where nodes share a log, this node must have all that was acknowledged
+ * before. It looks at erasures after a version of the log's own stream, because an earlier call has finished the erasures up to there, and
+ * at these blobs `only`.
  *
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */
-export const removeErasedBlobs = async (log: Pick<Log, 'readAll' | 'readStream'>, blobs: BlobStore, after = 0): Promise<Finished> => {
+export const removeErasedBlobs = async (
+  log: Pick<Log, 'readAll' | 'readStream'>,
+  blobs: BlobStore,
+  after = 0,
+  only?: ReadonlySet<string>,
+): Promise<Finished> => {
   const left = new Map<string, { position: number; erasedAt: string }>()
   let until = after
-  for await (const { type, data, position, version, recorded_at: erasedAt } of streamEventsWith(log, logStream, after, () => true)) {
-    for (const hash of erasedBlobsOf(type, data)) if (await blobs.has(hash)) left.set(hash, { position, erasedAt })
+  const mayMatter = (text: string) => !only || [...only].some((hash) => text.includes(hash))
+  for await (const { type, data, position, version, recorded_at: erasedAt } of streamEventsWith(log, logStream, after, mayMatter)) {
+    for (const hash of erasedBlobsOf(type, data))
+      if (only?.has(hash) !== false && (await blobs.isLeft(hash))) left.set(hash, { position, erasedAt })
     until = version
   }
   if (left.size === 0) return { removed: 0, until }
+  const named = new Set<string>()
   const first = [...left.values()].reduce((least, { position }) => Math.min(least, position), Infinity)
   for await (const { type, data, position } of eventsWith(log, first, mayNameBlobs))
-    for (const hash of blobsOf(type, data)) if (position > (left.get(hash)?.position ?? position)) left.delete(hash)
+    for (const hash of blobsOf(type, data)) if (position > (left.get(hash)?.position ?? position)) named.add(hash)
   let removed = 0
-  for (const [hash, { erasedAt }] of left) if (await blobs.removeErased(hash, erasedAt)) removed++
+  for (const [hash, { erasedAt }] of left) if (await blobs.removeErased(hash, erasedAt, named.has(hash))) removed++
   return { removed, until }
 }

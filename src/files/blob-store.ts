@@ -24,11 +24,13 @@ export interface BlobStore {
   read(sha: string): Promise<Buffer>
   /** Removes a blob wherever it is kept. Resolves with whether it existed. */
   remove(sha: string): Promise<boolean>
+  /** Whether bytes of an erased blob are still kept somewhere, also when nobody can read them any more. */
+  isLeft(sha: string): Promise<boolean>
   /**
-   * Removes a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`) and is still there. If it was put again since, it stays,
-   * because its event may be on its way. Resolves with whether it was removed.
+   * Removes what is left of a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`). If it was put again since, it stays,
+   * because its event may be on its way; `isNamed` says that a later event names it. Resolves with whether something was removed.
    */
-  removeErased(sha: string, erasedAt: string): Promise<boolean>
+  removeErased(sha: string, erasedAt: string, isNamed: boolean): Promise<boolean>
   /** The hashes of all blobs, sorted. */
   list(): Promise<string[]>
 }

@@ -107,9 +107,13 @@ export class Blobs implements BlobStore {
     return true
   }
 
+  isLeft(sha: string): Promise<boolean> {
+    return this.has(sha)
+  }
+
   /** Blobs that this process has put stay. */
-  async removeErased(sha: string): Promise<boolean> {
-    return !this.#put.has(sha) && (await this.remove(sha))
+  async removeErased(sha: string, _erasedAt: string, isNamed: boolean): Promise<boolean> {
+    return !isNamed && !this.#put.has(sha) && (await this.remove(sha))
   }
 
   #note(sha: string): void {

@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { moveFile, partialFileIn } from '../../basics/disk.js'
+import { hasCode, moveFile, partialFileIn, sync } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
+import { noBlob } from './problems.js'
 
 /** `users` counts the holders of the file. */
 type Entry = { bytes: number; users: number }
@@ -84,7 +85,8 @@ export class BlobCache {
     if (!this.#entries.has(sha)) return false
     try {
       await access(this.path(sha))
-      return true
+      // It may have been removed since.
+      return this.#entries.has(sha)
     } catch {
       this.drop(sha)
       return false
@@ -101,17 +103,30 @@ export class BlobCache {
     this.#shrink(Math.max(0, this.maxBytes - bytes))
   }
 
-  /** Moves a complete file in, and holds it. After a crash of the machine, the file has all of its bytes or does not exist. */
-  async take(file: string, sha: string): Promise<HeldBlob> {
+  /**
+   * Moves a complete file in, and holds it. After a crash of the machine, the file has all of its bytes or does not exist. A blob that
+   * `isGone` by then is not taken in, not even for a moment.
+   * @throws Problem not_found when it is gone
+   */
+  async take(file: string, sha: string, isGone: () => boolean = () => false): Promise<HeldBlob> {
+    const { size } = await stat(file)
+    await sync(file)
+    if (isGone()) throw noBlob(sha)
     const known = this.hold(sha)
     if (known) {
       await rm(file, { force: true })
       return known
     }
-    const { size } = await stat(file)
-    await moveFile(file, this.path(sha))
-    // Another one may have come while this one was moved: the bytes are the same.
-    if (!this.#entries.has(sha)) this.#add(sha, size)
+    try {
+      // From the question to the entry nothing comes in between.
+      renameSync(file, this.path(sha))
+    } catch (error) {
+      if (!hasCode(error, 'EXDEV')) throw error
+      const near = this.temporary()
+      await moveFile(file, near)
+      return this.take(near, sha, isGone)
+    }
+    this.#add(sha, size)
     const held = this.hold(sha)
     if (!held) throw new TypeError('a file that was just taken in is there')
     this.#shrink(this.maxBytes)

@@ -36,9 +36,10 @@ const erase = (which: string): string => `
 export class Register {
   constructor(private readonly links: Links) {}
 
-  async find(sha: string): Promise<Registered | undefined> {
-    const select = 'SELECT object, place, bytes FROM mindledger.blobs WHERE sha = $1'
-    const [row] = await this.links.query<Row>(select, [sha], 'find_blob')
+  /** A blob; with a time (`2026-01-31T10:00:00.500000Z`) only if it was put then or later. */
+  async find(sha: string, putSince?: string): Promise<Registered | undefined> {
+    const select = 'SELECT object, place, bytes FROM mindledger.blobs WHERE sha = $1 AND ($2::timestamptz IS NULL OR put_at >= $2)'
+    const [row] = await this.links.query<Row>(select, [sha, putSince ?? null], 'find_blob')
     return row && { ...row, bytes: Number(row.bytes) }
   }
 
@@ -66,11 +67,20 @@ export class Register {
     return (await this.links.query<Doomed>(erase('sha = $1'), [sha])).length > 0
   }
 
+  /** Whether a blob is there, or bytes of it that are to be removed. */
+  async isLeft(sha: string): Promise<boolean> {
+    const rows = await this.links.query(
+      'SELECT FROM mindledger.blobs WHERE sha = $1 UNION ALL SELECT FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed LIMIT 1',
+      [sha],
+    )
+    return rows.length > 0
+  }
+
   /**
-   * Takes a blob out that was erased at a time, unless it was put again since. A blob that was put again so long ago that its event would
-   * have come by now is taken out, too.
+   * Takes a blob out that was erased at a time, unless it was put again since. With an age, a blob that was put again so long ago that its
+   * event would have come by now is taken out, too.
    */
-  async eraseLeft(sha: string, erasedAt: string, ageMs: number): Promise<boolean> {
+  async eraseLeft(sha: string, erasedAt: string, ageMs: number | null): Promise<boolean> {
     const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
     return (await this.links.query<Doomed>(erase(which), [sha, erasedAt, ageMs])).length > 0
   }

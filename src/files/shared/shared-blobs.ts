@@ -29,14 +29,22 @@ export class SharedBlobs implements BlobStore {
   readonly place = 'the shared store'
   readonly isLocal = false
   readonly #fetching = new Map<string, Fetching>()
+  /** When blobs were erased, as far as this node follows the log. What was put before that is not handed out, wherever it still is. */
+  readonly #erased = new Map<string, string>()
 
   constructor(private readonly options: Options) {}
 
   /** @throws Problem storage_failed */
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
+    const erasedAt = this.#erased.get(sha)
+    const isGone = () => this.#erased.get(sha) !== erasedAt
     await this.keep(file, sha)
-    ;(await this.options.cache.take(file, sha)).release()
+    try {
+      ;(await this.options.cache.take(file, sha, isGone)).release()
+    } catch (error) {
+      throw isGone() ? erasedWhileStored(sha) : error
+    }
     return sha
   }
 
@@ -61,7 +69,7 @@ export class SharedBlobs implements BlobStore {
     try {
       await objects.write({ id, sha, bytes }, file)
       const object = await register.complete(id, sha, bytes)
-      if (object === undefined) throw blobDamaged(sha, 'it was erased while it was stored')
+      if (object === undefined) throw erasedWhileStored(sha)
       // Another node was quicker: its bytes are the same.
       if (object !== id) await this.#giveUp({ object: id, place: objects.place })
     } catch (error) {
@@ -79,7 +87,12 @@ export class SharedBlobs implements BlobStore {
   async has(sha: string): Promise<boolean> {
     // Refuses a name that is not a hash.
     this.options.cache.path(sha)
-    return (await this.options.cache.isThere(sha)) || (await this.options.register.find(sha)) !== undefined
+    return (await this.options.cache.isThere(sha)) || (await this.#find(sha)) !== undefined
+  }
+
+  /** A blob in the register, unless it was put before its erasure. */
+  #find(sha: string): Promise<Registered | undefined> {
+    return this.options.register.find(sha, this.#erased.get(sha))
   }
 
   async hold(sha: string): Promise<HeldBlob> {
@@ -107,17 +120,15 @@ export class SharedBlobs implements BlobStore {
   }
 
   async #fetch(sha: string, fetching: Fetching): Promise<HeldBlob> {
-    const { register, cache } = this.options
+    const { cache } = this.options
     cache.path(sha)
-    const found = await register.find(sha)
+    const found = await this.#find(sha)
     if (!found) throw noBlob(sha)
     cache.makeRoom(found.bytes)
     const { file } = fetching
     try {
       await this.#download(sha, found, fetching)
-      const held = await cache.take(file, sha)
-      if (fetching.isGone) cache.drop(sha)
-      return held
+      return await cache.take(file, sha, () => fetching.isGone)
     } catch (error) {
       throw fetching.isGone ? noBlob(sha) : error
     } finally {
@@ -136,7 +147,7 @@ export class SharedBlobs implements BlobStore {
         await file.write(chunk)
       }
     } catch (error) {
-      if ((await this.options.register.find(sha))?.object === object) throw error
+      if ((await this.#find(sha))?.object === object) throw error
       throw noBlob(sha)
     } finally {
       await file.close()
@@ -172,20 +183,33 @@ export class SharedBlobs implements BlobStore {
 
   /** Removes it from the shared store and from this node; each other node forgets it when it follows the event. */
   async remove(sha: string): Promise<boolean> {
+    const existed = await this.options.register.erase(sha)
     this.forget(sha)
-    return this.#removeBytes(sha, await this.options.register.erase(sha))
+    return (await this.#removeLeft(sha)) || existed
   }
 
-  async removeErased(sha: string, erasedAt: string): Promise<boolean> {
-    const wasLeft = await this.options.register.eraseLeft(sha, erasedAt, limits.blobUnnamedMaxAgeMs)
-    return wasLeft && this.#removeBytes(sha, true)
+  isLeft(sha: string): Promise<boolean> {
+    return this.options.register.isLeft(sha)
   }
 
-  async #removeBytes(sha: string, existed: boolean): Promise<boolean> {
+  async removeErased(sha: string, erasedAt: string, isNamed: boolean): Promise<boolean> {
+    const ageMs = isNamed ? null : limits.blobUnnamedMaxAgeMs
+    const existed = await this.options.register.eraseLeft(sha, erasedAt, ageMs)
+    if (existed) this.forget(sha)
+    return (await this.#removeLeft(sha)) || existed
+  }
+
+  /** Removes the bytes that are listed for removal, also by an earlier try. */
+  async #removeLeft(sha: string): Promise<boolean> {
     const doomed = await this.options.register.doomedOf(sha)
     for (const object of doomed) await this.removeObject(object)
+    return doomed.length > 0
+  }
+
+  /** This node follows an erasure (at `2026-01-31T10:00:00.500000Z`): from now on it has and reads nothing that was put before. */
+  noteErased(sha: string, erasedAt: string): void {
+    this.#erased.set(sha, erasedAt)
     this.forget(sha)
-    return existed || doomed.length > 0
   }
 
   /** Removes it from this node alone, also where it is held or on its way. When this returns, no file here has its bytes. */
@@ -208,3 +232,5 @@ export class SharedBlobs implements BlobStore {
     return this.options.register.list()
   }
 }
+
+const erasedWhileStored = (sha: string) => blobDamaged(sha, 'it was erased while it was stored')

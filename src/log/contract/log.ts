@@ -94,8 +94,8 @@ export type Batch = { commands: number; seconds: number; failed: boolean; events
 /** Called after a commit with the head, the streams that have new events, and these events in order. */
 export type CommitListener = (position: number, changed: Changed, events: readonly Written[]) => void
 
-/** A written event, and the channel that it came through. */
-export type Written = { event: LedgerEvent | ForeignEvent; source: Source }
+/** A written event, the channel that it came through, and its time: `2026-01-31T10:00:00.500000Z`. */
+export type Written = { event: LedgerEvent | ForeignEvent; source: Source; recordedAt: string }
 
 /** Resources as they are after the last commit. */
 export interface Resources {

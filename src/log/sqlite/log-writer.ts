@@ -154,7 +154,7 @@ export class LogWriter {
     this.#tree.append(leaf)
     this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
     this.#changed.set(envelope.stream, catalogue.get(event.type)?.kind ?? anyForeign)
-    this.#written.push({ event, source: envelope.source })
+    this.#written.push({ event, source: envelope.source, recordedAt: envelope.recorded_at })
     this.#before = this.#tail = { position, chain, microseconds: microsecondsOf(envelope.recorded_at) }
   }
 
@@ -262,7 +262,7 @@ export class LogWriter {
     const leaf = leafHash(text)
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
-    this.#written.push({ event, source: origin.source })
+    this.#written.push({ event, source: origin.source, recordedAt: at.text })
     this.#bytes += bytes
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }

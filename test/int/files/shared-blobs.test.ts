@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { isProblem, type Problem } from '../../../src/basics/errors.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
+import { removeErasedBlobs } from '../../../src/erasure/unfinished.js'
 import { holding } from '../../../src/files/blob-store.js'
 import { MissingBlobs } from '../../../src/files/missing-blobs.js'
 import { collectBlobs } from '../../../src/files/shared/collect.js'
@@ -276,6 +277,87 @@ test('each node wipes an erased blob when it follows the event, and one that was
       await here.close()
       await there.close()
     }
+  }))
+
+/** Runs a test over the stores of two nodes that follow a log, and the erasures of the first. */
+const withErasing = (
+  place: 'postgres' | 's3',
+  run: (
+    nodes: Nodes & { there: SharedLog; ledger: Ledger; erasures: Erasures; uploaded: (name: string) => Promise<string> },
+  ) => Promise<void>,
+): Promise<void> =>
+  withNodes(place, async (nodes) => {
+    const { a, b, url, directory } = nodes
+    const vault = new Vault(testKey)
+    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
+    const [here, there] = [await open('here'), await open('there')]
+    const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
+    try {
+      const ledger = new Ledger(here, vault)
+      const uploaded = async (name: string) => {
+        const content = await a.blobs.putBytes(Buffer.from(`rows of ${name}`))
+        const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
+        await ledger.execute({ type: 'CreateFile', data }, origin)
+        return content
+      }
+      await run({ ...nodes, there, ledger, erasures: new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined }), uploaded })
+    } finally {
+      for (const stop of stops) stop()
+      await here.close()
+      await there.close()
+    }
+  })
+
+test('a node that follows an erasure reads nothing of it, although the bytes are still in the store; put again, it does', () =>
+  withErasing('postgres', async ({ a, b, there, ledger, uploaded }) => {
+    const [known, unknown] = [await uploaded('known'), await uploaded('unknown')]
+    const { file } = await b.blobs.hold(known)
+    // As a node does that is slow, or ends, before it removes the bytes.
+    const data = { what: 'file' as const, subject: 'files.known', reason: null, payloads: [], blobs: [known, unknown] }
+    await ledger.execute({ type: 'EraseData', data }, origin)
+    await there.newest()
+    expect(existsSync(file)).toBe(false)
+    for (const sha of [known, unknown])
+      for (const { blobs, cache } of [a, b]) {
+        expect([await blobs.isLeft(sha), await blobs.has(sha)]).toEqual([true, false])
+        expect((await problemOf(blobs.read(sha))).code).toBe('not_found')
+        expect(existsSync(cache.path(sha))).toBe(false)
+      }
+    expect(await a.blobs.putBytes(Buffer.from('rows of known'))).toBe(known)
+    for (const { blobs } of [a, b]) expect((await blobs.read(known)).toString()).toBe('rows of known')
+    expect(await removeErasedBlobs(there, b.blobs)).toMatchObject({ removed: 1 })
+    expect([await b.blobs.isLeft(known), await b.blobs.isLeft(unknown)]).toEqual([true, false])
+  }))
+
+test('a content that is erased while it is stored again is not kept', () =>
+  withNodes('postgres', async ({ a, b, directory }) => {
+    const content = await a.blobs.putBytes(Buffer.from('again'))
+    const touch = b.register.touch.bind(b.register)
+    b.register.touch = async (sha) => {
+      const isKnown = await touch(sha)
+      b.blobs.noteErased(sha, '2999-01-01T00:00:00.000000Z')
+      return isKnown
+    }
+    expect(await problemOf(b.blobs.putBytes(Buffer.from('again')))).toMatchObject({ code: 'storage_failed', title: 'Blob damaged' })
+    expect(await b.blobs.has(content)).toBe(false)
+    expect(readdirSync(join(directory, 'b', 'blobs'))).toEqual([])
+  }))
+
+test('an erasure that is sent again is answered when the store has none of the bytes', () =>
+  withErasing('s3', async ({ b, there, erasures, uploaded }) => {
+    const content = await uploaded('a')
+    const stored = () => [...s3.objects.values()].filter((bytes) => shaOf(bytes) === content)
+    const erase = () => erasures.erase({ subject: { what: 'file', of: { name: 'a' } }, reason: null, shared: false, dryRun: false }, origin)
+    for (let i = 0; i < 2; i++) {
+      s3.failures.push(403)
+      expect(await problemOf(erase())).toMatchObject({ status: 503 })
+      expect(stored()).toHaveLength(1)
+    }
+    await there.newest()
+    expect((await problemOf(b.blobs.read(content))).code).toBe('not_found')
+    expect(await erase()).toMatchObject({ positions: [], blobs: [], already_erased: 1 })
+    expect(stored()).toEqual([])
+    expect(await b.blobs.isLeft(content)).toBe(false)
   }))
 
 test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
