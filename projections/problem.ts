@@ -10,6 +10,14 @@ export class ProjectionError extends Error {
   }
 }
 
+/** A payload is not erased, but sealed with a master key that is not here. The tables wait for the key. */
+export class MissingKeyError extends Error {
+  constructor(readonly keyId: string) {
+    super(`This process lacks the master key ${keyId}.`)
+    this.name = 'MissingKeyError'
+  }
+}
+
 /** The tables were built by other projections, or hold erased data: they have to be rebuilt. */
 export class StaleTablesError extends Error {
   constructor(readonly reason: 'another release' | 'erasure' | 'other rows') {

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
-import { CommitError, ForeignTablesError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
+import { CommitError, ForeignTablesError, MissingKeyError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
 import { countsAfter, RowCheck, type Change, type RowCounts, fitTogether, stepsFor } from './tables.js'
 import { shortRecord } from './payloads/long-records.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
@@ -14,7 +14,7 @@ export type EventReader = {
   read(after: number, limit: number, maxChars?: number): Awaitable<readonly StoredEvent[]>
 }
 
-/** Payloads by hash; undefined when one was erased or cannot be read. */
+/** Payloads by hash; undefined when one was erased or cannot be read. @throws MissingKeyError when the tables have to wait for its key */
 export type PayloadReader = { payload(hash: string): Awaitable<Uint8Array | undefined> }
 
 export type ReplayProgress = (position: number, target: number) => void
@@ -34,7 +34,7 @@ type Batch = {
   bytes: number
   /** The next event needs a transaction of its own. */
   isClosed: boolean
-  failure?: ProjectionError
+  failure?: ProjectionError | MissingKeyError
 }
 
 /** The payloads of some events of a batch: they alone take room when the batch is halved. */
@@ -113,7 +113,7 @@ export class Replay {
 
   /**
    * Follows the log up to `until` or its head, and returns the position reached. Throws `ProjectionError` at an event that does not
-   * fit; `OtherRowsError` and `CommitError` when the database has to be reopened.
+   * fit; `MissingKeyError` at one whose payload cannot be read yet; `OtherRowsError` and `CommitError` when the database has to be reopened.
    */
   async catchUp(until = Number.MAX_SAFE_INTEGER, onProgress?: ReplayProgress): Promise<number> {
     const target = Math.min(until, await this.options.events.head())
@@ -136,7 +136,7 @@ export class Replay {
     this.connection.closeSync()
   }
 
-  /** Reads and prepares the events of the next batch. One that cannot be prepared ends it; those before it are still applied. */
+  /** Reads and prepares the events of the next batch. One that cannot be prepared or read ends it; those before it are still applied. */
   async #collect(target: number): Promise<Batch> {
     const batch: Batch = { events: [], types: new Set(), payloads: [], hashes: new Set(), bytes: 0, isClosed: false }
     const { batchMaxEvents, batchMaxBytes, pageMaxEvents } = this.limits
@@ -154,7 +154,7 @@ export class Replay {
           if (batch.bytes >= batchMaxBytes) break
         }
       } catch (error) {
-        if (!(error instanceof ProjectionError)) throw error
+        if (!(error instanceof ProjectionError || error instanceof MissingKeyError)) throw error
         return { ...batch, failure: error }
       }
     }

@@ -28,11 +28,21 @@ const idOf = async (url: string): Promise<string> => {
   }
 }
 
-const follow = async (sequencer: Sequencer, replica: Replica, onProgress: Options['onProgress']): Promise<void> => {
+/**
+ * Copies parts until one ends with the newest batch: only there has the copy everything as it was at one time. Before that it may lack a
+ * key whose erasure comes later.
+ */
+export const copyAll = async (
+  sequencer: Pick<Sequencer, 'look' | 'after'>,
+  replica: Pick<Replica, 'place' | 'take'>,
+  onProgress: Options['onProgress'],
+): Promise<void> => {
   const { seq, position, chain } = await sequencer.look()
-  while (replica.place.seq < seq) {
-    replica.take(await sequencer.after(replica.place))
+  for (;;) {
+    const delta = await sequencer.after(replica.place)
+    if (delta.to.seq > replica.place.seq) replica.take(delta)
     onProgress(replica.place.position)
+    if (replica.place.seq >= delta.newest) break
   }
   // The log may have gone on meanwhile; then its end is that of a later batch.
   if (replica.place.seq === seq && (replica.place.position !== position || !replica.place.chain.equals(chain)))
@@ -40,7 +50,7 @@ const follow = async (sequencer: Sequencer, replica: Replica, onProgress: Option
 }
 
 /**
- * Copies a shared log into a file, up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do not
+ * Copies a shared log into a file, at least up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do not
  * notice it. If the log is broken at some place, the copy ends there, and says why.
  *
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
@@ -53,7 +63,7 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
     try {
       const replica = new Replica({ file, logId: await idOf(url), vault, now: () => clock.now() })
       try {
-        await follow(sequencer, replica, onProgress)
+        await copyAll(sequencer, replica, onProgress)
         return { position: replica.place.position }
       } catch (error) {
         // No node could have written what the tables have.

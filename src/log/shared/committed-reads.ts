@@ -7,6 +7,7 @@ import type { Reads } from '../sqlite/turns.js'
 import { EventReads, type Tail } from '../storage/events.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
+import { lacksKey } from './problems.js'
 import { openForReading, prepareErasedAt, type Connection } from '../storage/schema.js'
 
 /** The tiles that the writer stored. A tile that becomes complete here is stored already. */
@@ -37,7 +38,12 @@ export class CommittedReads implements Reads {
     this.resources = new ResourceTable(this.db)
     this.answers = new KeptReplies(this.db)
     this.events = new EventReads(this.db)
-    this.payload = payloadReader(this.db, vault)
+    this.payload = payloadReader(this.db, {
+      open: (stored) => {
+        if (stored.wrapped !== null && !vault.knows(stored.keyId)) throw lacksKey(stored.keyId)
+        return vault.open(stored)
+      },
+    })
     this.payloadState = payloadStates(this.db)
     this.erasedAt = prepareErasedAt(this.db)
     this.#leaves = leafReader(this.db)

@@ -27,3 +27,10 @@ export const unknown = () =>
     hint: 'Send it again with the same Idempotency-Key: then it is recorded once.',
     retryAfterSeconds: 2,
   })
+
+/** The refusal to read what other nodes sealed with a key that this node lacks: it is not erased. */
+export const lacksKey = (keyId: string) =>
+  new Problem('storage_failed', 'Key missing', `this node lacks the master key ${keyId}, with which other nodes seal`, {
+    hint: 'Ask another node, and start this one with the new key.',
+    retryAfterSeconds: 60,
+  })

@@ -1,3 +1,4 @@
+import { MissingKeyError } from '../../../projections/problem.js'
 import { findMasterKeys } from '../../vault/key-files.js'
 import { KeyRing, type StoredPayload } from '../../vault/master-key.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
@@ -42,6 +43,7 @@ class ReaderKeys {
     private readonly db: Connection,
     private readonly paths: DataPaths,
     private given: readonly Buffer[],
+    private readonly needsKeys: boolean,
   ) {
     this.#ring = new KeyRing(findMasterKeys(paths, given))
   }
@@ -55,6 +57,7 @@ class ReaderKeys {
   /** An unknown key may be new, or the previous one, which the log keeps until its rotation ends. */
   open(payload: StoredPayload): Buffer | undefined {
     if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
+    if (this.needsKeys && payload.wrapped !== null && !this.#ring.get(payload.keyId)) throw new MissingKeyError(payload.keyId)
     return this.#ring.open(payload)
   }
 
@@ -68,15 +71,16 @@ class ReaderKeys {
 }
 
 /**
- * Opens the log of a data directory for reading, with the master keys given or those in its files.
+ * Opens the log of a data directory for reading, with the master keys given or those in its files. Without the key of a payload it can
+ * still be read, but for that payload, which is undefined then as an erased one is; if it `needsKeys`, that throws a MissingKeyError.
  *
  * @throws ConfigError when there is none
  * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
  */
-export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer[] = []): LogReader => {
+export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer[] = [], needsKeys = false): LogReader => {
   const paths = checkDataDirectory(dataDirectory)
   const db = openForReading(paths.log)
-  const keys = new ReaderKeys(db, paths, masterKeys)
+  const keys = new ReaderKeys(db, paths, masterKeys, needsKeys)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const events = new EventReads(db)
   return {
@@ -86,7 +90,6 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     first: (stream) => events.stream(stream, 0, 1)[0],
     // One transaction, so that the events and the tiles belong to the same state.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
-    // Without the key all events can be read, but no payloads.
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),

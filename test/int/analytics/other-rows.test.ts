@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
-import { OtherRowsError } from '../../../projections/problem.js'
+import { MissingKeyError, OtherRowsError } from '../../../projections/problem.js'
 import { Replay } from '../../../projections/replay.js'
 import { Bench, skill } from '../../support/analytics.js'
 import { until } from '../../support/until.js'
@@ -63,6 +63,22 @@ describe('rows that were added to a table in a file are shown', () => {
     }
     return { tables, shown }
   }
+
+  test('up to an event whose payload has a key that is still to come, and the rest with the key', async () => {
+    const log = new MemoryLog()
+    for (const payload of [hash(1), hash(2), hash(3)]) log.append(predict(log, 10, payload))
+    const { tables, shown } = await open(log, 'keys.duckdb')
+    const read = log.payload.bind(log)
+    log.payload = (named) => {
+      if (named === hash(2)) throw new MissingKeyError('next')
+      return read(named)
+    }
+    await expect(tables.catchUp()).rejects.toThrow(MissingKeyError)
+    expect([tables.position, await shown('ledger.predictions')]).toEqual([1, 10])
+    log.payload = read
+    expect(await tables.catchUp()).toBe(3)
+    expect(await shown('ledger.predictions')).toBe(30)
+  })
 
   test('after a batch that filled more than a row group, and by the batches after it', async () => {
     const log = new MemoryLog()

@@ -1,19 +1,31 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { logStream } from '../../../events/records/log.js'
 import { nextChain } from '../../../events/stored/chain.js'
 import { headSigner } from '../../../src/audit/head-key.js'
+import { limits } from '../../../src/basics/limits.js'
+import { Session } from '../../../src/log/shared/postgres/session.js'
+import { lookAt } from '../../../src/log/shared/postgres/statements.js'
+import { Replica } from '../../../src/log/shared/replica.js'
+import { Sequencer } from '../../../src/log/shared/sequencer.js'
+import { ServerClock } from '../../../src/log/shared/server-clock.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { copyAll } from '../../../src/migration/copy-shared.js'
+import { Sender } from '../../../src/migration/sender.js'
 import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
-import { temporaryDirectory } from '../../support/log/log.js'
+import { stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
+import { newest } from '../../support/log/nodes.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
 const { server } = logServer()
@@ -190,4 +202,45 @@ test('a node without the contents in its folder verifies, backs up and trains ag
   expect(lines.filter(({ detail }) => /blob|missing|kept/i.test(detail) && /not|missing/.test(detail))).toEqual([])
   expect(lines.length).toBeGreaterThan(0)
   rmSync(restored, { recursive: true, force: true })
+})
+
+test('a copy of a log that goes on meanwhile lacks no payload that a later batch wrote again, and holds', async () => {
+  const address = await server().newUrl()
+  const vault = new Vault(testKey)
+  const log = await SharedLog.open({ url: address, file: join(place.path, 'busy.sqlite'), vault })
+  const session = await Session.open(address)
+  const sequencer = new Sequencer(address, new ServerClock())
+  const [part, copy] = ['part', 'copy'].map((name) => new Replica({ file: join(place.path, name), logId: log.id, vault, now: Date.now }))
+  try {
+    const [kept, erased] = [vault.seal(Buffer.from('"kept"')), vault.seal(Buffer.from('"erased"'))]
+    for (const [i, sealed] of [kept, erased].entries()) {
+      const data = { project: stream(1), name: `s${i}`, type: 'sql', params: { key: { $secret: sealed.hash } } }
+      await log.submit({ ...writes({ stream: stream(2 + i), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+    }
+    // As many batches as a part has.
+    const sender = new Sender(session, await lookAt(session))
+    while (sender.at.seq < limits.sharedDeltaMaxBatches) await sender.send({})
+    const early = await sequencer.look()
+    await newest(log)
+    await log.beginRotation(vault.add(randomBytes(32)))
+    expect(await log.rewrapSome(0)).toBeDefined()
+    const payloads = [{ hash: erased.hash, replacement: null }]
+    const data = { what: 'secrets' as const, subject: 's1', reason: null, payloads, blobs: [] }
+    await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
+
+    part!.take(await sequencer.after(part!.place))
+    expect(part!.place.seq).toBe(early.seq)
+    expect(part!.reads.payload(kept.hash)?.toString()).toBe('"kept"')
+    expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null })
+    await copyAll({ look: async () => early, after: (at) => sequencer.after(at) }, copy!, () => undefined)
+    expect(copy!.place).toEqual(await lookAt(session).then(({ seq, position, chain }) => ({ seq, position, chain })))
+  } finally {
+    part!.close()
+    copy!.close()
+    await sequencer.close()
+    await session.close()
+    await log.close()
+  }
+  const found = await verifyLog({ logFile: join(place.path, 'copy'), masterKeys: vault.keys() })
+  expect(found.findings).toEqual([])
 })

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path'
 import { ConfigError } from '../../../src/setup/config.js'
 import { checkDataDirectory, dataFormat, dataPaths, lockDataDirectory, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { MissingKeyError } from '../../../projections/problem.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { findMasterKeys, masterKeys } from '../../../src/vault/key-files.js'
@@ -191,7 +192,12 @@ describe('reading beside the server', () => {
       await log.submit({ ...writes({ stream: 's', event: { type: 'SkillCreated', data } }), payloads: [payload] })
       expect(reader.payload(payload.hash)?.toString()).toBe('rows')
       expect([keyless.payload(payload.hash), wrong.payload(payload.hash), reader.payload('x')]).toEqual([undefined, undefined, undefined])
-      for (const one of [reader, keyless, wrong]) one.close()
+      // Who keeps what it reads does not take it for erased.
+      const keeping = openLogReader(root, [Buffer.alloc(32)], true)
+      expect(() => keeping.payload(payload.hash)).toThrow(MissingKeyError)
+      keeping.useKeys([testKey])
+      expect([keeping.payload(payload.hash)?.toString(), keeping.payload('x')]).toEqual(['rows', undefined])
+      for (const one of [reader, keyless, wrong, keeping]) one.close()
       await log.close()
     }))
 

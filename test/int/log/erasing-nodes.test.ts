@@ -205,6 +205,11 @@ describe('a rotation of the master key', () => {
       const data = { project: stream(1), name: 't', type: 't', params: { token: { $secret: payload.hash } } }
       const late = b!.log.submit({ ...writes({ stream: stream(99), event: { type: 'SkillCreated', data } }), payloads: [payload] })
       expect(await refusal(late)).toBe('storage_failed')
+      // What others seal now is not erased: this node says that it cannot read it.
+      const sealed = await writeSecret(a!, 'next', 'another')
+      await newest(b!.log)
+      expect(await refusal(b!.log.payload(sealed))).toBe('storage_failed')
+      expect(await b!.log.payloadState(sealed)).toEqual({ isErased: false, replacedBy: null })
       expect((await b!.log.health()).unwritable).toContain('is being changed')
       expect(b!.vault.keys()).toEqual([testKey])
       expect(await a!.log.payloadState(payload.hash)).toBeUndefined()

@@ -94,7 +94,7 @@ export const wasAppended = async (session: Session, { from, id }: Sent): Promise
   return rows[0]?.batch === id
 }
 
-/** A bounded part of what follows a batch: whole batches, and other rows as the last of these batches left them, or newer. */
+/** A bounded part of what follows a batch: whole batches, and other rows that no later batch wrote again. */
 const delta = `
   WITH next AS MATERIALIZED (
     SELECT seq, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
@@ -123,6 +123,22 @@ type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', str
 
 const empty = Buffer.alloc(0)
 
+/** Payloads by their hashes, as a later batch wrote them again, with those that stand in for them. */
+const rewritten = `
+  WITH named AS MATERIALIZED (
+    SELECT seq, hash, key_id, wrapped, body, replaced_by FROM mindledger.payloads WHERE hash = ANY($1) AND seq > $2
+  )
+  SELECT 'payload' AS what, seq AS n, hash AS a, key_id AS b, replaced_by AS c, wrapped AS x, body AS y FROM named
+  UNION ALL SELECT 'payload', p.seq, p.hash, p.key_id, p.replaced_by, p.wrapped, p.body
+    FROM mindledger.payloads AS p WHERE p.hash IN (SELECT replaced_by FROM named) AND p.seq > $2`
+
+const hashes = /"([0-9a-f]{64})"/g
+
+/** The texts in events that may be hashes of payloads. */
+const hashesIn = (events: Rows['events']): string[] => [
+  ...new Set(events.flatMap(({ text }) => [...text.matchAll(hashes)].map(([, hash]) => hash ?? ''))),
+]
+
 const rowsOf = (rows: readonly Row[]): Rows => {
   const all = (what: string) => rows.filter((row) => row.what === what)
   return {
@@ -144,7 +160,16 @@ const rowsOf = (rows: readonly Row[]): Rows => {
 /** A bounded part of what follows a batch, with the events after a position, and the event that this batch ended with. */
 type Part = Delta & { from: Pick<Place, 'position' | 'chain'> }
 
-/** In one snapshot. Undefined when the shared log does not have this batch. */
+/** The payloads of events that a batch after these wrote again: whoever has an event has its payloads, unless they were erased. */
+const rewrittenSince = async (session: Session, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
+  const known = new Set(payloads.map(({ hash }) => hash))
+  const named = hashesIn(events).filter((hash) => !known.has(hash))
+  if (named.length === 0) return []
+  const { rows } = await session.query<Row>(rewritten, [named, seq], 'rewritten')
+  return rowsOf(rows).payloads
+}
+
+/** In one snapshot, but for payloads that were written again, which may be newer. Undefined when the shared log does not have this batch. */
 export const partAfter = async (session: Session, { seq, position }: Pick<Place, 'seq' | 'position'>): Promise<Part | undefined> => {
   const { sharedDeltaMaxBatches, sharedDeltaMaxBytes } = limits
   const { rows } = await session.query<Row>(delta, [seq, position, sharedDeltaMaxBatches + 1, sharedDeltaMaxBytes], 'delta')
@@ -152,7 +177,10 @@ export const partAfter = async (session: Session, { seq, position }: Pick<Place,
   const [here, last] = [one('here'), one('last')]
   if (!here?.x || !last?.x) return undefined
   const to = { seq: Number(last.n), position: Number(last.a), chain: last.x }
-  return { from: { position: Number(here.n), chain: here.x }, to, rows: rowsOf(rows), newest: Number(one('head')?.n) }
+  const newest = Number(one('head')?.n)
+  const part = rowsOf(rows)
+  if (to.seq < newest) part.payloads.push(...(await rewrittenSince(session, to.seq, part)))
+  return { from: { position: Number(here.n), chain: here.x }, to, rows: part, newest }
 }
 
 /**
