@@ -64,7 +64,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   rotationBatchMaxBytes: 'Ciphertext of the payloads of one step of a rotation. Beyond: the next step, after what waits.',
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
   headFileReadMaxBytes:
-    'The end of HEAD_FILE that the start compares with the log. Beyond: only `mindledger verify --head` compares earlier heads.',
+    'The end of HEAD_FILE that is compared with the log before a node appends. Beyond: only `mindledger verify --head` compares earlier heads.',
   archiveRangePositions: 'Positions of the log in one Parquet file of an export. Beyond: the next file.',
   archiveMemoryBytes:
     'Memory of DuckDB while an export of Parquet files is written or checked. Beyond: it uses the disk, or the command fails.',

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { sync } from '../basics/disk.js'
 import type { Log } from '../log/contract/log.js'
 import type { Heads } from './heads.js'
-import { compareWithNewestHead } from './newest-head.js'
+import { compareWithHeads, otherHead } from './compare-heads.js'
 
 /** The state of the last head: its position, when it reached the disk, and why a later one did not. */
 export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }
@@ -41,6 +41,8 @@ export class HeadFile {
   readonly #status: HeadFileStatus
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
+  /** The head in the file that does not belong to this log: nothing more is written. */
+  #other: string | undefined
 
   constructor(options: { path: string; intervalMs: number; log: Log; heads: Heads; logger: Pick<Logger, 'error'> }) {
     this.#options = options
@@ -51,12 +53,29 @@ export class HeadFile {
     return { ...this.#status }
   }
 
-  /** Checks that the log still agrees with its newest head in the file. @throws ConfigError when it does not */
-  compare(): Promise<void> {
-    return compareWithNewestHead(this.#options.log, this.#options.path)
+  /** Why no heads are written any more, in words; undefined while they are. */
+  warning(): string | undefined {
+    return this.#other && `no more heads are written: HEAD_FILE shows that the log has lost events, ${this.#other}`
   }
 
+  /** Checks that the log agrees with its heads in the file. @throws ConfigError when it does not */
+  compare(): Promise<void> {
+    return compareWithHeads(this.#options.log, this.#options.path)
+  }
+
+  /**
+   * Another node may have written the last heads, of events that the shared log has lost since. Two histories must not stand in one file, so
+   * that nothing more is written then.
+   */
   async start(): Promise<void> {
+    const { log, path, logger } = this.#options
+    await log.newest()
+    this.#other = await otherHead(log, path)
+    if (this.#other !== undefined) {
+      this.#status.error = this.#other
+      logger.error({ file: path, found: this.#other }, 'no more heads are written: the file shows that the log has lost events')
+      return
+    }
     await this.#append()
     this.#timer = setInterval(() => void this.#append(), this.#options.intervalMs)
     this.#timer.unref()
@@ -64,7 +83,7 @@ export class HeadFile {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#append()
+    if (this.#other === undefined) await this.#append()
   }
 
   /** One at a time. A failure does not stop the service; the next interval tries again. */

@@ -3,6 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
+import { originOf } from '../../../src/audit/checkpoint.js'
+import { appendNote, HeadFile } from '../../../src/audit/head-file.js'
+import { Heads } from '../../../src/audit/heads.js'
+import { readHeads } from '../../../src/audit/kept-heads.js'
+import { noteSigner } from '../../../src/audit/note-key.js'
 import { openSharedStore } from '../../../src/files/shared/open-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
@@ -187,4 +192,39 @@ test('the command says what it did, and what stands in its way', () =>
     expect(await run({})).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('positions 4 to 5') })
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('has all events') })
+  }))
+
+test('who takes over the file of heads does not go on in it when the log lost events that it shows', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    const path = join(a!.directory, 'heads.txt')
+    const said: object[] = []
+    const logger = { error: (found: object) => void said.push(found) }
+    const headFileOf = ({ log }: Node) =>
+      new HeadFile({ path, intervalMs: 3_600_000, log, heads: new Heads(log, noteSigner(originOf(log.id), Buffer.alloc(32, 1))), logger })
+    const positions = () => readHeads(path).map(({ head }) => head.position)
+    await a!.ledger.execute(createProject('kept'), origin)
+    const first = headFileOf(a!)
+    await first.start()
+    for (const name of ['lost', 'lost too']) await a!.ledger.execute(createProject(name), origin)
+    await first.stop()
+    expect([positions(), first.warning()]).toEqual([[1, 3], undefined])
+    await a!.log.close()
+    await loseAfter(url, 1)
+    const b = await another()
+    for (const words of [
+      'it has a head of position 3, and the log ends at 1',
+      'its head of position 3 is one of another history of this log',
+    ]) {
+      const second = headFileOf(b)
+      await second.start()
+      expect([second.warning(), second.status().error]).toEqual([expect.stringContaining(words), words])
+      await second.stop()
+      for (const name of ['other', 'others', 'more']) await b.ledger.execute(createProject(name), origin).catch(() => undefined)
+    }
+    expect(positions()).toEqual([1, 3])
+    expect(said).toHaveLength(2)
+    // Also a newer head of this history does not hide the other one.
+    const { position } = await b.log.head()
+    await appendNote(path, await new Heads(b.log, noteSigner(originOf(b.log.id), Buffer.alloc(32, 1))).at(position))
+    await expect(headFileOf(b).compare()).rejects.toThrow('its head of position 3 is one of another history')
   }))

@@ -31,18 +31,24 @@ const differs = async (log: Pick<Log, 'head' | 'rootAt'>, head: KeptHead): Promi
 }
 
 /**
- * Compares a log with the newest of its heads in a file of kept heads. Heads of other logs are ignored, and so is a missing file.
+ * Compares a log with its heads at the end of a file of kept heads, and says in words which of them does not belong to it, the newest
+ * first. All are compared: two histories may stand in one file. Heads of other logs are ignored, and so is a missing file.
  *
- * @example await compareWithNewestHead(log, '/mnt/elsewhere/heads.txt')
- * @throws ConfigError when the log does not agree with that head
+ * @example await otherHead(log, '/mnt/elsewhere/heads.txt') // 'it has a head of position 5, and the log ends at 3'
  */
-export const compareWithNewestHead = async (log: Pick<Log, 'id' | 'head' | 'rootAt'>, path: string): Promise<void> => {
+export const otherHead = async (log: Pick<Log, 'id' | 'head' | 'rootAt'>, path: string): Promise<string | undefined> => {
   const text = await endOf(path)
   const own = headsAmong(text ?? '').flatMap(({ head }) => (head.logId === log.id ? [head] : []))
-  const [first, ...others] = own
-  if (!first) return
-  const newest = others.reduce((one, other) => (other.position > one.position ? other : one), first)
-  const found = await differs(log, newest)
+  for (const head of own.sort((one, other) => other.position - one.position)) {
+    const found = await differs(log, head)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The same for a start. @throws ConfigError when a head does not belong to the log */
+export const compareWithHeads = async (log: Pick<Log, 'id' | 'head' | 'rootAt'>, path: string): Promise<void> => {
+  const found = await otherHead(log, path)
   if (found === undefined) return
   const accept = 'keep that file, which shows what is missing, set HEAD_FILE to a new one'
   throw new ConfigError(olderLog(`${path} was kept of it, and ${found}`, accept))
