@@ -161,12 +161,11 @@ export class SharedTurns implements Turns {
   }
 
   /**
-   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has done so, or when it
-   * no longer follows.
-   * @throws Problem 503 when that takes too long, or cannot be found out
+   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has done so.
+   * @throws Problem 503 when that takes too long or cannot be found out, and always after a halt when this node no longer follows
    */
   sinceHalt(): Promise<void> | undefined {
-    return this.#isForked || this.#isOutdated || !this.#following.isStale ? undefined : this.newest()
+    return this.#following.isStale ? this.newest() : undefined
   }
 
   get #hasWork(): boolean {
