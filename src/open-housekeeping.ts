@@ -21,7 +21,7 @@ type Options = { config: Config; logger: Logger; storage: Storage; analytics: An
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
-    const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: storage.now }, logger })
+    const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: () => log.now() }, logger })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
       purge: (upTo) => analytics.purge(upTo),

@@ -30,18 +30,18 @@ type Options = { config: Config; logger: Logger; metrics: Metrics }
 
 type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
 
-/** A log with what it has of other nodes. `now` is the time on which they all agree, in milliseconds since 1970. */
-type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases; now: () => number }
+/** A log with what it has of other nodes. */
+type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases }
 
 /** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */
 const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<OpenedLog> => {
   const options = { file: paths.log, vault, onBatch: (batch: Batch) => metrics.batch(batch) }
-  if (logUrl === undefined) return { log: new SqliteLog(options), leases: soleLeases, now: Date.now }
+  if (logUrl === undefined) return { log: new SqliteLog(options), leases: soleLeases }
   // A log of one node needs neither the driver nor the memory that it takes.
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
   const logins = new SharedLogins({ way: log.link })
-  return { log, nodes: log.nodes, peers: log.peers, logins, leases: log.peers.leases, now: () => log.now() }
+  return { log, nodes: log.nodes, peers: log.peers, logins, leases: log.peers.leases }
 }
 
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
@@ -50,7 +50,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
-    const { log, nodes, peers, logins, leases, now } = await openLog({ config, paths, vault, metrics })
+    const { log, nodes, peers, logins, leases } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
@@ -70,7 +70,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       })
     // It stops after everything that writes events.
     undo(() => signing?.stop())
-    const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt() })
+    const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt(), now: () => log.now() })
     clock.start()
     undo(() => clock.stop())
     const { logUrl } = config
@@ -90,5 +90,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await signing?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, now, ledger, leases, peers, logins, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, ledger, leases, peers, logins, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

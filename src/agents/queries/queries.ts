@@ -39,7 +39,8 @@ export class Queries {
     const { origin, client, head, position, signal } = this.place
     const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
-    const parts = { ...this.parts, log: { head: async () => ({ position: head, logId: '', chain: '' }) } }
+    // These queries have no AT, so that the time of this machine is as good as any.
+    const parts = { ...this.parts, log: { head: async () => ({ position: head, logId: '', chain: '' }), now: Date.now } }
     // Rows that break off are not asked for again: the query may be what ended the process.
     const answer = await patiently(() => answerSelect(select, running, parts), signal, timeoutMs)
     if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')

@@ -102,7 +102,7 @@ export const boundsOf = async (
 /** The filter of a stream of new events. @throws Problem when it ends at a time in the future */
 export const followedFilterOf = async (values: FilterValues, log: Log): Promise<EventFilter> => {
   const { before } = values
-  if (before !== undefined && before > instant(Date.now()))
+  if (before !== undefined && before > instant(log.now()))
     throw wrong('before lies in the future, and a stream ends at a position', 'Leave before out, or give until.')
   return filterOf(values, log)
 }

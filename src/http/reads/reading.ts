@@ -44,7 +44,7 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]
 const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
 const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
 
-type Positions = Pick<Log, 'head' | 'newest' | 'readAll'>
+type Positions = Pick<Log, 'head' | 'newest' | 'now' | 'readAll'>
 
 const instantOf = (when: string): string => {
   try {
@@ -56,7 +56,7 @@ const instantOf = (when: string): string => {
 
 const positionAtTime = async (when: string, log: Positions, head: number): Promise<number> => {
   const time = instantOf(when)
-  if (time > instant(Date.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
+  if (time > instant(log.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
   const position = await lastRecordedBy(log, time, head)
   if (position > 0) return position
   const [first] = await log.readAll(0, 1)

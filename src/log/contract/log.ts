@@ -180,6 +180,8 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /** Takes a place in the queue for a submission that is made when its turn comes, so that it can include what arrives until then. */
   submitLater(make: () => Submission): Promise<Outcome>
   head(): Promise<Head>
+  /** The time that events get, in milliseconds since 1970: PostgreSQL's where nodes share the log, else that of this machine. */
+  now(): number
   /**
    * Resolves when reads see all that any node acknowledged before the call; undefined where no other node writes, so that there is
    * nothing to wait for.

@@ -163,8 +163,7 @@ export class SharedLog extends FileLog {
     return this.#turns.sinceHalt()
   }
 
-  /** PostgreSQL's time, in milliseconds since 1970. */
-  now(): number {
+  override now(): number {
     return this.#clock.now()
   }
 

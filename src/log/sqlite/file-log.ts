@@ -171,6 +171,10 @@ export class FileLog implements ServedLog {
     return this.#turns.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
   }
 
+  now(): number {
+    return Date.now()
+  }
+
   recordedAt(): number | undefined {
     const { position, microseconds } = this.#turns.read(({ tail }) => tail)
     return position === 0 ? undefined : microseconds / 1_000

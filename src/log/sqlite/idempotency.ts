@@ -16,7 +16,11 @@ export class KeptReplies {
   readonly #find
   readonly #put
 
-  constructor(db: Connection) {
+  /** `now` gives the time of the log, in milliseconds since 1970. */
+  constructor(
+    db: Connection,
+    private readonly now: () => number = Date.now,
+  ) {
     this.#find = db.prepare<[string, string], Stored>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#put = db.prepare<[string, string, string, string, string]>(
       'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
@@ -48,7 +52,7 @@ export class KeptReplies {
   note({ origin, idempotency }: Keyed, remembered: Remembered): void {
     if (!idempotency) return
     const { key, fingerprint } = idempotency
-    this.#put.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date().toISOString())
+    this.#put.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date(this.now()).toISOString())
   }
 
   #remembered({ origin, idempotency }: Keyed): Remembered | undefined {

@@ -38,6 +38,8 @@ export type SelectRequest = SelectPart & {
   defaultProject: string
   upTo: number
   asOf?: AsOf
+  /** The time of the log, in milliseconds since 1970: no later one is named; missing where it is that of the machine. */
+  now?: number
   params?: Parameters
   /** The version of a model that is trained with the rows. */
   training?: TrainedVersion

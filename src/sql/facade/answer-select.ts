@@ -24,7 +24,7 @@ export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) 
 
 /** What answers a SELECT, and what records its predictions. */
 export type AnswerParts = {
-  log: Pick<Log, 'head'>
+  log: Pick<Log, 'head' | 'now'>
   analytics: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
@@ -73,13 +73,14 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 }
 
 /** The SELECT as the process is sent it. */
-const requestOf = (select: SelectPart, statement: RunningStatement, head: number, project: string) => {
+const requestOf = (select: SelectPart, statement: RunningStatement, { head, now }: { head: number; now: number }, project: string) => {
   const { context, origin, params, format, position, last, readsOnly, purpose } = statement
   const request: SelectRequest = {
     ...select,
     db: context.db,
     defaultProject: project,
     upTo: head,
+    now,
     user: origin.actor,
     origin,
     // What is answered instead of rows is a few rows of our own.
@@ -147,7 +148,7 @@ const sendSelect = async (
  */
 export const answerSelect = async (select: SelectPart, statement: RunningStatement, parts: AnswerParts): Promise<SqlAnswer> => {
   const { position: head } = await parts.log.head()
-  const request = requestOf(select, statement, head, parts.defaultProject)
+  const request = requestOf(select, statement, { head, now: parts.log.now() }, parts.defaultProject)
   const { context, position = head } = statement
   const receipts = new Receipts(parts.recorder, statement, position)
   const answer = await sendSelect(request, statement, parts)

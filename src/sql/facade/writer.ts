@@ -160,7 +160,13 @@ export class Writer {
   }
 
   #inputs(db: string): CommandInputs {
-    return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
+    return {
+      db,
+      defaultProject: this.options.defaultProject,
+      resources: this.#resources,
+      seed: () => randomInt(seeds),
+      now: () => this.options.ledger.log.now(),
+    }
   }
 
   /** The outcome is the model's, which stands last. What was asked for is trained because the log says so. */

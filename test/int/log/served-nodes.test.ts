@@ -44,6 +44,8 @@ const ready = async (node: Node, part = ''): Promise<{ status: number; body: Rec
   return { status, body: body as Record<string, Record<string, unknown>> }
 }
 
+const preload = new URL('../../support/shifted-date.js', import.meta.url).href
+
 describe('two nodes of one log', () => {
   let [url, a, b, local]: [string, Node, Node, Node] = ['', ...([] as unknown as [Node, Node, Node])]
   beforeAll(async () => {
@@ -319,6 +321,21 @@ describe('a start with LOG_URL', () => {
     const { code, err } = await serve({ LOG_URL: url }, copy)
     expect([code, err]).toEqual([2, expect.stringContaining('delete its file node.id')])
   })
+})
+
+test('a node whose clock is slow knows by that of PostgreSQL which time is in the future, and when a job starts', async () => {
+  const hour = 3_600_000
+  const slow = await startNode(await server().newUrl(), { NODE_OPTIONS: `--import=${preload}`, SHIFT_MS: String(-hour) })
+  await createSkill(slow, 'timed')
+  const time = new Date().toISOString()
+  expect((await read(slow, `${skillsPath}/timed?as_of=${time}`)).status).toBe(200)
+  expect((await sql(slow.url, `SELECT name FROM skills AT (TIMESTAMP => '${time}') WHERE name = 'timed'`)).data).toEqual([['timed']])
+  const future = new Date(Date.now() + hour).toISOString()
+  expect(await read(slow, `${skillsPath}?as_of=${future}`)).toMatchObject({ status: 400 })
+  expect((await sql(slow.url, `SELECT name FROM skills AT (TIMESTAMP => '${future}')`)).error_message).toContain('in the future')
+  const job = { name: 'timed', query: 'SELECT 1', schedule_str: 'every 2 hours' }
+  const made = await send(slow.url, 'POST', '/api/projects/mindsdb/jobs', { job })
+  expect(Date.parse(`${(made.body as { start_at: string }).start_at.replace(' ', 'T')}Z`)).toBeGreaterThan(Date.now() - hour / 2)
 })
 
 test('a backup of a node is a log of its own, which goes on without PostgreSQL', async () => {

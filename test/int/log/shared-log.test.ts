@@ -367,8 +367,14 @@ describe('times', () => {
       const now = jest.spyOn(Date, 'now').mockImplementation(() => real() + off)
       await a!.log.submit(writes(projectCreated(1)))
       await a!.reopen()
-      await a!.log.submit(writes(projectCreated(2)))
+      const keyed = { idempotency: { key: 'k', request: 'r' } }
+      await a!.ledger.execute(createProject('shop'), origin, keyed)
+      const said = a!.log.now()
       now.mockRestore()
+      const db = new Database(a!.file, { readonly: true })
+      const answeredAt = db.prepare<[], string>('SELECT answered_at FROM answers').pluck().get()
+      db.close()
+      for (const time of [said, Date.parse(answeredAt ?? '')]) expect(Math.abs(time - Date.now())).toBeLessThan(60_000)
       for (const { text } of await a!.log.readAll(0, 10))
         expect(Math.abs(Date.parse(parseEnvelope(text).recorded_at) - Date.now())).toBeLessThan(60_000)
     }),

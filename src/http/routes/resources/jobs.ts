@@ -83,7 +83,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     async handle({ segments: { project }, body, call }) {
       const { name, query, if_query, start_at, end_at, schedule_str } = body
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
-      const read = await readJob({ query, ifQuery: said(if_query), ...times }, Date.now())
+      const read = await readJob({ query, ifQuery: said(if_query), ...times }, ledger.log.now())
       const data = { project, job: name, ...read }
       const outcome = await carryOut(ledger, { type: 'CreateJob', data }, call)
       const created = resultOf('job', outcome.resource)

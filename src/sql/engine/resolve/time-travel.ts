@@ -10,8 +10,8 @@ import { quoteText } from '../../../dialect/strings.js'
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
 const refused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'No such position', detail, { hint })
 
-/** What is needed to read an AT: a connection to compute it on, what the log holds, and its head for this query. */
-export type Clock = { connection: DuckDBConnection; directory: Directory; head: number }
+/** What is needed to read an AT: a connection to compute it on, what the log holds, and its head and time when the query came. */
+export type Clock = { connection: DuckDBConnection; directory: Directory; head: number; askedAt: number }
 
 /** What a value is called in an answer: `AT (VERSION => 41)` where it stood in a statement, `as_of 41` in a request. */
 type Label = (value: string) => string
@@ -27,9 +27,10 @@ const positionIn = (shown: string, head: number, label: Label): number => {
   return Number(value)
 }
 
-const positionAtTime = async ({ directory, head }: Clock, microseconds: bigint, label: string): Promise<number> => {
-  // The transaction's now() has microseconds, the clock here has none.
-  if (microseconds > BigInt(Date.now() + 1) * 1000n) throw refused(`${label} is in the future`, 'A time without a zone is UTC.')
+const positionAtTime = async ({ directory, head, askedAt }: Clock, microseconds: bigint, label: string): Promise<number> => {
+  // The function now() has the time of this machine, with microseconds, which the clock here has not.
+  const now = Math.max(Date.now(), askedAt)
+  if (microseconds > BigInt(now + 1) * 1000n) throw refused(`${label} is in the future`, 'A time without a zone is UTC.')
   const position = await directory.positionAt(microseconds, head)
   if (position !== undefined) return position
   const began = await directory.timeOf(1)

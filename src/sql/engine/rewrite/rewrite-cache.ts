@@ -44,7 +44,8 @@ const nativeText = async (
 
 /** Reads a statement, and rewrites its names to what they stand for. */
 export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Omit<Rewritten, 'blobs'>>> => {
-  const clock = { connection: session.connection, directory: session.directory, head: session.head }
+  const { connection, directory, head, askedAt } = session
+  const clock = { connection, directory, head, askedAt }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
   const { wanted } = request

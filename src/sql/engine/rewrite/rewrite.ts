@@ -218,7 +218,8 @@ export class Rewriter {
       putRows(this.session, ref, called, called, await fetchNative(this.session, native))
       return
     }
-    const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
+    const { connection, directory, head, askedAt } = this.session
+    const clock = { connection, directory, head, askedAt }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const resolve = (name: string[]) => resolveTable(placeIn(this.session, { ...scope, position }), name)

@@ -89,6 +89,7 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
+    askedAt: request.now ?? 0,
     blobsDirectory: services.blobsDirectory,
     blobFile,
     blobs,

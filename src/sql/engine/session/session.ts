@@ -33,6 +33,8 @@ export type Session = {
   directory: Directory
   /** The last position that the statement may see. */
   head: number
+  /** The time of the log when the statement came, in milliseconds since 1970; 0 where it is that of the machine. */
+  askedAt: number
   blobsDirectory: string
   /** The path of a blob's file, whether it exists or not; it stays there while the query runs. @throws Problem storage_failed */
   blobFile: (sha: string) => Promise<string>
