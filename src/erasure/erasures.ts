@@ -61,6 +61,9 @@ const ageing = {
 
 export type Ageing = keyof typeof ageing
 
+/** Makes the plan of an erasure, also again when a part of it is recorded. */
+type MakePlan = (isRecorded: boolean) => Promise<Plan>
+
 /** What was recorded: the plan as far as it was carried out, and all blobs whose bytes must be gone before the answer. */
 type Recorded = { plan: Plan; positions: number[]; contents: Set<string> }
 
@@ -86,9 +89,10 @@ export class Erasures {
 
   /** @throws Problem if nothing has this name, or something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
-    const makePlan = async () => {
+    const makePlan: MakePlan = async (isRecorded) => {
       const plan = await this.#plan(request.subject)
-      if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun) throw sharedContent(plan)
+      // Who stored the same bytes since the event keeps them.
+      if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
     }
     return this.#inTurn(() => this.#carryOut(makePlan, request, origin))
@@ -178,13 +182,11 @@ export class Erasures {
     }
   }
 
-  async #carryOut(
-    makePlan: () => Promise<Plan>,
-    { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
-    origin: Origin,
-  ): Promise<Erased> {
+  async #carryOut(makePlan: MakePlan, { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>, origin: Origin): Promise<Erased> {
     const recorded = await this.#rows.alone(async () =>
-      dryRun ? { plan: distinct(await makePlan()), positions: [], contents: new Set<string>() } : this.#recordAll(makePlan, reason, origin),
+      dryRun
+        ? { plan: distinct(await makePlan(false)), positions: [], contents: new Set<string>() }
+        : this.#recordAll(makePlan, reason, origin),
     )
     const { plan, positions } = recorded
     if (!dryRun) await this.#finish(recorded)
@@ -206,7 +208,7 @@ export class Erasures {
    * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay. It is
    * also made again after the events, because other events may have referred to the data until then.
    */
-  async #recordAll(makePlan: () => Promise<Plan>, reason: string | null, origin: Origin): Promise<Recorded> {
+  async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<Recorded> {
     const { log } = this.options.ledger
     const positions: number[] = []
     const payloads: PlannedPayload[] = []
@@ -214,7 +216,7 @@ export class Erasures {
     let first: Plan | undefined
     for (;;) {
       let erasures = await log.streamVersion(logStream)
-      const made = distinct(await makePlan())
+      const made = distinct(await makePlan(positions.length > 0))
       first ??= made
       // Blobs stay until all events are recorded.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }

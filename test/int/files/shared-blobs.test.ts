@@ -360,6 +360,28 @@ test('an erasure that is sent again is answered when the store has none of the b
     expect(await b.blobs.isLeft(content)).toBe(false)
   }))
 
+test('a content that another file gets while it is erased stays for that file, and the erasure is answered', () =>
+  withErasing('postgres', async ({ a, b, there, ledger, uploaded }) => {
+    const content = await uploaded('a')
+    const wipes = { wiped: async () => undefined, everywhere: async () => undefined }
+    const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined, wipes })
+    const execute = ledger.execute.bind(ledger)
+    ledger.execute = async (command, ...rest) => {
+      const outcome = await execute(command, ...rest)
+      if (command.type === 'EraseData') {
+        ledger.execute = execute
+        await a.blobs.putBytes(Buffer.from('rows of a'))
+        const data = { file: 'b', content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
+        await execute({ type: 'CreateFile', data }, origin)
+      }
+      return outcome
+    }
+    const request = { subject: { what: 'file' as const, of: { name: 'a' } }, reason: null, shared: false, dryRun: false }
+    expect(await erasures.erase(request, origin)).toMatchObject({ positions: [2], blobs: [content] })
+    await there.newest()
+    expect((await b.blobs.read(content)).toString()).toBe('rows of a')
+  }))
+
 test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
   withNodes('postgres', async ({ a, directory, url }) => {
     const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
