@@ -1,43 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
-import { isProblem, type Problem } from '../../../src/basics/errors.js'
 import { Ledger } from '../../../src/commands/ledger.js'
-import { Erasures } from '../../../src/erasure/erasures.js'
-import { removeErasedBlobs } from '../../../src/erasure/unfinished.js'
 import { holding } from '../../../src/files/blob-store.js'
 import { MissingBlobs } from '../../../src/files/missing-blobs.js'
 import { collectBlobs } from '../../../src/files/shared/collect.js'
-import { forgetErased } from '../../../src/files/shared/forget-erased.js'
-import type { SharedStore } from '../../../src/files/shared/open-store.js'
 import { S3Objects } from '../../../src/files/shared/s3-objects.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { openBlobs } from '../../../src/open-blobs.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { startS3, type S3Server } from '../../support/files/s3-server.js'
-import { openStore } from '../../support/files/shared-stores.js'
+import { openStore, problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, temporaryDirectory, testKey } from '../../support/log/log.js'
+import { origin, testKey } from '../../support/log/log.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
 const { signal } = new AbortController()
-const shaOf = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 const bytesOf = (length: number, seed: number) => Buffer.alloc(length, `${seed} of the tests, `)
 const mebibyte = 2 ** 20
-
-const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
-  const error: unknown = await work.then(
-    () => new Error('it was accepted'),
-    (caught: unknown) => caught,
-  )
-  if (isProblem(error)) return error
-  throw error
-}
 
 let s3: S3Server
 beforeAll(async () => {
@@ -45,29 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => s3.stop())
 
-type Nodes = { a: SharedStore; b: SharedStore; directory: string; url: string; reopen: (maxBytes?: number) => Promise<SharedStore> }
-
-/** Runs a test over the stores of two nodes. */
-const withNodes = async (place: 'postgres' | 's3', run: (nodes: Nodes) => Promise<void>, cacheMaxBytes?: number): Promise<void> => {
-  const { path, remove } = temporaryDirectory()
-  const url = await server().newUrl()
-  const at = place === 's3' ? s3.address : undefined
-  const open = (name: string, maxBytes = cacheMaxBytes) => openStore(url, join(path, name), at, maxBytes)
-  const opened: SharedStore[] = []
-  try {
-    const [a, b] = [await open('a'), await open('b')]
-    opened.push(a, b)
-    const reopen = async (maxBytes?: number) => {
-      const again = await open('b', maxBytes)
-      opened.push(again)
-      return again
-    }
-    await run({ a, b, directory: path, url, reopen })
-  } finally {
-    for (const { close } of opened) await close()
-    remove()
-  }
-}
+const withNodes = (place: 'postgres' | 's3', run: (nodes: Nodes) => Promise<void>, cacheMaxBytes?: number): Promise<void> =>
+  withStores(server(), place === 's3' ? s3.address : undefined, run, cacheMaxBytes)
 
 describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
   test.each([0, 1, mebibyte - 1, mebibyte, 3 * mebibyte + 17])('a blob of %i bytes that one node put is read by another', (length) =>
@@ -240,148 +203,6 @@ describe('the cache of a node', () => {
     }))
 })
 
-test('each node wipes an erased blob when it follows the event, and one that was away before it serves', () =>
-  withNodes('postgres', async ({ a, b, directory, url, reopen }) => {
-    const vault = new Vault(testKey)
-    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
-    const [here, there] = [await open('here'), await open('there')]
-    const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
-    try {
-      const ledger = new Ledger(here, vault)
-      const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined })
-      const uploaded = async (name: string) => {
-        const content = await a.blobs.putBytes(Buffer.from(`rows of ${name}`))
-        const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
-        await ledger.execute({ type: 'CreateFile', data }, origin)
-        await b.blobs.read(content)
-        return content
-      }
-      const erase = (name: string) =>
-        erasures.erase({ subject: { what: 'file', of: { name } }, reason: null, shared: false, dryRun: false }, origin)
-      const first = await uploaded('first')
-      expect((await erase('first')).blobs).toEqual([first])
-      expect([existsSync(a.cache.path(first)), await a.blobs.has(first)]).toEqual([false, false])
-      await there.newest()
-      expect(existsSync(b.cache.path(first))).toBe(false)
-
-      const second = await uploaded('second')
-      stops.pop()?.()
-      await erase('second')
-      await there.newest()
-      const again = await reopen()
-      expect(again.cache.has(second)).toBe(true)
-      stops.push(await forgetErased(there, again.blobs))
-      expect(existsSync(again.cache.path(second))).toBe(false)
-    } finally {
-      for (const stop of stops) stop()
-      await here.close()
-      await there.close()
-    }
-  }))
-
-/** Runs a test over the stores of two nodes that follow a log, and the erasures of the first. */
-const withErasing = (
-  place: 'postgres' | 's3',
-  run: (
-    nodes: Nodes & { there: SharedLog; ledger: Ledger; erasures: Erasures; uploaded: (name: string) => Promise<string> },
-  ) => Promise<void>,
-): Promise<void> =>
-  withNodes(place, async (nodes) => {
-    const { a, b, url, directory } = nodes
-    const vault = new Vault(testKey)
-    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
-    const [here, there] = [await open('here'), await open('there')]
-    const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
-    try {
-      const ledger = new Ledger(here, vault)
-      const uploaded = async (name: string) => {
-        const content = await a.blobs.putBytes(Buffer.from(`rows of ${name}`))
-        const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
-        await ledger.execute({ type: 'CreateFile', data }, origin)
-        return content
-      }
-      await run({ ...nodes, there, ledger, erasures: new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined }), uploaded })
-    } finally {
-      for (const stop of stops) stop()
-      await here.close()
-      await there.close()
-    }
-  })
-
-test('a node that follows an erasure reads nothing of it, although the bytes are still in the store; put again, it does', () =>
-  withErasing('postgres', async ({ a, b, there, ledger, uploaded }) => {
-    const [known, unknown] = [await uploaded('known'), await uploaded('unknown')]
-    const { file } = await b.blobs.hold(known)
-    // As a node does that is slow, or ends, before it removes the bytes.
-    const data = { what: 'file' as const, subject: 'files.known', reason: null, payloads: [], blobs: [known, unknown] }
-    await ledger.execute({ type: 'EraseData', data }, origin)
-    await there.newest()
-    expect(existsSync(file)).toBe(false)
-    for (const sha of [known, unknown])
-      for (const { blobs, cache } of [a, b]) {
-        expect([await blobs.isLeft(sha), await blobs.has(sha)]).toEqual([true, false])
-        expect((await problemOf(blobs.read(sha))).code).toBe('not_found')
-        expect(existsSync(cache.path(sha))).toBe(false)
-      }
-    expect(await a.blobs.putBytes(Buffer.from('rows of known'))).toBe(known)
-    for (const { blobs } of [a, b]) expect((await blobs.read(known)).toString()).toBe('rows of known')
-    expect(await removeErasedBlobs(there, b.blobs)).toMatchObject({ removed: 1 })
-    expect([await b.blobs.isLeft(known), await b.blobs.isLeft(unknown)]).toEqual([true, false])
-  }))
-
-test('a content that is erased while it is stored again is not kept', () =>
-  withNodes('postgres', async ({ a, b, directory }) => {
-    const content = await a.blobs.putBytes(Buffer.from('again'))
-    const touch = b.register.touch.bind(b.register)
-    b.register.touch = async (sha) => {
-      const isKnown = await touch(sha)
-      b.blobs.noteErased(sha, '2999-01-01T00:00:00.000000Z')
-      return isKnown
-    }
-    expect(await problemOf(b.blobs.putBytes(Buffer.from('again')))).toMatchObject({ code: 'storage_failed', title: 'Blob damaged' })
-    expect(await b.blobs.has(content)).toBe(false)
-    expect(readdirSync(join(directory, 'b', 'blobs'))).toEqual([])
-  }))
-
-test('an erasure that is sent again is answered when the store has none of the bytes', () =>
-  withErasing('s3', async ({ b, there, erasures, uploaded }) => {
-    const content = await uploaded('a')
-    const stored = () => [...s3.objects.values()].filter((bytes) => shaOf(bytes) === content)
-    const erase = () => erasures.erase({ subject: { what: 'file', of: { name: 'a' } }, reason: null, shared: false, dryRun: false }, origin)
-    for (let i = 0; i < 2; i++) {
-      s3.failures.push(403)
-      expect(await problemOf(erase())).toMatchObject({ status: 503 })
-      expect(stored()).toHaveLength(1)
-    }
-    await there.newest()
-    expect((await problemOf(b.blobs.read(content))).code).toBe('not_found')
-    expect(await erase()).toMatchObject({ positions: [], blobs: [], already_erased: 1 })
-    expect(stored()).toEqual([])
-    expect(await b.blobs.isLeft(content)).toBe(false)
-  }))
-
-test('a content that another file gets while it is erased stays for that file, and the erasure is answered', () =>
-  withErasing('postgres', async ({ a, b, there, ledger, uploaded }) => {
-    const content = await uploaded('a')
-    const wipes = { wiped: async () => undefined, everywhere: async () => undefined }
-    const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined, wipes })
-    const execute = ledger.execute.bind(ledger)
-    ledger.execute = async (command, ...rest) => {
-      const outcome = await execute(command, ...rest)
-      if (command.type === 'EraseData') {
-        ledger.execute = execute
-        await a.blobs.putBytes(Buffer.from('rows of a'))
-        const data = { file: 'b', content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
-        await execute({ type: 'CreateFile', data }, origin)
-      }
-      return outcome
-    }
-    const request = { subject: { what: 'file' as const, of: { name: 'a' } }, reason: null, shared: false, dryRun: false }
-    expect(await erasures.erase(request, origin)).toMatchObject({ positions: [2], blobs: [content] })
-    await there.newest()
-    expect((await b.blobs.read(content)).toString()).toBe('rows of a')
-  }))
-
 test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
   withNodes('postgres', async ({ a, directory, url }) => {
     const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
@@ -418,18 +239,6 @@ test('a service opens the store with its log, names it where contents are missin
       await opened.stop()
       await log.close()
     }
-  }))
-
-test('a blob that is erased while a node fetches it leaves no file there', () =>
-  withNodes('postgres', async ({ a, b, directory }) => {
-    const sha = await a.blobs.putBytes(bytesOf(20 * mebibyte, 7))
-    const folder = join(directory, 'b', 'blobs')
-    const reading = problemOf(b.blobs.read(sha))
-    await until(() => readdirSync(folder).length > 0)
-    b.blobs.forget(sha)
-    expect(readdirSync(folder)).toEqual([])
-    expect((await reading).code).toBe('not_found')
-    expect(readdirSync(folder)).toEqual([])
   }))
 
 test('while PostgreSQL is away contents that are here are read, others and uploads are refused with 503', () =>
