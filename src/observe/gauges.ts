@@ -118,7 +118,7 @@ export class Gauges {
       for (const one of sharedStates) this.#shared.state.set({ state: one }, one === shared.state ? 1 : 0)
       for (const unit of ['batches', 'events'] as const) this.#shared.lag.set({ unit }, shared.lag[unit])
     }
-    this.#log.position.set(position)
+    if (position !== null) this.#log.position.set(position)
     this.#log.queued.set(queued)
     this.#log.writable.set(unwritable === undefined ? 1 : 0)
   }

@@ -83,10 +83,10 @@ export type Outcome = {
 export type SharedHealth = { state: 'following' | 'unreachable' | 'other_log'; lag: { batches: number; events: number } }
 
 /**
- * The state of the log: its newest position, the number of waiting commands, and why the last write failed, if it did. `shared` is
- * there when other nodes write the log, too.
+ * The state of the log: its newest position, or null while it cannot be read; the number of waiting commands, and why the last write
+ * failed, if it did. `shared` is there when other nodes write the log, too.
  */
-export type LogHealth = { position: number; queued: number; unwritable: string | undefined; shared?: SharedHealth }
+export type LogHealth = { position: number | null; queued: number; unwritable: string | undefined; shared?: SharedHealth }
 
 /** A finished transaction: how many commands shared it, how long it took, and the events that it wrote; none when it failed. */
 export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }

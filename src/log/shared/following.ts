@@ -150,10 +150,12 @@ export class Following {
 
   /**
    * Adds what others wrote, in parts, until nothing is left. Nothing else may write to the file meanwhile.
-   * @throws Unreachable, Forked; RangeError when what others wrote does not follow from the file
+   * @throws Unreachable, Forked; RangeError when what others wrote does not follow from the file; errors of the storage
    */
   async catchUp(): Promise<void> {
     for (;;) {
+      // A file that failed is opened first: its place may be another than the last one known.
+      this.options.replica.open()
       const heard = this.#heard
       const delta = await this.options.sequencer.after(this.options.replica.place)
       this.take(delta)

@@ -31,7 +31,7 @@ export type ReplicaOptions = {
   now: () => number
 }
 
-type Open = Writing & { reads: CommittedReads; rows: WrittenRows; seq: number }
+type Open = Writing & { reads: CommittedReads; rows: WrittenRows }
 
 /** The id of the file's own log, if it has events and follows no shared log, such as a restored backup. */
 export const ownLogIn = (file: string): string | undefined => {
@@ -53,6 +53,7 @@ export type Committed = { position: number; changed: Changed; written: readonly 
  */
 export class Replica {
   #open: Open | undefined
+  #place: Place
   #isClosed = false
   /** Set while the log is sealed with a master key that this node does not have. */
   #lacksKey: Refusal | undefined
@@ -61,13 +62,21 @@ export class Replica {
   /** @throws ConfigError when the file is that of another log */
   constructor(private readonly options: ReplicaOptions) {
     this.#file = new OpenedFile(options.file)
-    this.open()
+    const { open, place } = this.#connect()
+    this.#open = open
+    this.#place = place
   }
 
-  /** Opens the file unless it is open. */
+  /** Opens the file unless it is open. @throws Error of the storage, Problem when another file took its place */
   open(): Open {
     if (this.#open) return this.#open
     if (this.#isClosed) throw new Error('the replica is closed')
+    const { open, place } = this.#connect()
+    this.#place = place
+    return (this.#open = open)
+  }
+
+  #connect(): { open: Open; place: Place } {
     const refusal = this.#file.displaced()
     if (refusal) throw writesRefused(refusal)
     const { file, logId, vault, now, pragmas = [] } = this.options
@@ -80,20 +89,20 @@ export class Replica {
       if (found !== logId) throw new ConfigError(`the data directory has the log ${found}, and the shared log is ${logId}`)
       ensureResources(db)
       const writer = new LogWriter(db, vault, now)
-      const seq = readMeta(db, sharedSeqNote)
-      const writing = { db, writer, erasedAt: prepareErasedAt(db), rows: new WrittenRows(db), seq: Number(seq ?? 0) }
+      const seq = Number(readMeta(db, sharedSeqNote) ?? 0)
+      const { position, chain } = writer.tail
+      const writing = { db, writer, erasedAt: prepareErasedAt(db), rows: new WrittenRows(db) }
       this.#file.note()
-      return (this.#open = { ...writing, reads: new CommittedReads(file, vault, writer.tail) })
+      return { open: { ...writing, reads: new CommittedReads(file, vault, writer.tail) }, place: { seq, position, chain } }
     } catch (error) {
       db.close()
       throw error
     }
   }
 
-  /** The batch and the event that the file ends with. */
+  /** The batch and the event that the file ended with when it was last open. It is known also while the file cannot be opened. */
   get place(): Place {
-    const { seq, reads } = this.open()
-    return { seq, position: reads.tail.position, chain: reads.tail.chain }
+    return this.#place
   }
 
   get reads(): Reads {
@@ -119,9 +128,9 @@ export class Replica {
 
   /** What the batch wrote so far, and where it leads. */
   tried(): { rows: Rows; to: Place } {
-    const { writer, rows, reads, seq } = this.open()
+    const { writer, rows } = this.open()
     const { position, chain } = writer.tail
-    return { rows: rows.since(reads.tail.position), to: { seq: seq + 1, position, chain } }
+    return { rows: rows.since(this.#place.position), to: { seq: this.#place.seq + 1, position, chain } }
   }
 
   /** Undoes the batch. If that fails, the file is opened again. */
@@ -135,11 +144,10 @@ export class Replica {
 
   /** Keeps the batch, which PostgreSQL accepted. */
   commit({ seq }: Place): Committed {
-    const open = this.open()
-    const { db, writer, reads } = open
+    const { db, writer, reads } = this.open()
     writeMeta(db, sharedSeqNote, String(seq))
     writer.commit()
-    open.seq = seq
+    this.#place = { seq, position: writer.tail.position, chain: writer.tail.chain }
     reads.advance(writer.tail, writer.changed.keys())
     return { position: writer.tail.position, changed: writer.changed, written: writer.written }
   }

@@ -3,7 +3,7 @@ import { isProblem, stopping } from '../../basics/errors.js'
 import { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
-import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
+import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
 import { Unfamiliar } from '../sqlite/unfamiliar.js'
 import { CommitListeners, enqueue, type Reads, type Turns, type Waiting, type Writing } from '../sqlite/turns.js'
@@ -16,6 +16,7 @@ import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
 import { Forked, Unknown, type Sequencer } from './sequencer.js'
+import { Standing } from './standing.js'
 import { Unreachable } from './postgres/session.js'
 import { Tries } from './tries.js'
 
@@ -36,13 +37,7 @@ export class SharedTurns implements Turns {
   #looping: Promise<void> | undefined
   #isClosing = false
   #isClosed = false
-  /** Whether PostgreSQL answered the last look. */
-  #isReachable = true
-  #isForked = false
-  /** A newer release wrote something that this one cannot read: this node follows no further. */
-  #isOutdated = false
-  #refusal: Refusal | undefined
-  #failure: { cause: string; at: number } | undefined
+  readonly #standing = new Standing()
   readonly #stopping = new AbortController()
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
@@ -62,6 +57,7 @@ export class SharedTurns implements Turns {
       halts: this.#halts,
       onNews: () => this.#wake(),
       onTaken: (committed, delta) => {
+        this.#standing.fileWorks()
         this.#announce(committed)
         // Data that another node erased is wiped from the files of this node, too.
         if (delta.rows.payloads.some(({ wrapped }) => wrapped === null)) this.#wipe()
@@ -102,26 +98,21 @@ export class SharedTurns implements Turns {
   }
 
   health(): Omit<LogHealth, 'position'> {
-    const refusal = this.#refusal ?? this.#replica.displaced()
-    const failed = this.#failure
-    if (failed && failed.cause !== awayCause && performance.now() - failed.at >= limits.logProbeIntervalMs) this.#probe()
-    const cause = failed?.cause ?? (this.#isReachable ? undefined : awayCause)
-    const unwritable = refusal?.cause ?? (cause && `the log could not be written: ${cause}`)
-    const state = this.#isForked ? 'other_log' : this.#isReachable ? 'following' : 'unreachable'
+    if (this.#standing.mustProbe()) this.#probe()
+    const { unwritable, state } = this.#standing.health(this.#replica.displaced())
     return { queued: this.#waiting.length, unwritable, shared: { state, lag: this.#following.lag } }
   }
 
   /** Tries whether the disk accepts writes again. */
   #probe(): void {
-    this.#failure = { cause: this.#failure?.cause ?? '', at: performance.now() }
     this.between(tryToWrite).then(
-      () => (this.#failure = undefined),
+      () => this.#standing.fileWorks(),
       () => undefined,
     )
   }
 
   refuseWrites(refusal: Refusal): void {
-    this.#refusal ??= refusal
+    this.#standing.refuse(refusal)
   }
 
   onCommitted(listener: CommitListener): () => void {
@@ -142,12 +133,11 @@ export class SharedTurns implements Turns {
   async poll(): Promise<void> {
     try {
       await this.#following.look()
-      this.#isReachable = true
+      this.#standing.looked(true)
     } catch (error) {
-      this.#isReachable = false
+      this.#standing.looked(false)
       throw error
     }
-    if (this.#failure?.cause === awayCause) this.#failure = undefined
   }
 
   /**
@@ -156,7 +146,8 @@ export class SharedTurns implements Turns {
    */
   async newest(): Promise<void> {
     if (this.#isClosed) throw stopping()
-    if ((this.#isForked || this.#isOutdated) && this.#refusal) throw goesNoFurther(this.#refusal)
+    const { leftBy } = this.#standing
+    if (leftBy) throw goesNoFurther(leftBy)
     await this.#following.newest()
   }
 
@@ -217,9 +208,9 @@ export class SharedTurns implements Turns {
     } catch (error) {
       this.#following.failed()
       if (error instanceof Forked) await this.#fork()
-      else if (error instanceof RangeError) this.#leave(error.message)
-      else if (error instanceof Unfamiliar) this.#standStill(error)
-      else if (isStorageError(error)) this.#giveUpFile(error)
+      else if (error instanceof RangeError) this.#standing.leave(error.message)
+      else if (error instanceof Unfamiliar) this.#standing.standStill(error.message)
+      else if (isStorageError(error) || isProblem(error)) this.#giveUpFile(error)
       else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
   }
@@ -240,10 +231,10 @@ export class SharedTurns implements Turns {
     const tell = (failed: boolean, { written }: Pick<Committed, 'written'> = { written: [] }) =>
       this.#onBatch?.({ commands: batch.length, failed, events: written, seconds: (performance.now() - began) / 1000 })
     try {
-      const refusal = this.#refusal ?? this.#replica.displaced()
+      const refusal = this.#standing.refusal ?? this.#replica.displaced()
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
-      const patienceMs = this.#failure?.cause === awayCause ? 0 : limits.sharedWritePatienceMs
+      const patienceMs = this.#standing.isAway ? 0 : limits.sharedWritePatienceMs
       const putBack = (rest: Waiting[]) => void this.#waiting.unshift(...rest)
       const { answers, committed, missed } = await this.#tries.append(batch, began + patienceMs, putBack)
       if (missed) {
@@ -252,7 +243,7 @@ export class SharedTurns implements Turns {
       }
       // Only work that PostgreSQL has recorded is answered.
       for (const answer of answers) answer()
-      if (committed && committed.written.length > 0) this.#failure = undefined
+      if (committed && committed.written.length > 0) this.#standing.written()
       tell(false, committed)
       if (!committed) return
       this.#following.arrived()
@@ -266,7 +257,7 @@ export class SharedTurns implements Turns {
 
   /** The file failed: it is opened again, and its end checked. */
   #giveUpFile(error: unknown): void {
-    this.#failure = { cause: causeOf(error), at: performance.now() }
+    this.#standing.fileFailed(error)
     try {
       this.#replica.disconnect()
     } catch {
@@ -282,48 +273,31 @@ export class SharedTurns implements Turns {
       return unknown()
     }
     if (error instanceof Unreachable) {
-      this.#failure = { cause: awayCause, at: performance.now() }
+      this.#standing.serverFailed(awayCause)
       return away()
     }
     if (error instanceof Forked) {
       await this.#fork()
-      return writesRefused(this.#refusal ?? differs('it lacks events of this node'))
+      return writesRefused(this.#standing.refusal ?? differs('it lacks events of this node'))
     }
-    if (error instanceof RangeError) {
-      this.#leave(error.message)
-      return writesRefused(this.#refusal ?? differs(error.message))
-    }
-    if (error instanceof Unfamiliar) return writesRefused(this.#standStill(error))
-    if (isStorageError(error)) this.#giveUpFile(error)
-    else this.#failure = { cause: causeOf(error), at: performance.now() }
+    if (error instanceof RangeError) return writesRefused(this.#standing.leave(error.message))
+    if (error instanceof Unfamiliar) return writesRefused(this.#standing.standStill(error.message))
+    this.#giveUpFile(error)
     return storageFailed('written', error)
   }
 
   /** Names what the shared log lacks, and stops writing. */
   async #fork(): Promise<void> {
-    const { position } = this.#replica.place
-    const chain = this.#replica.open().db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
     try {
+      const { db } = this.#replica.open()
+      const { position } = this.#replica.place
+      const chain = db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
       const first = await this.#sequencer.firstOther(position, (at) => chain.get(at))
       const lost = first > position ? 'it lacks notes that this node has' : `it lacks the positions ${first} to ${position} of this node`
-      this.#leave(lost)
+      this.#standing.leave(lost)
     } catch {
       // It is found again by the next look.
     }
-  }
-
-  /** This node does not follow the shared log any more, and writes nothing. */
-  #leave(how: string): void {
-    this.#isForked = true
-    this.refuseWrites(differs(how))
-  }
-
-  /** This node stays where it is. A newer release might not allow what this one would decide from there on. */
-  #standStill({ message: cause }: Unfamiliar): Refusal {
-    this.#isOutdated = true
-    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and continues from its last event.' }
-    this.refuseWrites(refusal)
-    return refusal
   }
 
   /** Takes no more work, and follows no longer. */

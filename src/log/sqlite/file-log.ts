@@ -19,6 +19,7 @@ import type {
 import type { Earlier, Found } from '../contract/lookups.js'
 import { erasedReply, forgetOldAnswers } from './idempotency.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
+import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { Turns } from './turns.js'
 import type { ResourceTable } from '../storage/resource-table.js'
@@ -88,9 +89,16 @@ export class FileLog implements ServedLog {
   }
 
   async health(): Promise<LogHealth> {
-    const health = this.#turns.health()
-    const { position } = await this.head()
-    return { position, ...health }
+    const { unwritable, ...health } = this.#turns.health()
+    try {
+      const { position } = await this.head()
+      return { position, unwritable, ...health }
+    } catch (error) {
+      if (!isProblem(error)) throw error
+      const { cause } = error.extras
+      const unreadable = `the log could not be read: ${typeof cause === 'string' ? cause : error.detail}`
+      return { position: null, unwritable: unwritable ?? unreadable, ...health }
+    }
   }
 
   async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {

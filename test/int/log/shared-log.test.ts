@@ -238,6 +238,27 @@ describe('while PostgreSQL decides', () => {
     }))
 })
 
+test('a file that cannot be opened again ends nothing: writes are refused because of it, and all comes back with it', () =>
+  withNodes(2, async ([a, b]) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    await b!.log.newest()
+    tamperWith(b!.file, (db) => db.exec('ALTER TABLE answers RENAME TO away'))
+    for (let n = 2; n < 5; n++) {
+      await expect(b!.log.submit(writes(projectCreated(n)))).rejects.toMatchObject({ code: 'storage_failed', title: 'Storage failed' })
+      // The other one tells it of this, and it looks by itself, too.
+      await a!.log.submit(writes(projectCreated(n)))
+      await sleep(limits.sharedPollIntervalMs)
+    }
+    expect(await refusal(b!.log.head())).toBe('storage_failed')
+    const health = await b!.log.health()
+    expect(health).toMatchObject({ position: null, shared: { state: 'following', lag: { batches: 3, events: 3 } } })
+    expect(health.unwritable).toContain('answers')
+    tamperWith(b!.file, (db) => db.exec('ALTER TABLE away RENAME TO answers'))
+    await until(async () => (await b!.log.health()).unwritable === undefined)
+    await b!.log.submit(writes(projectCreated(5)))
+    await expectSame([a!, b!])
+  }))
+
 describe('when PostgreSQL is away', () => {
   test('writes are refused with a time to wait, reads go on, and it all comes back by itself', () =>
     withNodes(2, async (nodes) => {

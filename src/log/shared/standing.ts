@@ -1,0 +1,96 @@
+import { limits } from '../../basics/limits.js'
+import type { Refusal } from '../../basics/opened-file.js'
+import { causeOf } from '../../basics/storage-error.js'
+import type { SharedHealth } from '../contract/log.js'
+import { awayCause, differs } from './problems.js'
+
+/** Why the last write failed, when that was, and whether the file of this node or PostgreSQL was the reason. */
+type Failure = { cause: string; at: number; of: 'file' | 'server' }
+
+/** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
+export class Standing {
+  /** Whether PostgreSQL answered the last look. */
+  #isReachable = true
+  #isForked = false
+  /** A newer release wrote something that this one cannot read. */
+  #isOutdated = false
+  #refusal: Refusal | undefined
+  #failure: Failure | undefined
+
+  /** Why nothing is written here until the next start. */
+  get refusal(): Refusal | undefined {
+    return this.#refusal
+  }
+
+  /** Why this node follows the shared log no further, and writes nothing. */
+  get leftBy(): Refusal | undefined {
+    return this.#isForked || this.#isOutdated ? this.#refusal : undefined
+  }
+
+  /** Whether PostgreSQL is known to be away, so that no work waits for it. */
+  get isAway(): boolean {
+    return this.#failure?.cause === awayCause
+  }
+
+  refuse(refusal: Refusal): void {
+    this.#refusal ??= refusal
+  }
+
+  /** The shared log is not the one that this node follows: it names how they differ. */
+  leave(how: string): Refusal {
+    this.#isForked = true
+    const refusal = differs(how)
+    this.refuse(refusal)
+    return refusal
+  }
+
+  /** This node stays where it is. A newer release might not allow what this one would decide from there on. */
+  standStill(cause: string): Refusal {
+    this.#isOutdated = true
+    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and continues from its last event.' }
+    this.refuse(refusal)
+    return refusal
+  }
+
+  fileFailed(error: unknown): void {
+    this.#failure = { cause: causeOf(error), at: performance.now(), of: 'file' }
+  }
+
+  serverFailed(cause: string): void {
+    this.#failure = { cause, at: performance.now(), of: 'server' }
+  }
+
+  /** A batch with events is in the log and in the file. */
+  written(): void {
+    this.#failure = undefined
+  }
+
+  /** The file took something. */
+  fileWorks(): void {
+    if (this.#failure?.of === 'file') this.#failure = undefined
+  }
+
+  /** PostgreSQL answered a look, or did not. */
+  looked(isReachable: boolean): void {
+    this.#isReachable = isReachable
+    if (isReachable && this.isAway) this.#failure = undefined
+  }
+
+  /** Whether it is time to try if the file accepts writes again; the next time is a while later. */
+  mustProbe(): boolean {
+    const failed = this.#failure
+    if (failed?.of !== 'file' || performance.now() - failed.at < limits.logProbeIntervalMs) return false
+    this.#failure = { ...failed, at: performance.now() }
+    return true
+  }
+
+  /** Why nothing can be written, if so, and how this node stands to the shared log. */
+  health(displaced: Refusal | undefined): { unwritable: string | undefined; state: SharedHealth['state'] } {
+    const refusal = this.#refusal ?? displaced
+    const cause = this.#failure?.cause ?? (this.#isReachable ? undefined : awayCause)
+    return {
+      unwritable: refusal?.cause ?? (cause && `the log could not be written: ${cause}`),
+      state: this.#isForked ? 'other_log' : this.#isReachable ? 'following' : 'unreachable',
+    }
+  }
+}
