@@ -43,6 +43,9 @@ const onTheLine = (delta: Delta | undefined): Delta => {
   return delta
 }
 
+/** The number of a batch that a notification has. Every login to the database can send one, with any text. */
+const batchIn = (said: string): number | undefined => (/^\d{1,15}$/.test(said) ? Number(said) : undefined)
+
 /**
  * PostgreSQL decides the order of batches. One connection writes; another follows, so that a question about the newest batch never waits
  * behind a batch that is written.
@@ -63,7 +66,13 @@ export class Sequencer {
     const listen = async (session: Session): Promise<void> => {
       await session.query(`LISTEN ${channel}; LISTEN ${talkChannel}`)
     }
-    this.#following = new Link(url, listen, (said, on) => (on === talkChannel ? this.onSaid(said) : this.onNotified(Number(said))))
+    this.#following = new Link(url, listen, (said, on) => {
+      if (on === talkChannel) this.onSaid(said)
+      else {
+        const seq = batchIn(said)
+        if (seq !== undefined) this.onNotified(seq)
+      }
+    })
   }
 
   /** The newest batch, and the chain up to it. @throws Unreachable */

@@ -11,7 +11,7 @@ import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { expectSame, loseAfter, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, loseAfter, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { origin, projectCreated, refusal, stream, tamperWith, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
@@ -128,6 +128,15 @@ describe('nodes of one log', () => {
       await a!.log.submit(writes(projectCreated(1)))
       await until(() => heard.length > 0)
       expect(heard).toEqual([[1, ['project', 'ProjectCreated']]])
+    }))
+
+  test('take no notice of notifications that are not the number of a batch', () =>
+    withNodes(2, async ([a, b], url) => {
+      for (const said of ['x', '', '-1', '1.5', '1e400', '9'.repeat(400)]) await runSql(url, `NOTIFY mindledger_log, '${said}'`)
+      await a!.log.submit(writes(projectCreated(1)))
+      await newest(b!.log)
+      expect((await b!.log.health()).shared).toEqual({ state: 'following', lag: { batches: 0, events: 0 } })
+      await expectSame([a!, b!])
     }))
 
   test('go on from where they were after a restart, and a new one gets everything', () =>
