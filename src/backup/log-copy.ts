@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
-import { sharedSeqNote, type Connection } from '../log/storage/schema.js'
+import { forgetSharedBatch, type Connection } from '../log/storage/schema.js'
 
 /**
  * Copies the log as it is at one moment, without making writers wait: SQLite reads a snapshot. The copy is made anew from the rows,
@@ -20,7 +20,7 @@ export const copyLog = (from: string, to: string): void => {
   chmodSync(to, 0o600)
   const copy = new Database(to)
   try {
-    copy.prepare('DELETE FROM meta WHERE key = ?').run(sharedSeqNote)
+    forgetSharedBatch(copy)
   } finally {
     copy.close()
   }

@@ -1,5 +1,6 @@
 import type { Vault } from '../vault/vault.js'
 import { ConfigError } from '../setup/config.js'
+import { isSamePlace } from '../log/shared/postgres/rows.js'
 import { refusalToOpen } from '../log/shared/refusal-to-open.js'
 import { Replica } from '../log/shared/replica.js'
 import { Forked, Sequencer } from '../log/shared/sequencer.js'
@@ -37,7 +38,7 @@ export const copyAll = async (
   replica: Pick<Replica, 'place' | 'take'>,
   onProgress: Options['onProgress'],
 ): Promise<void> => {
-  const { seq, position, chain } = await sequencer.look()
+  const head = await sequencer.look()
   for (;;) {
     const delta = await sequencer.after(replica.place)
     if (delta.to.seq > replica.place.seq) replica.take(delta)
@@ -45,7 +46,7 @@ export const copyAll = async (
     if (replica.place.seq >= delta.newest) break
   }
   // The log may have gone on meanwhile; then its end is that of a later batch.
-  if (replica.place.seq === seq && (replica.place.position !== position || !replica.place.chain.equals(chain)))
+  if (replica.place.seq === head.seq && !isSamePlace(replica.place, head))
     throw new RangeError('the events do not lead to the end that the log names')
 }
 

@@ -1,23 +1,28 @@
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
+import { answersLost } from '../log/shared/postgres/differences.js'
 import type { Session } from '../log/shared/postgres/session.js'
-import { lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
+import { chainAt, lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
-import { lastPosition, openForWriting, readLogId, sharedSeqNote, writeMeta, type Connection } from '../log/storage/schema.js'
+import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
-/** The positions that were appended again (none if `first` is beyond `last`), and the hashes of contents that exist nowhere now. */
-export type Reappended = { first: number; last: number; missing: string[] }
+/**
+ * The positions that were appended again (none if `first` is beyond `last`), how many kept answers came with them, and the hashes of
+ * contents that exist nowhere now.
+ */
+export type Reappended = { first: number; last: number; answers: number; missing: string[] }
 
 /** The end of the log in PostgreSQL, which has to be a place of this log. @throws ConfigError when it has another event there */
 const endOf = async (session: Session, db: Connection): Promise<Place> => {
   if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
-  const { seq, position, chain } = await lookAt(session)
+  const { seq, position, chain, batch } = await lookAt(session)
   const last = lastPosition(db)
-  if (position > last || chainIn(db, position)?.equals(chain)) return { seq, position, chain }
+  const there = position > last && last > 0 ? await chainAt(session, last) : chain
+  if (last === 0 || (there && chainIn(db, Math.min(position, last))?.equals(there))) return { seq, position, chain, batch }
   throw new ConfigError(
     `nothing was appended: others wrote up to position ${position} since PostgreSQL lost events of this node. They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`,
   )
@@ -36,24 +41,43 @@ const blobsAfter = (db: Connection, position: number): string[] => {
   return [...named]
 }
 
+/**
+ * Sends kept answers that PostgreSQL lost although it has all events. Only while it has no further event: an erasure might be among
+ * those, and the answers might show what was erased. The other rows may have changed since: the node takes those that PostgreSQL has.
+ */
+const sendAnswers = async (session: Session, db: Connection, end: Place): Promise<number> => {
+  const sender = new Sender(session, end)
+  let sent = 0
+  for (const part of answersIn(db)) {
+    const answers = await answersLost(session, part)
+    if (answers.length > 0) await sender.send({ answers })
+    sent += answers.length
+  }
+  return sent
+}
+
 const sendLost = async (session: Session, db: Connection, asked: Sending): Promise<Reappended> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1
-  if (first > last) return { first, last, missing: [] }
+  if (first > last) return { first, last, answers: end.position === last ? await sendAnswers(session, db, end) : 0, missing: [] }
   // Contents come first, as with every event that names some.
   const missing = await sendBlobs(blobsAfter(db, end.position), asked)
   const sender = new Sender(session, end)
   const before = Math.min(end.seq, (await reappendedAfter(session)) ?? end.seq)
   await sender.send({ notes: [...notesIn(db), { key: reappendedNote, value: String(before) }] })
   await sendPayloads(session, db, sender)
-  for (const answers of answersIn(db)) await sender.send({ answers })
+  let sent = 0
+  for (const answers of answersIn(db)) {
+    await sender.send({ answers })
+    sent += answers.length
+  }
   for (const events of eventsAfter(db, end.position, end.chain)) {
     await sender.send({ events })
     asked.onProgress(`position ${sender.at.position}`)
   }
-  writeMeta(db, sharedSeqNote, String(sender.at.seq))
-  return { first, last, missing }
+  prepareSharedBatch(db)(sender.at)
+  return { first, last, answers: sent, missing }
 }
 
 /**

@@ -46,8 +46,9 @@ export class Sender {
 
   async send(rows: Partial<Rows>): Promise<void> {
     const last = rows.events?.at(-1)
-    const to = { seq: this.place.seq + 1, position: last?.position ?? this.place.position, chain: last?.chain ?? this.place.chain }
-    const sent = await appendBatch(this.session, { from: this.place, to, id: randomUUID(), rows: { ...none, ...rows } })
+    const end = { seq: this.place.seq + 1, position: last?.position ?? this.place.position, chain: last?.chain ?? this.place.chain }
+    const to = { ...end, batch: randomUUID() }
+    const sent = await appendBatch(this.session, { from: this.place, to, rows: { ...none, ...rows } })
     if (sent === undefined) throw new ConfigError('another program writes to the log in PostgreSQL')
     this.place = to
   }

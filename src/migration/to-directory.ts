@@ -4,7 +4,7 @@ import { isProblem } from '../basics/errors.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
-import { openForWriting, sharedSeqNote, type Connection } from '../log/storage/schema.js'
+import { forgetSharedBatch, openForWriting, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
@@ -65,7 +65,7 @@ export const toDirectory = async (asked: ToDirectory): Promise<Moved> => {
   try {
     const moved = await fetchBlobs(db, asked)
     // From now on the directory has a log of its own, and follows no other.
-    db.prepare<[string]>('DELETE FROM meta WHERE key = ?').run(sharedSeqNote)
+    forgetSharedBatch(db)
     db.pragma('wal_checkpoint(TRUNCATE)')
     return { position, ...moved }
   } finally {

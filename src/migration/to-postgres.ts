@@ -2,7 +2,7 @@ import { neededBlobs } from '../backup/log-copy.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import type { Session } from '../log/shared/postgres/session.js'
 import { openTables } from '../log/shared/postgres/tables.js'
-import { openForReading, openForWriting, readLogId, sharedSeqNote, writeMeta, type Connection } from '../log/storage/schema.js'
+import { openForReading, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
@@ -26,7 +26,7 @@ const begin = async (session: Session, logId: string): Promise<Place> => {
     [logId, unfinished],
   )
   const [head] = rows
-  if (head) return { seq: Number(head.seq), position: Number(head.position), chain: head.chain }
+  if (head) return { seq: Number(head.seq), position: Number(head.position), chain: head.chain, batch: undefined }
   throw new ConfigError('PostgreSQL has a log already. Name a database without a log; nodes join the existing log with LOG_URL.')
 }
 
@@ -75,7 +75,7 @@ export const toPostgres = async (asked: Sending): Promise<Moved> => {
       const needed = [...neededBlobs(db)]
       const missing = await sendBlobs(needed, asked)
       // From now on the directory follows the log in PostgreSQL.
-      changeHere(paths, (here) => writeMeta(here, sharedSeqNote, String(place.seq)))
+      changeHere(paths, (here) => prepareSharedBatch(here)(place))
       await session.query('UPDATE mindledger.head SET format = $1', [finished])
       return { position: place.position, blobs: needed.length - missing.length, missing }
     })

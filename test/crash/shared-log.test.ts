@@ -117,7 +117,7 @@ const contents = (file: string): Record<string, Row[]> => {
     resources: all('SELECT * FROM resources ORDER BY stream'),
     answers: all('SELECT * FROM answers ORDER BY actor, key'),
     payloads: all('SELECT hash, key_id, hex(wrapped) AS wrapped, hex(body) AS body FROM payloads ORDER BY hash'),
-    notes: all(`SELECT * FROM meta WHERE key IN ('log_id', 'key_id', 'fingerprint_key', 'shared_seq') ORDER BY key`),
+    notes: all(`SELECT * FROM meta WHERE key IN ('log_id', 'key_id', 'fingerprint_key', 'shared_seq', 'shared_batch') ORDER BY key`),
   }
   db.close()
   return read

@@ -3,7 +3,7 @@ import type { Halts } from '../../basics/halts.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
-import type { Delta } from './postgres/rows.js'
+import { isSamePlace, type Delta } from './postgres/rows.js'
 import type { Sequencer } from './sequencer.js'
 import { Unreachable } from './postgres/session.js'
 
@@ -86,11 +86,11 @@ export class Following {
    */
   async #target(): Promise<number> {
     const before = this.#seq
-    const { seq, position, chain } = await this.options.sequencer.look()
-    this.#heardPosition = position
+    const head = await this.options.sequencer.look()
+    this.#heardPosition = head.position
     const { place } = this.options.replica
-    const isOther = seq < before || (seq === place.seq && !chain.equals(place.chain))
-    return isOther ? place.seq + 1 : seq
+    const isOther = head.seq < before || (head.seq === place.seq && !isSamePlace(head, place))
+    return isOther ? place.seq + 1 : head.seq
   }
 
   /** Whether this process was halted and has not caught up since. Its data may be old, and may be erased elsewhere. */

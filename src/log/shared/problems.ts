@@ -14,6 +14,13 @@ export const differs = (how: string): Refusal => ({
   hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" brings back from it what was lost.',
 })
 
+/** Why a node writes nothing when PostgreSQL has all its events, but lost batches without events that this node has. */
+export const lostRows: Refusal = {
+  cause:
+    'the shared log has all events of this node, but lost rows of it that are no events: answers kept for requests with a key, keys of payloads wrapped anew, or notes of the log',
+  hint: 'Nothing more is written here until this node is started again: then it takes what PostgreSQL has. "mindledger reappend" before that gives the kept answers back.',
+}
+
 /** The refusal of a write while PostgreSQL does not answer. */
 export const away = () =>
   new Problem('storage_failed', 'Shared log away', 'the shared log cannot be reached; nothing of this request was recorded', {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { writesRefused } from '../../basics/storage-error.js'
@@ -12,14 +13,13 @@ import {
   openForReading,
   openForWriting,
   prepareErasedAt,
+  prepareSharedBatch,
   readLogId,
-  readMeta,
-  sharedSeqNote,
-  writeMeta,
+  readSharedBatch,
 } from '../storage/schema.js'
 import { openKeys } from '../storage/keys.js'
 import { CommittedReads } from './committed-reads.js'
-import { isEmpty, type Delta, type Place, type Rows } from './postgres/rows.js'
+import { isEmpty, type Delta, type NewPlace, type Place, type Rows } from './postgres/rows.js'
 import { keyNotes, WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {
@@ -31,14 +31,14 @@ export type ReplicaOptions = {
   now: () => number
 }
 
-type Open = Writing & { reads: CommittedReads; rows: WrittenRows }
+type Open = Writing & { reads: CommittedReads; rows: WrittenRows; noteBatch: ReturnType<typeof prepareSharedBatch> }
 
 /** The id of the file's own log, if it has events and follows no shared log, such as a restored backup. */
 export const ownLogIn = (file: string): string | undefined => {
   if (!existsSync(file)) return undefined
   const db = openForReading(file)
   try {
-    return readMeta(db, sharedSeqNote) === undefined && lastPosition(db) > 0 ? readLogId(db) : undefined
+    return readSharedBatch(db) === undefined && lastPosition(db) > 0 ? readLogId(db) : undefined
   } finally {
     db.close()
   }
@@ -89,11 +89,12 @@ export class Replica {
       if (found !== logId) throw new ConfigError(`the data directory has the log ${found}, and the shared log is ${logId}`)
       ensureResources(db)
       const writer = new LogWriter(db, vault, now)
-      const seq = Number(readMeta(db, sharedSeqNote) ?? 0)
+      const { seq, batch } = readSharedBatch(db) ?? { seq: 0, batch: undefined }
       const { position, chain } = writer.tail
-      const writing = { db, writer, erasedAt: prepareErasedAt(db), rows: new WrittenRows(db) }
+      const notes = { erasedAt: prepareErasedAt(db), rows: new WrittenRows(db), noteBatch: prepareSharedBatch(db) }
       this.#file.note()
-      return { open: { ...writing, reads: new CommittedReads(file, vault, writer.tail) }, place: { seq, position, chain } }
+      const reads = new CommittedReads(file, vault, writer.tail)
+      return { open: { db, writer, reads, ...notes }, place: { seq, position, chain, batch } }
     } catch (error) {
       db.close()
       throw error
@@ -127,10 +128,10 @@ export class Replica {
   }
 
   /** What the batch wrote so far, and where it leads. */
-  tried(): { rows: Rows; to: Place } {
+  tried(): { rows: Rows; to: NewPlace } {
     const { writer, rows } = this.open()
     const { position, chain } = writer.tail
-    return { rows: rows.since(this.#place.position), to: { seq: this.#place.seq + 1, position, chain } }
+    return { rows: rows.since(this.#place.position), to: { seq: this.#place.seq + 1, position, chain, batch: randomUUID() } }
   }
 
   /** Undoes the batch. If that fails, the file is opened again. */
@@ -143,11 +144,11 @@ export class Replica {
   }
 
   /** Keeps the batch, which PostgreSQL accepted. */
-  commit({ seq }: Place): Committed {
-    const { db, writer, reads } = this.open()
-    writeMeta(db, sharedSeqNote, String(seq))
+  commit({ seq, batch }: Place): Committed {
+    const { writer, reads, noteBatch } = this.open()
+    noteBatch({ seq, batch })
     writer.commit()
-    this.#place = { seq, position: writer.tail.position, chain: writer.tail.chain }
+    this.#place = { seq, position: writer.tail.position, chain: writer.tail.chain, batch }
     reads.advance(writer.tail, writer.changed.keys())
     return { position: writer.tail.position, changed: writer.changed, written: writer.written }
   }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { limits } from '../../basics/limits.js'
-import type { Delta, Place, Rows } from './postgres/rows.js'
+import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
 import { Link, Unreachable, Unreplicated, type Session } from './postgres/session.js'
 import {
@@ -33,7 +32,7 @@ export type Appended = 'accepted' | 'stale'
 /** The head while nobody else can move it. */
 export type Lock = {
   readonly delta: Delta
-  append: (from: Place, to: Place, rows: Rows) => Promise<Appended>
+  append: (from: Place, to: NewPlace, rows: Rows) => Promise<Appended>
   /** Gives it back without a batch. */
   release: () => Promise<void>
 }
@@ -84,6 +83,11 @@ export class Sequencer {
     return look
   }
 
+  /** Asks something else over the connection that follows. @throws Unreachable */
+  async ask<T>(question: (session: Session) => Promise<T>): Promise<T> {
+    return question(await this.#following.session())
+  }
+
   /** A part of what follows a place. @throws Forked, Unreachable */
   async after(place: Place): Promise<Delta> {
     const session = await this.#following.session()
@@ -97,6 +101,7 @@ export class Sequencer {
    */
   async batchOf(position: number, chain: Buffer): Promise<number | undefined> {
     const session = await this.#following.session()
+    if (position === 0) return 0
     if (!(await chainAt(session, position))?.equals(chain)) return undefined
     return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
   }
@@ -107,8 +112,8 @@ export class Sequencer {
   }
 
   /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when that is not known */
-  async append(from: Place, to: Place, rows: Rows): Promise<Appended> {
-    const sent = { from, to, rows, id: randomUUID() }
+  async append(from: Place, to: NewPlace, rows: Rows): Promise<Appended> {
+    const sent = { from, to, rows }
     const session = await this.#writing.session()
     return this.#settled(sent, () => this.#send(session, sent))
   }
@@ -121,7 +126,7 @@ export class Sequencer {
       const delta = onTheLine(await deltaAfter(session, place))
       return {
         delta,
-        append: (from, to, rows) => this.#appendLocked(session, { from, to, rows, id: randomUUID() }),
+        append: (from, to, rows) => this.#appendLocked(session, { from, to, rows }),
         release: async () => {
           await session.query('ROLLBACK').catch(() => session.destroy())
         },

@@ -11,7 +11,7 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
-import { away, awayCause, differs, goesNoFurther, unknown } from './problems.js'
+import { away, awayCause, differs, goesNoFurther, lostRows, unknown } from './problems.js'
 import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
@@ -208,7 +208,7 @@ export class SharedTurns implements Turns {
     } catch (error) {
       this.#following.failed()
       if (error instanceof Forked) await this.#fork()
-      else if (error instanceof RangeError) this.#standing.leave(error.message)
+      else if (error instanceof RangeError) this.#standing.leave(differs(error.message))
       else if (error instanceof Unfamiliar) this.#standing.standStill(error.message)
       else if (isStorageError(error) || isProblem(error)) this.#giveUpFile(error)
       else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
@@ -280,7 +280,7 @@ export class SharedTurns implements Turns {
       await this.#fork()
       return writesRefused(this.#standing.refusal ?? differs('it lacks events of this node'))
     }
-    if (error instanceof RangeError) return writesRefused(this.#standing.leave(error.message))
+    if (error instanceof RangeError) return writesRefused(this.#standing.leave(differs(error.message)))
     if (error instanceof Unfamiliar) return writesRefused(this.#standing.standStill(error.message))
     this.#giveUpFile(error)
     return storageFailed('written', error)
@@ -293,8 +293,7 @@ export class SharedTurns implements Turns {
       const { position } = this.#replica.place
       const chain = db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
       const first = await this.#sequencer.firstOther(position, (at) => chain.get(at))
-      const lost = first > position ? 'it lacks notes that this node has' : `it lacks the positions ${first} to ${position} of this node`
-      this.#standing.leave(lost)
+      this.#standing.leave(first > position ? lostRows : differs(`it lacks the positions ${first} to ${position} of this node`))
     } catch {
       // It is found again by the next look.
     }

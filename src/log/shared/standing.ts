@@ -2,7 +2,7 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf } from '../../basics/storage-error.js'
 import type { SharedHealth } from '../contract/log.js'
-import { awayCause, differs } from './problems.js'
+import { awayCause } from './problems.js'
 
 /** Why the last write failed, when that was, and whether the file of this node or PostgreSQL was the reason. */
 type Failure = { cause: string; at: number; of: 'file' | 'server' }
@@ -36,10 +36,9 @@ export class Standing {
     this.#refusal ??= refusal
   }
 
-  /** The shared log is not the one that this node follows: it names how they differ. */
-  leave(how: string): Refusal {
+  /** The shared log is not the one that this node follows; the refusal names how they differ. */
+  leave(refusal: Refusal): Refusal {
     this.#isForked = true
-    const refusal = differs(how)
     this.refuse(refusal)
     return refusal
   }

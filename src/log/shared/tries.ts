@@ -3,7 +3,7 @@ import type { Waiting } from '../sqlite/turns.js'
 import type { Following } from './following.js'
 import { limits } from '../../basics/limits.js'
 import type { Committed, Replica } from './replica.js'
-import { isEmpty, type Place } from './postgres/rows.js'
+import { isEmpty, isSamePlace, type NewPlace, type Place } from './postgres/rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
 import { Unreachable } from './postgres/session.js'
 
@@ -56,9 +56,8 @@ export class Tries {
       }
   }
 
-  async #isAt({ seq, chain }: Place): Promise<boolean> {
-    const head = await this.sequencer.look()
-    return head.seq === seq && head.chain.equals(chain)
+  async #isAt(place: Place): Promise<boolean> {
+    return isSamePlace(await this.sequencer.look(), place)
   }
 
   /** Carries out the batch on the file, as far as it is not too large. */
@@ -97,7 +96,7 @@ export class Tries {
     }
   }
 
-  #keep(to: Place): Pick<Appended, 'committed' | 'missed'> {
+  #keep(to: NewPlace): Pick<Appended, 'committed' | 'missed'> {
     try {
       return { committed: this.replica.commit(to) }
     } catch (error) {

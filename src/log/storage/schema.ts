@@ -117,12 +117,38 @@ export const readMeta = (db: Connection, key: string): string | undefined =>
 export const writeMeta = (db: Connection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
-/** The note of the newest batch of a shared log that a file has: only a node's copy of such a log has it. */
-export const sharedSeqNote = 'shared_seq'
+/** The notes of the newest batch of a shared log that a file has, its number and its id: only a node's copy of such a log has them. */
+const sharedSeqNote = 'shared_seq'
+const sharedBatchNote = 'shared_batch'
+
+/** A batch of a shared log: its number, and its id unless an older release wrote the file. */
+export type SharedBatch = { seq: number; batch: string | undefined }
+
+/** The newest batch of a shared log that a file has; undefined when it is no copy of such a log. */
+export const readSharedBatch = (db: Connection): SharedBatch | undefined => {
+  const seq = readMeta(db, sharedSeqNote)
+  if (seq === undefined) return undefined
+  // An older release goes on without this note: then it is about an earlier batch.
+  const [of, batch] = readMeta(db, sharedBatchNote)?.split(' ') ?? []
+  return { seq: Number(seq), batch: of === seq && batch !== '' ? batch : undefined }
+}
+
+/** Prepares the statement that notes the newest batch of a shared log. */
+export const prepareSharedBatch = (db: Connection): ((noted: SharedBatch) => void) => {
+  const put = db.prepare<[string, string]>(
+    `INSERT INTO meta VALUES ('${sharedSeqNote}', ?), ('${sharedBatchNote}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  )
+  return ({ seq, batch = '' }) => void put.run(String(seq), `${seq} ${batch}`)
+}
+
+/** From now on the file is a log of its own. */
+export const forgetSharedBatch = (db: Connection): void => {
+  db.prepare('DELETE FROM meta WHERE key IN (?, ?)').run(sharedSeqNote, sharedBatchNote)
+}
 
 /** @throws ConfigError when the file is a node's copy of a shared log: other nodes would not get what one node wrote to it alone */
 export const refuseCopyOfShared = (db: Connection): void => {
-  if (readMeta(db, sharedSeqNote) === undefined) return
+  if (readSharedBatch(db) === undefined) return
   throw new ConfigError(
     'the data directory holds a copy of a log that nodes share: set LOG_URL to its PostgreSQL, and ask the running node for changes. To go on with the copy alone, back it up and restore the backup (docs/scale.md).',
   )

@@ -61,7 +61,7 @@ const contentsOf = async (directory: string) => {
         ...db.prepare('SELECT hash, key_id, hex(wrapped), hex(body), replaced_by FROM payloads ORDER BY hash').raw().all(),
         ...db.prepare('SELECT * FROM answers ORDER BY actor, key').raw().all(),
         ...db.prepare('SELECT stream, kind, project, name, id, version, state FROM resources ORDER BY stream').raw().all(),
-        ...db.prepare('SELECT * FROM meta WHERE key <> ? ORDER BY key').raw().all('shared_seq'),
+        ...db.prepare(`SELECT * FROM meta WHERE key NOT IN ('shared_seq', 'shared_batch') ORDER BY key`).raw().all(),
       ],
       blobs: readdirSync(join(directory, 'blobs'))
         .filter((name) => !name.includes('.'))

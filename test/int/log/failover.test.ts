@@ -18,7 +18,7 @@ import { password, startPostgres, startStandby, type Postgres } from '../../supp
 import { proxyTo } from '../../support/connections/proxy.js'
 import { logServer, logServerOf } from '../../support/log/each-log.js'
 import { origin, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
-import { expectSame, loseAfter, newest, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, loseAfter, loseBatches, newest, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -106,8 +106,8 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await expect(b.reopen()).rejects.toThrow('mindledger reappend')
 
     await a.log.close()
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, missing: [] })
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, missing: [] })
     await Promise.all([a.reopen(), b.reopen()])
     expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
     expect(await refusal(b.ledger.execute(createProject('LOST'), origin))).toBe('already_exists')
@@ -159,6 +159,36 @@ test('nothing is appended once others wrote in the place of what was lost', () =
     expect((await other.log.head()).position).toBe(4)
   }))
 
+test('answers that were lost without any event are given back, and a node goes on with them', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    const reply = (body: string) => ({ status: 200, type: null, etag: null, body })
+    await a!.log.submit(writes(projectCreated(1)))
+    const keyed = a!.ledger.keyed(origin, withKey('k'))
+    await a!.log.keepReply(keyed, reply('first'), 0)
+    await a!.log.close()
+    await loseBatches(url, 1)
+    const b = await another()
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 1, missing: [] })
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 0, missing: [] })
+    await a!.reopen()
+    for (const { log } of [a!, b]) {
+      await newest(log)
+      expect(await log.replyTo(keyed)).toEqual(reply('first'))
+    }
+    await a!.log.submit(writes(projectCreated(2)))
+    await expectSame([a!, b])
+  }))
+
+test('nothing is appended, and nothing said to be there, when others wrote more than was lost', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    for (let i = 1; i <= 3; i++) await a!.log.submit(writes(projectCreated(i)))
+    await a!.log.close()
+    await loseAfter(url, 2)
+    const other = await another()
+    for (const i of [10, 11, 12]) await other.log.submit(writes(projectCreated(i)))
+    await expect(reappendFrom(a!, url)).rejects.toThrow('others wrote up to position 5')
+  }))
+
 test('contents are stored again from the folder of the node, and those that nobody has are named', () =>
   withNodesOf(server(), 1, async ([a], url) => {
     const folder = join(a!.directory, 'blobs')
@@ -173,7 +203,7 @@ test('contents are stored again from the folder of the node, and those that nobo
       await loseAfter(url, 0)
       await links.query('DELETE FROM mindledger.blobs', [])
       rmSync(join(folder, lost))
-      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, missing: [lost] })
+      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, missing: [lost] })
       rmSync(join(folder, kept))
       expect((await blobs.read(kept)).toString()).toBe('kept')
     } finally {

@@ -1,17 +1,14 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
-import { nextChain } from '../../../events/stored/chain.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { limits } from '../../../src/basics/limits.js'
 import { Link } from '../../../src/log/shared/postgres/session.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { expectSame, loseAfter, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { origin, projectCreated, refusal, stream, tamperWith, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
@@ -247,72 +244,6 @@ describe('while PostgreSQL decides', () => {
     }))
 })
 
-test('a file that cannot be opened again ends nothing: writes are refused because of it, and all comes back with it', () =>
-  withNodes(2, async ([a, b]) => {
-    await a!.log.submit(writes(projectCreated(1)))
-    await b!.log.newest()
-    tamperWith(b!.file, (db) => db.exec('ALTER TABLE answers RENAME TO away'))
-    for (let n = 2; n < 5; n++) {
-      await expect(b!.log.submit(writes(projectCreated(n)))).rejects.toMatchObject({ code: 'storage_failed', title: 'Storage failed' })
-      // The other one tells it of this, and it looks by itself, too.
-      await a!.log.submit(writes(projectCreated(n)))
-      await sleep(limits.sharedPollIntervalMs)
-    }
-    expect(await refusal(b!.log.head())).toBe('storage_failed')
-    const health = await b!.log.health()
-    expect(health).toMatchObject({ position: null, shared: { state: 'following', lag: { batches: 3, events: 3 } } })
-    expect(health.unwritable).toContain('answers')
-    tamperWith(b!.file, (db) => db.exec('ALTER TABLE away RENAME TO answers'))
-    await until(async () => (await b!.log.health()).unwritable === undefined)
-    await b!.log.submit(writes(projectCreated(5)))
-    await expectSame([a!, b!])
-  }))
-
-describe('when PostgreSQL is away', () => {
-  test('writes are refused with a time to wait, reads go on, and it all comes back by itself', () =>
-    withNodes(2, async (nodes) => {
-      const [a, b] = nodes as [Node, Node]
-      await a.log.submit(writes(projectCreated(1)))
-      await b.log.newest()
-      const { postgres } = server()
-      await postgres.kill()
-      await expect(a.log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 2 } })
-      // Once it is known, nobody waits.
-      expect(await refusal(a.log.submit(writes(projectCreated(2))))).toBe('storage_failed')
-      expect((await a.log.health()).unwritable).toContain('the shared log cannot be reached')
-      for (const { log } of nodes) expect((await log.resources.list('project')).map(({ id }) => id)).toEqual([1])
-      await expect(a.log.newest()).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 1 } })
-      await postgres.revive()
-      await until(async () => (await a.log.health()).unwritable === undefined)
-      await a.log.submit(writes(projectCreated(2)))
-      await b.log.submit(writes(projectCreated(3)))
-      await expectSame(nodes)
-    }))
-
-  test('a session that it ends costs nobody an answer', () =>
-    withNodes(2, async (nodes) => {
-      const count = countOf('SHARED_WRITES')
-      let [written, seen] = [0, 0]
-      const writers = Promise.all(
-        nodes.map(async ({ log }, n) => {
-          for (let i = 0; i < count; i++) {
-            await log.submit(writes(projectCreated(n * 1_000 + i)))
-            written += 1
-          }
-        }),
-      )
-      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state IS NOT NULL`
-      while ((await Promise.race([writers, sleep(300)])) === undefined) {
-        // On a busy machine a new session takes longer than this: a node whose sessions are ended again and again rightly gives up.
-        if (written === seen) continue
-        seen = written
-        await server().postgres.run(end)
-      }
-      await expectSame(nodes)
-      expect((await nodes[0]!.log.head()).position).toBe(2 * count)
-    }))
-})
-
 test('a session whose first statement is refused is closed, however often it is tried', async () => {
   const { postgres, newUrl } = server()
   const url = await newUrl()
@@ -324,71 +255,6 @@ test('a session whose first statement is refused is closed, however often it is 
   await until(async () => (await postgres.run(sessions)).rowCount === 0)
   await link.close()
 })
-
-describe('a shared log that lost what it had acknowledged', () => {
-  test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
-    withNodes(1, async ([a], url) => {
-      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await loseAfter(url, 3)
-      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
-      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
-      expect(await a!.log.readAll(0, 10)).toHaveLength(5)
-      await expect(a!.reopen()).rejects.toThrow('does not have what this node has')
-    }))
-
-  test('is noticed when another node wrote in the place of the lost', () =>
-    withNodes(1, async ([a], url, another) => {
-      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await loseAfter(url, 3)
-      const other = await another()
-      for (let i = 10; i <= 15; i++) await other.log.submit(writes(projectCreated(i)))
-      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
-      expect((await a!.log.health()).unwritable).toContain('positions 4 to 5')
-    }))
-
-  test('is noticed by a node that only reads, also when others wrote exactly as many batches', () =>
-    withNodes(1, async ([a], url, another) => {
-      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
-      await loseAfter(url, 3)
-      const other = await another()
-      for (const i of [10, 11]) await other.log.submit(writes(projectCreated(i)))
-      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
-      await expect(a!.log.newest()).rejects.toMatchObject({ status: 503 })
-      // It answers what it has until it is halted: it cannot find out what others erased meanwhile.
-      expect(a!.log.sinceHalt()).toBeUndefined()
-      const now = Date.now()
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 2 * limits.sharedHaltMs)
-      try {
-        await expect(a!.log.sinceHalt()).rejects.toMatchObject({ status: 503 })
-      } finally {
-        clock.mockRestore()
-      }
-    }))
-})
-
-test('a node that meets an event of a newer release stays before it: it loses nothing, decides nothing, and says why', () =>
-  withNodes(2, async ([a, b], url) => {
-    await a!.log.submit(writes(projectCreated(1)))
-    await b!.log.newest()
-    const { chain } = await a!.log.head()
-    const [first] = await a!.log.readAll(0, 1)
-    const text = first!.text.replace('"position":1', '"position":2').replace('ProjectCreated', 'PlanetCreated')
-    const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
-    await server().inDatabase(
-      url,
-      `INSERT INTO mindledger.events VALUES (2, '${text}', ${next});
-       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 2, ${next}, 0 FROM mindledger.head;
-       UPDATE mindledger.head SET seq = seq + 1, position = 2, chain = ${next}`,
-    )
-    const says = 'a newer release wrote the event at position 2, of the type PlanetCreated'
-    for (const { log } of [a!, b!]) {
-      await until(async () => (await log.health()).unwritable?.includes(says) === true)
-      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
-      await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
-      expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1])
-    }
-    await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with that release`)
-  }))
 
 describe('times', () => {
   test.each([3_600_000, -3_600_000])('are those of PostgreSQL on a node whose clock is off by %i ms', (off) =>

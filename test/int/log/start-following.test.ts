@@ -38,7 +38,7 @@ test('a node that is told of new batches while it starts follows them afterwards
     const last = asked.push(place) === 1 ? 2 : events.length
     await answered
     const rows = { events: events.slice(place.position, last), payloads: [], answers: [], notes: [] }
-    return { rows, to: { seq: last, position: last, chain: events[last - 1]!.chain }, newest: last }
+    return { rows, to: { seq: last, position: last, chain: events[last - 1]!.chain, batch: undefined }, newest: last }
   }
   const turns = new SharedTurns({ replica, sequencer: { after } as unknown as Sequencer })
   try {

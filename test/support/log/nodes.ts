@@ -122,6 +122,15 @@ export const loseAfter = (url: string, position: number): Promise<void> =>
      UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
   )
 
+/** Takes the newest batches out of PostgreSQL, which have no events, with the answers that they wrote. */
+export const loseBatches = (url: string, count: number): Promise<void> =>
+  runSql(
+    url,
+    `UPDATE mindledger.head SET seq = seq - ${count};
+     DELETE FROM mindledger.batches WHERE seq > (SELECT seq FROM mindledger.head);
+     DELETE FROM mindledger.answers WHERE seq > (SELECT seq FROM mindledger.head)`,
+  )
+
 /** All nodes have the same log, and it verifies. */
 export const expectSame = async (nodes: readonly Node[]): Promise<void> => {
   await Promise.all(nodes.map(({ log }) => newest(log)))

@@ -11,9 +11,20 @@ export type NoteRow = { key: string; value: string | null }
 export type Rows = { events: EventRow[]; payloads: PayloadRow[]; answers: AnswerRow[]; notes: NoteRow[] }
 
 /**
- * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event. A batch may have no events.
+ * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event. A batch may have no events: its
+ * id tells it from another one of the same number. A file that an older release wrote does not say the id.
  */
-export type Place = { seq: number; position: number; chain: Buffer }
+export type Place = { seq: number; position: number; chain: Buffer; batch: string | undefined }
+
+/** The place after a batch that a node sends. */
+export type NewPlace = Place & { batch: string }
+
+/** Whether two places are one, as far as both are known. */
+export const isSamePlace = (one: Place, other: Place): boolean =>
+  one.seq === other.seq &&
+  one.position === other.position &&
+  one.chain.equals(other.chain) &&
+  (one.batch === undefined || other.batch === undefined || one.batch === other.batch)
 
 /** What follows a place: the rows up to another place, and the number of the newest batch of all. */
 export type Delta = { to: Place; rows: Rows; newest: number }

@@ -1,28 +1,35 @@
 import type { Session } from './session.js'
 import { limits } from '../../../basics/limits.js'
-import { bytesOf, type Delta, type Place, type Rows } from './rows.js'
+import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
 
 /** The note of the batch after which lost batches were appended again, under numbers that other nodes do not know. */
 export const reappendedNote = 'reappended'
 
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
-export type Look = { seq: number; position: number; chain: Buffer; now: number }
+export type Look = Place & { now: number }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
 export const lookAt = async (session: Session): Promise<Look> => {
-  const select = `SELECT seq, position::float8 AS position, chain, ${nowMs} AS now FROM mindledger.head`
+  const select = `
+    SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now
+    FROM mindledger.head LEFT JOIN mindledger.batches USING (seq)`
   const { rows } = await session.query<Omit<Look, 'seq'> & { seq: string }>(select, [], 'look')
   const [head] = rows
   if (!head) throw new Error('the shared log has no head')
-  return { ...head, seq: Number(head.seq) }
+  return { ...head, seq: Number(head.seq), batch: head.batch ?? undefined }
 }
 
-/** One statement. It has no effect unless it moves the head from the place where this node is. */
+/**
+ * One statement. It has no effect unless it moves the head from the place where this node is. The id of the batch there is looked up in
+ * `batches`, which nodes of every release fill.
+ */
 const append = `
   WITH head AS (
-    UPDATE mindledger.head SET seq = seq + 1, position = $3, chain = $4 WHERE seq = $1 AND chain = $2 RETURNING seq
+    UPDATE mindledger.head SET seq = seq + 1, position = $3, chain = $4
+    WHERE seq = $1 AND chain = $2 AND ($22::uuid IS NULL OR $22 = (SELECT b.batch FROM mindledger.batches AS b WHERE b.seq = $1))
+    RETURNING seq
   ), batch AS (
     INSERT INTO mindledger.batches (seq, batch, position, chain, bytes) SELECT seq, $5, $3, $4, $6 FROM head
   ), events AS (
@@ -44,20 +51,20 @@ const append = `
   )
   SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
 
-/** A batch on its way: the place before it, the place after it, and its id, by which it is found again if its answer is lost. */
-export type Sent = { from: Place; to: Place; id: string; rows: Rows }
+/** A batch on its way: the places before and after it. By its id it is found again if its answer is lost. */
+export type Sent = { from: Place; to: NewPlace; rows: Rows }
 
 /** Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker. @throws Unreachable when that is not known */
-export const appendBatch = async (session: Session, { from, to, id, rows }: Sent): Promise<number | undefined> => {
+export const appendBatch = async (session: Session, { from, to, rows }: Sent): Promise<number | undefined> => {
   const { events, payloads, answers, notes } = rows
   const values = [
-    ...[from.seq, from.chain, to.position, to.chain, id, bytesOf(rows)],
+    ...[from.seq, from.chain, to.position, to.chain, to.batch, bytesOf(rows)],
     ...[events.map(({ position }) => position), events.map(({ text }) => text), events.map(({ chain }) => chain)],
     ...[payloads.map(({ hash }) => hash), payloads.map(({ keyId }) => keyId), payloads.map(({ wrapped }) => wrapped)],
     ...[payloads.map(({ body }) => body), payloads.map(({ replacedBy }) => replacedBy)],
     ...[answers.map(({ actor }) => actor), answers.map(({ key }) => key), answers.map(({ fingerprint }) => fingerprint)],
     ...[answers.map(({ answer }) => answer), answers.map(({ answeredAt }) => answeredAt)],
-    ...[notes.map(({ key }) => key), notes.map(({ value }) => value)],
+    ...[notes.map(({ key }) => key), notes.map(({ value }) => value), from.batch ?? null],
   ]
   const answer = await session.query<{ seq: string; now: number }>(append, values, 'append')
   session.checkReplicated()
@@ -81,7 +88,7 @@ export const commitLocked = async (session: Session): Promise<void> => {
  * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or an empty batch moves it on, so
  * that a statement that is still on its way finds another place. The COMMIT waits until the standby has the batch, too.
  */
-export const wasAppended = async (session: Session, { from, id }: Sent): Promise<boolean> => {
+export const wasAppended = async (session: Session, { from, to }: Sent): Promise<boolean> => {
   await lockHead(session)
   const { rows } = await session.query<{ batch: string }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [from.seq + 1])
   if (rows.length === 0)
@@ -91,25 +98,25 @@ export const wasAppended = async (session: Session, { from, id }: Sent): Promise
       [from.seq],
     )
   await commitLocked(session)
-  return rows[0]?.batch === id
+  return rows[0]?.batch === to.batch
 }
 
 /** A bounded part of what follows a batch: whole batches, and other rows that no later batch wrote again. */
 const delta = `
   WITH next AS MATERIALIZED (
-    SELECT seq, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
+    SELECT seq, batch, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
     FROM mindledger.batches WHERE seq >= $1 ORDER BY seq LIMIT $3
   ), summed AS MATERIALIZED (
-    SELECT seq, position, chain, sum(bytes) OVER (ORDER BY seq) AS total FROM next
+    SELECT seq, batch, position, chain, sum(bytes) OVER (ORDER BY seq) AS total FROM next
   ), chosen AS MATERIALIZED (
-    SELECT seq, position, chain FROM summed WHERE total <= $4 OR seq <= $1 + 1
+    SELECT seq, batch, position, chain FROM summed WHERE total <= $4 OR seq <= $1 + 1
   ), last AS MATERIALIZED (
-    SELECT seq, position, chain FROM chosen ORDER BY seq DESC LIMIT 1
+    SELECT seq, batch, position, chain FROM chosen ORDER BY seq DESC LIMIT 1
   )
   SELECT 'head' AS what, seq AS n, log_id AS a, NULL AS b, NULL AS c, NULL AS d, NULL AS e, NULL::bytea AS x, NULL::bytea AS y
   FROM mindledger.head
-  UNION ALL SELECT 'here', position, NULL, NULL, NULL, NULL, NULL, chain, NULL FROM chosen WHERE seq = $1
-  UNION ALL SELECT 'last', seq, position::text, NULL, NULL, NULL, NULL, chain, NULL FROM last
+  UNION ALL SELECT 'here', position, batch::text, NULL, NULL, NULL, NULL, chain, NULL FROM chosen WHERE seq = $1
+  UNION ALL SELECT 'last', seq, position::text, batch::text, NULL, NULL, NULL, chain, NULL FROM last
   UNION ALL SELECT 'event', events.position, events.text, NULL, NULL, NULL, NULL, events.chain, NULL
     FROM last, mindledger.events WHERE events.position > $2 AND events.position <= last.position
   UNION ALL SELECT 'payload', payloads.seq, hash, key_id, replaced_by, NULL, NULL, wrapped, body
@@ -158,7 +165,7 @@ const rowsOf = (rows: readonly Row[]): Rows => {
 }
 
 /** A bounded part of what follows a batch, with the events after a position, and the event that this batch ended with. */
-type Part = Delta & { from: Pick<Place, 'position' | 'chain'> }
+type Part = Delta & { from: Place }
 
 /** The payloads of events that a batch after these wrote again: whoever has an event has its payloads, unless they were erased. */
 const rewrittenSince = async (session: Session, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
@@ -176,11 +183,12 @@ export const partAfter = async (session: Session, { seq, position }: Pick<Place,
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
   if (!here?.x || !last?.x) return undefined
-  const to = { seq: Number(last.n), position: Number(last.a), chain: last.x }
+  const from = { seq, position: Number(here.n), chain: here.x, batch: here.a ?? undefined }
+  const to = { seq: Number(last.n), position: Number(last.a), chain: last.x, batch: last.b ?? undefined }
   const newest = Number(one('head')?.n)
   const part = rowsOf(rows)
   if (to.seq < newest) part.payloads.push(...(await rewrittenSince(session, to.seq, part)))
-  return { from: { position: Number(here.n), chain: here.x }, to, rows: part, newest }
+  return { from, to, rows: part, newest }
 }
 
 /**
@@ -189,7 +197,7 @@ export const partAfter = async (session: Session, { seq, position }: Pick<Place,
  */
 export const deltaAfter = async (session: Session, place: Place): Promise<Delta | undefined> => {
   const part = await partAfter(session, place)
-  return part?.from.position === place.position && part.from.chain.equals(place.chain) ? part : undefined
+  return part && isSamePlace(part.from, place) ? part : undefined
 }
 
 /** The batch after which lost batches were appended again, under other numbers; undefined when that never happened. */

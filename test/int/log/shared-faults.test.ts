@@ -1,0 +1,192 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nextChain } from '../../../events/stored/chain.js'
+import { limits } from '../../../src/basics/limits.js'
+import { Unreachable } from '../../../src/log/shared/postgres/session.js'
+import { Sequencer } from '../../../src/log/shared/sequencer.js'
+import { countOf } from '../../support/counts.js'
+import { logServer } from '../../support/log/each-log.js'
+import { expectSame, loseAfter, loseBatches, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { origin, projectCreated, refusal, tamperWith, writes } from '../../support/log/log.js'
+import { until } from '../../support/until.js'
+
+const { server } = logServer()
+
+/** Runs a test over nodes of one log. `another` adds one. */
+const withNodes = (count: number, run: (nodes: Node[], url: string, another: () => Promise<Node>) => Promise<void>) =>
+  withNodesOf(server(), count, run)
+
+const withKey = (key: string, request = 'r') => ({ idempotency: { key, request } })
+
+test('a file that cannot be opened again ends nothing: writes are refused because of it, and all comes back with it', () =>
+  withNodes(2, async ([a, b]) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    await b!.log.newest()
+    tamperWith(b!.file, (db) => db.exec('ALTER TABLE answers RENAME TO away'))
+    for (let n = 2; n < 5; n++) {
+      await expect(b!.log.submit(writes(projectCreated(n)))).rejects.toMatchObject({ code: 'storage_failed', title: 'Storage failed' })
+      // The other one tells it of this, and it looks by itself, too.
+      await a!.log.submit(writes(projectCreated(n)))
+      await sleep(limits.sharedPollIntervalMs)
+    }
+    expect(await refusal(b!.log.head())).toBe('storage_failed')
+    const health = await b!.log.health()
+    expect(health).toMatchObject({ position: null, shared: { state: 'following', lag: { batches: 3, events: 3 } } })
+    expect(health.unwritable).toContain('answers')
+    tamperWith(b!.file, (db) => db.exec('ALTER TABLE away RENAME TO answers'))
+    await until(async () => (await b!.log.health()).unwritable === undefined)
+    await b!.log.submit(writes(projectCreated(5)))
+    await expectSame([a!, b!])
+  }))
+
+describe('when PostgreSQL is away', () => {
+  test('writes are refused with a time to wait, reads go on, and it all comes back by itself', () =>
+    withNodes(2, async (nodes) => {
+      const [a, b] = nodes as [Node, Node]
+      await a.log.submit(writes(projectCreated(1)))
+      await b.log.newest()
+      const { postgres } = server()
+      await postgres.kill()
+      await expect(a.log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 2 } })
+      // Once it is known, nobody waits.
+      expect(await refusal(a.log.submit(writes(projectCreated(2))))).toBe('storage_failed')
+      expect((await a.log.health()).unwritable).toContain('the shared log cannot be reached')
+      for (const { log } of nodes) expect((await log.resources.list('project')).map(({ id }) => id)).toEqual([1])
+      await expect(a.log.newest()).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 1 } })
+      await postgres.revive()
+      await until(async () => (await a.log.health()).unwritable === undefined)
+      await a.log.submit(writes(projectCreated(2)))
+      await b.log.submit(writes(projectCreated(3)))
+      await expectSame(nodes)
+    }))
+
+  test('a session that it ends costs nobody an answer', () =>
+    withNodes(2, async (nodes) => {
+      const count = countOf('SHARED_WRITES')
+      let [written, seen] = [0, 0]
+      const writers = Promise.all(
+        nodes.map(async ({ log }, n) => {
+          for (let i = 0; i < count; i++) {
+            await log.submit(writes(projectCreated(n * 1_000 + i)))
+            written += 1
+          }
+        }),
+      )
+      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state IS NOT NULL`
+      while ((await Promise.race([writers, sleep(300)])) === undefined) {
+        // On a busy machine a new session takes longer than this: a node whose sessions are ended again and again rightly gives up.
+        if (written === seen) continue
+        seen = written
+        await server().postgres.run(end)
+      }
+      await expectSame(nodes)
+      expect((await nodes[0]!.log.head()).position).toBe(2 * count)
+    }))
+})
+
+describe('a shared log that lost what it had acknowledged', () => {
+  test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
+    withNodes(1, async ([a], url) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await loseAfter(url, 3)
+      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
+      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+      expect(await a!.log.readAll(0, 10)).toHaveLength(5)
+      await expect(a!.reopen()).rejects.toThrow('does not have what this node has')
+    }))
+
+  test('is noticed when another node wrote in the place of the lost', () =>
+    withNodes(1, async ([a], url, another) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await loseAfter(url, 3)
+      const other = await another()
+      for (let i = 10; i <= 15; i++) await other.log.submit(writes(projectCreated(i)))
+      expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+      expect((await a!.log.health()).unwritable).toContain('positions 4 to 5')
+    }))
+
+  test('is noticed by a node that only reads, also when others wrote exactly as many batches', () =>
+    withNodes(1, async ([a], url, another) => {
+      for (let i = 1; i <= 5; i++) await a!.log.submit(writes(projectCreated(i)))
+      await loseAfter(url, 3)
+      const other = await another()
+      for (const i of [10, 11]) await other.log.submit(writes(projectCreated(i)))
+      await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
+      await expect(a!.log.newest()).rejects.toMatchObject({ status: 503 })
+    }))
+})
+
+describe('a shared log that lost what was no event', () => {
+  const reply = (body: string) => ({ status: 200, type: null, etag: null, body })
+  const answersOf = ({ file }: Node) => {
+    const db = new Database(file, { readonly: true })
+    const found = db.prepare<[], string>('SELECT key FROM answers ORDER BY key').pluck().all()
+    db.close()
+    return found
+  }
+  const saysRows = async ({ log }: Node) => (await log.health()).unwritable?.includes('lost rows of it that are no events') === true
+
+  test('is noticed though others wrote exactly as many batches, also by a write; a start takes what PostgreSQL has', () =>
+    withNodes(2, async ([a, c], url, another) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      await a!.log.keepReply(a!.ledger.keyed(origin, withKey('k')), reply('a'), 0)
+      await newest(c!.log)
+      await c!.log.close()
+      await loseBatches(url, 1)
+      const b = await another()
+      await b.log.keepReply(b.ledger.keyed(origin, withKey('j')), reply('b'), 0)
+      await until(() => saysRows(a!))
+      expect(await refusal(a!.log.submit(writes(projectCreated(2))))).toBe('storage_failed')
+      for (const node of [a!, c!]) {
+        await node.reopen()
+        expect(answersOf(node)).toEqual(['j'])
+      }
+      await b.log.submit(writes(projectCreated(2)))
+      await a!.log.submit(writes(projectCreated(3)))
+      await expectSame([a!, b, c!])
+    }))
+
+  test('is found by a write that is quicker than any look', () =>
+    withNodes(1, async ([a], url, another) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      const other = await another()
+      const look = jest.spyOn(Sequencer.prototype, 'look').mockRejectedValue(new Unreachable('nobody looks'))
+      await a!.log.keepReply(a!.ledger.keyed(origin, withKey('k')), reply('a'), 0)
+      await other.log.close()
+      await loseBatches(url, 1)
+      await runSql(
+        url,
+        `UPDATE mindledger.head SET seq = seq + 1;
+         INSERT INTO mindledger.batches SELECT seq, gen_random_uuid(), position, chain, 0 FROM mindledger.head`,
+      )
+      const written = await refusal(a!.log.submit(writes(projectCreated(2))))
+      look.mockRestore()
+      expect(written).toBe('storage_failed')
+      expect(await saysRows(a!)).toBe(true)
+    }))
+})
+
+test('a node that meets an event of a newer release stays before it: it loses nothing, decides nothing, and says why', () =>
+  withNodes(2, async ([a, b], url) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    await b!.log.newest()
+    const { chain } = await a!.log.head()
+    const [first] = await a!.log.readAll(0, 1)
+    const text = first!.text.replace('"position":1', '"position":2').replace('ProjectCreated', 'PlanetCreated')
+    const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
+    await server().inDatabase(
+      url,
+      `INSERT INTO mindledger.events VALUES (2, '${text}', ${next});
+       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 2, ${next}, 0 FROM mindledger.head;
+       UPDATE mindledger.head SET seq = seq + 1, position = 2, chain = ${next}`,
+    )
+    const says = 'a newer release wrote the event at position 2, of the type PlanetCreated'
+    for (const { log } of [a!, b!]) {
+      await until(async () => (await log.health()).unwritable?.includes(says) === true)
+      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
+      await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
+      expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1])
+    }
+    await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with that release`)
+  }))
