@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isProblem } from './errors.js'
+import { isProblem, type ProblemCode } from './errors.js'
 
 const retryMs = 1_000
 
+const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
+
 /**
- * Calls the log, and retries while its storage fails or its queue is full. For the service's own work, which no client would retry.
+ * Calls the log, and retries while its storage fails or its queue is full, and when it is not known whether a call was recorded. For the
+ * service's own work, which no client would retry. What is asked must be safe to ask again after it was recorded: a command that finds
+ * its work done decides nothing.
  *
  * @example await retryWhileBusy(() => ledger.execute(command, origin), () => this.#isStopping)
  */
@@ -13,8 +17,7 @@ export const retryWhileBusy = async <T>(ask: () => Promise<T>, isStopping: () =>
     try {
       return await ask()
     } catch (error) {
-      const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
-      if (!passing || isStopping()) throw error
+      if (!isProblem(error) || !passing.has(error.code) || isStopping()) throw error
       await sleep(retryMs)
     }
 }

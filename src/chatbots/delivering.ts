@@ -42,6 +42,9 @@ export type Given = Pick<Answered, 'answer' | 'position' | 'content' | 'queries'
 /** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
 type Outlet = { post?: Channel['post'] } | { error: string }
 
+/** What is recorded before a text is sent to a chat service. */
+type Begins = Extract<LedgerCommand, { type: 'BeginDelivery' | 'BeginNotice' }>
+
 /** An error as a valid text for the log. Only the title of an agent's error is taken: the rest may repeat what was said. */
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
 
@@ -116,29 +119,49 @@ export class Delivering {
   }
 
   async #deliver(work: Addressed, delivery: Delivery, given: Given, payloads: SealedPayload[]): Promise<Next> {
-    const { conversation, origin, said } = work
+    const { conversation, said } = work
     const outlet = await this.#outlet(work)
     if ('error' in outlet) return this.#unsent(work, delivery, 'refused', outlet.error, payloads)
     if (!outlet.post) return this.#sent(work, delivery, given, payloads)
     if (!work.lease.isHeld) return endedElsewhere
-    const begun = await this.#execute({ type: 'BeginDelivery', data: { conversation: conversation.stream, ...delivery } }, origin, payloads)
-    if (begun.positions.length === 0) return 'more'
+    const begins = { type: 'BeginDelivery' as const, data: { conversation: conversation.stream, ...delivery } }
+    if (!(await this.#begin(work, begins, payloads))) return 'more'
     const outgoing = { reply: delivery.reply, status: 'answered', text: given.content, address: said.address } as const
     const attempt = await outlet.post(outgoing, this.options.patience)
     return attempt.end === 'sent' ? this.#sent(work, delivery, given) : this.#settle(work, delivery, attempt)
   }
 
   async #tell(work: Addressed, sent: Notice): Promise<Next> {
-    const { conversation, origin, said } = work
+    const { conversation, said } = work
     const { reply, reason, error, notice } = sent
     const outlet = await this.#outlet(work)
     if ('error' in outlet) return this.#unsent(work, sent, 'refused', outlet.error)
     if (!outlet.post) return this.fail(work, reason, error, notice)
     if (!work.lease.isHeld) return endedElsewhere
-    const begun = await this.#execute({ type: 'BeginNotice', data: { conversation: conversation.stream, ...sent } }, origin)
-    if (begun.positions.length === 0) return 'more'
+    const begins = { type: 'BeginNotice' as const, data: { conversation: conversation.stream, ...sent } }
+    if (!(await this.#begin(work, begins))) return 'more'
     const attempt = await outlet.post({ reply, status: 'failed', text: notice, address: said.address }, this.options.patience)
     return attempt.end === 'sent' ? this.fail(work, reason, error, notice) : this.#settle(work, sent, attempt)
+  }
+
+  /**
+   * Announces what is sent next; false when it may not be sent. When nobody said whether the first try was recorded, what is announced
+   * under this reply was so by this node, as long as it has the lease.
+   */
+  async #begin({ origin, lease }: Addressed, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
+    const lost = { is: false }
+    const { positions, resource } = await this.insist(async () => {
+      try {
+        return await this.options.ledger.execute(command, origin, { payloads })
+      } catch (error) {
+        if (isProblem(error) && error.code === 'outcome_unknown') lost.is = true
+        throw error
+      }
+    })
+    if (positions.length > 0) return true
+    if (!lost.is || !lease.isHeld || resource?.kind !== 'conversation') return false
+    const { delivering, notifying } = resource.state
+    return (delivering ?? notifying)?.reply === command.data.reply
   }
 
   async #outlet({ conversation, chatbot }: Addressed): Promise<Outlet> {

@@ -94,9 +94,13 @@ export class JobScheduler {
     if (!found?.state.running) return
     const { state, version } = found
     // The newest event of a running job is the start of the run.
-    const [begun] = await retryWhileBusy(() => this.options.ledger.log.readStream(stream, version - 1, 1), this.#isStopping)
-    const origin = await this.#originOf(state, begun?.position)
+    const origin = await this.#originOf(state, await this.#positionOf(stream, version))
     await this.#finish({ stream, job: state, run: found.state.running, origin }, interrupted, [])
+  }
+
+  async #positionOf(stream: StreamId, version: number): Promise<number | undefined> {
+    const [event] = await retryWhileBusy(() => this.options.ledger.log.readStream(stream, version - 1, 1), this.#isStopping)
+    return event?.position
   }
 
   #found(stream: StreamId): Promise<Found<'job'> | undefined> {
@@ -222,9 +226,11 @@ export class JobScheduler {
     if (!found) return undefined
     const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
     const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(now) } }, origin)
-    const job = resource?.kind === 'job' ? resource.state : undefined
-    if (job?.running?.run !== run) return undefined
-    return { stream, job, run: job.running, origin: { ...origin, causation: causeAt(positions[0] ?? found.id) } }
+    if (resource?.kind !== 'job' || resource.state.running?.run !== run) return undefined
+    // A start that was recorded without a word about it is found by the second try.
+    const startedAt = positions[0] ?? (await this.#positionOf(stream, resource.version)) ?? found.id
+    const { state: job } = resource
+    return { stream, job, run: resource.state.running, origin: { ...origin, causation: causeAt(startedAt) } }
   }
 
   async #carryOut({ stream, job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<RunEnd> {

@@ -2,11 +2,14 @@ import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { v4 as uuidv4 } from 'uuid'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
+import type { ConversationChannel } from '../../../events/conversation.js'
 import type { Answered, Asked, AskAgent } from '../../../src/agents/contract/answering.js'
+import type { Ledger } from '../../../src/commands/ledger.js'
 import { Conversations } from '../../../src/chatbots/conversations.js'
 import { Desk, type Taken } from '../../../src/chatbots/desk.js'
 import type { Fetch } from '../../../src/chatbots/channels/channel.js'
 import type { Found } from '../../../src/log/contract/log.js'
+import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin } from '../../support/log/log.js'
 import { newest, runOut, withNodesOf, type Node } from '../../support/log/nodes.js'
@@ -15,6 +18,8 @@ import { until } from '../../support/until.js'
 const { server } = logServer()
 const logger = pino({ level: 'silent' })
 const noFetch: Fetch = () => Promise.reject(new Error('nothing is called'))
+
+type Setting = { engine?: string; fetch?: Fetch; ledgerOf?: (node: Node) => Ledger }
 
 /** An agent that answers at once, or when it is told to. */
 class HandAgent {
@@ -41,11 +46,14 @@ class HandAgent {
 
 type Worker = { node: Node; agent: HandAgent; conversations: Conversations; desk: Desk }
 
-const withWorkers = (run: (workers: [Worker, Worker], url: string) => Promise<void>): Promise<void> =>
+const withWorkers = (
+  run: (workers: [Worker, Worker], url: string) => Promise<void>,
+  { engine = 'webhook', fetch = noFetch, ledgerOf = ({ ledger }) => ledger }: Setting = {},
+): Promise<void> =>
   withNodesOf(server(), 2, async (nodes, url) => {
     const workers = nodes.map((node): Worker => {
       const agent = new HandAgent()
-      const conversations = new Conversations({ ...node, ask: agent.ask, fetch: noFetch, logger })
+      const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, logger })
       return { node, agent, conversations, desk: new Desk(node.ledger, conversations) }
     })
     const [{ node }] = workers as [Worker]
@@ -54,7 +62,7 @@ const withWorkers = (run: (workers: [Worker, Worker], url: string) => Promise<vo
     const agent = { agent: 'helper', model_name: 'm', provider: null, skills: [], params: {} }
     await node.ledger.execute({ type: 'CreateAgent', data: { ...target, ...agent } }, origin)
     const chatbot = { chatbot: 'bot', agent: 'helper', is_running: true }
-    const connection = { database: 'web', stream: '0190a000-0000-7000-8000-000000000001', engine: 'webhook', parameters: {} } as never
+    const connection = { database: 'web', stream: '0190a000-0000-7000-8000-000000000001', engine, parameters: {} } as never
     await node.ledger.execute({ type: 'CreateChatbot', data: { ...target, ...chatbot, connection } }, origin)
     for (const worker of workers) {
       await newest(worker.node.log)
@@ -67,10 +75,10 @@ const withWorkers = (run: (workers: [Worker, Worker], url: string) => Promise<vo
     }
   })
 
-const say = async ({ node: { log }, desk }: Worker, text: string, place: string): Promise<Taken> => {
+const say = async ({ node: { log }, desk }: Worker, text: string, place: string, channel: ConversationChannel = 'api'): Promise<Taken> => {
   const [chatbot] = (await log.resources.list('chatbot')) as [Found<'chatbot'>]
   const taken = await desk.take({
-    ...{ chatbot, channel: 'api', place, ids: [], text, sender: null, address: {}, onlyIfStarted: false, origin },
+    ...{ chatbot, channel, place, ids: [], text, sender: null, address: {}, onlyIfStarted: false, origin },
   })
   if (!taken) throw new Error('no message')
   return taken
@@ -107,3 +115,22 @@ test('a message whose node fell silent is answered by another; who waits for it 
     await silent.conversations.stop(1_000)
     expect(await endsOf(other)).toBe(1)
   }))
+
+test('an answer that was announced without a word about it is sent to a chat service once', async () => {
+  const sent: string[] = []
+  const fetch: Fetch = async (_, init) => {
+    sent.push(typeof init?.body === 'string' ? init.body : '')
+    return Response.json({ ok: true })
+  }
+  const ledgerOf = ({ log, vault }: Node) => new ForgetfulLedger(log, vault, ['BeginDelivery', 'SendMessage'])
+  await withWorkers(
+    async ([worker]) => {
+      await say(worker, 'hello', 'place', 'telegram')
+      await until(async () => (await endsOf(worker)) === 1)
+      expect(sent).toEqual([expect.stringContaining('You said: hello')])
+      const types = (await worker.node.log.readAll(0, 100)).map(({ text }) => parseEnvelope(text).type)
+      expect(types.slice(-2)).toEqual(['DeliveryBegun', 'MessageSent'])
+    },
+    { engine: 'telegram', fetch, ledgerOf },
+  )
+})

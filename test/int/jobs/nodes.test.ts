@@ -10,6 +10,7 @@ import type { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 import type { SqlRequest } from '../../../src/sql/contract/request.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
+import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, refusal } from '../../support/log/log.js'
 import { newest, runOut, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
@@ -51,9 +52,9 @@ class NotingEngine implements Engine {
 
 type Worker = { node: Node; engine: NotingEngine; jobs: JobScheduler }
 
-const workerOn = async (node: Node, clock: JobClock): Promise<Worker> => {
+const workerOn = async (node: Node, clock: JobClock, ledger: Ledger = node.ledger): Promise<Worker> => {
   const engine = new NotingEngine()
-  const jobs = new JobScheduler({ ledger: node.ledger, leases: node.leases, engine, clock, logger })
+  const jobs = new JobScheduler({ ledger, leases: node.leases, engine, clock, logger })
   return { node, engine, jobs }
 }
 
@@ -119,6 +120,22 @@ test('a run whose node is silent is left to it as long as its lease lasts; then 
     const [first, second] = await runsOf(b!.log)
     expect(first).toMatchObject({ run, outcome: 'interrupted', ends: 1 })
     expect(second).toMatchObject({ ends: 1 })
+  }))
+
+test('a run whose begin and end were recorded without a word about it is carried out once, and complete', () =>
+  withNodesOf(server(), 1, async ([a]) => {
+    const clock = fastClock()
+    const { jobs, engine } = await workerOn(a!, clock, new ForgetfulLedger(a!.log, a!.vault, ['StartJobRun', 'FinishJobRun']))
+    await jobs.start()
+    await createJob(a!, clock, { every: null })
+    await until(async () => (await runsOf(a!.log))[0]?.ends === 1)
+    await jobs.stop()
+    const runs = await runsOf(a!.log)
+    expect(runs).toMatchObject([{ outcome: 'complete', ends: 1 }])
+    expect(engine.asked.map(({ origin: of }) => of.correlation)).toEqual([runs[0]?.run])
+    const events = (await a!.log.readAll(0, 100)).map(({ text }) => parseEnvelope(text))
+    const started = events.find(({ type }) => type === 'JobRunStarted')
+    expect(engine.asked[0]?.origin.causation).toContain(String(started?.position))
   }))
 
 test('a node that was cut off ends its run, writes nothing of it any more, and its late end changes nothing', () =>

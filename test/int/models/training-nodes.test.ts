@@ -6,12 +6,14 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { Problem } from '../../../src/basics/errors.js'
+import type { Ledger } from '../../../src/commands/ledger.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Lease } from '../../../src/log/contract/leases.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { TrainJob } from '../../../src/models/training/train-process.js'
 import type { Select } from '../../../src/models/data/rows-file.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
+import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin } from '../../support/log/log.js'
 import { newest, runOut, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
@@ -44,7 +46,7 @@ class HandTrainer {
 
 type Worker = { node: Node; trainer: HandTrainer; trainings: TrainingService; taken: Lease[] }
 
-const workerOn = (node: Node): Worker => {
+const workerOn = (node: Node, ledger: Ledger = node.ledger): Worker => {
   const trainer = new HandTrainer()
   const taken: Lease[] = []
   const take = async (name: string) => {
@@ -53,7 +55,7 @@ const workerOn = (node: Node): Worker => {
     return lease
   }
   const trainings = new TrainingService({
-    ...{ ledger: node.ledger, leases: { areShared: true, take }, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
+    ...{ ledger, leases: { areShared: true, take }, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
     blobs: new Blobs(join(node.directory, 'blobs')),
     nondeterminism: async () => [],
     temporary: join(node.directory, 'trainings'),
@@ -92,7 +94,7 @@ const begunBy = (workers: readonly Worker[]): number => workers.reduce((sum, { t
 
 test('each version is trained by one node, and nodes train side by side', () =>
   withNodesOf(server(), 2, async (nodes) => {
-    const workers = nodes.map(workerOn)
+    const workers = nodes.map((node) => workerOn(node))
     await Promise.all(workers.map(({ trainings }) => trainings.resume()))
     const models = await Promise.all(['m', 'n', 'o'].map((name) => createModel(nodes[0]!, name)))
     await until(() => workers.every(({ trainer }) => trainer.begun.length === 1))
@@ -110,7 +112,7 @@ test('each version is trained by one node, and nodes train side by side', () =>
 
 test('the training of a node that fell silent begins again on another; its late result and its failure change nothing', () =>
   withNodesOf(server(), 2, async (nodes) => {
-    const [silent, other] = nodes.map(workerOn) as [Worker, Worker]
+    const [silent, other] = nodes.map((node) => workerOn(node)) as [Worker, Worker]
     const models = [await createModel(silent.node, 'm'), await createModel(silent.node, 'n')]
     await silent.trainings.resume()
     await until(() => silent.trainer.begun.length === 1)
@@ -133,7 +135,7 @@ test('the training of a node that fell silent begins again on another; its late 
 
 test('a node that stops leaves its training to another at once', () =>
   withNodesOf(server(), 2, async (nodes) => {
-    const [first, other] = nodes.map(workerOn) as [Worker, Worker]
+    const [first, other] = nodes.map((node) => workerOn(node)) as [Worker, Worker]
     const model = await createModel(first.node, 'm')
     await first.trainings.resume()
     await until(() => first.trainer.begun.length === 1)
@@ -144,6 +146,21 @@ test('a node that stops leaves its training to another at once', () =>
     await other.trainer.begun[0]!.finish()
     await until(async () => (await versionOf(first.node, model))?.status === 'complete')
     await other.trainings.stop()
+  }))
+
+test('a training whose steps were recorded without a word about it is trained once, and complete', () =>
+  withNodesOf(server(), 1, async ([node]) => {
+    const ledger = new ForgetfulLedger(node!.log, node!.vault, ['StartTraining', 'CompleteTraining'])
+    const { trainer, trainings } = workerOn(node!, ledger)
+    await trainings.resume()
+    const model = await createModel(node!, 'm')
+    await until(() => trainer.begun.length === 1)
+    await trainer.begun[0]!.finish()
+    await until(async () => ['complete', 'error'].includes((await versionOf(node!, model))?.status ?? ''))
+    await trainings.stop()
+    expect((await versionOf(node!, model))?.status).toBe('complete')
+    expect(trainer.begun).toHaveLength(1)
+    expect(await countOf(node!, 'ModelTrainingStarted', 'ModelTrained', 'ModelTrainingFailed')).toBe(2)
   }))
 
 test('a training that ends one node after the other is given up', () =>
