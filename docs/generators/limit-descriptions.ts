@@ -90,12 +90,14 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedPollIntervalMs: 'How often a node looks by itself what others wrote; it is told of most of it at once.',
   sharedHaltMs: 'After a gap of this length in its clocks a node counts as halted, and looks what others wrote before it answers.',
   sharedReconnectMaxMs: 'The longest wait after a failed connection, half of it drawn at random; until then nobody else tries.',
-  sharedWritePatienceMs: 'How long a write waits for a PostgreSQL that is away. Beyond: 503 `storage_failed` with Retry-After.',
+  sharedWritePatienceMs:
+    'How long a write waits for a PostgreSQL that is away (503 `storage_failed` beyond), and for a node that catches up (503 `behind`).',
   sharedReadPatienceMs:
     'How long a request waits until its node has what others acknowledged before it. Beyond: 503 `busy` with Retry-After.',
   sharedBatchMaxBytes: 'What commands that share a batch write. Beyond: the next batch takes the rest.',
   sharedDeltaMaxBatches: 'Batches of others that a node fetches at once. Beyond: it asks again.',
   sharedDeltaMaxBytes: 'The bytes of these batches, unless it is one. Beyond: it asks again.',
+  nodeLagMaxBatches: 'How many batches a node may be behind the others. Beyond: `GET /ready` is 503 until it has caught up.',
   nodeBeatMs: 'How often a node tells the others that it lives, where it serves and how far it is.',
   nodeDeadAfterMs: 'How long nothing may be heard of a node. Beyond: it counts as dead.',
   nodeForgottenAfterMs: 'How long a node that stopped or died is listed. Beyond: the next node that starts forgets it.',

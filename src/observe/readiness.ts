@@ -1,4 +1,5 @@
 import { isProblem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
 import type { Log, SharedHealth } from '../log/contract/log.js'
 
@@ -28,6 +29,12 @@ type Parts = {
 
 const unreadable = (error: unknown): string => (isProblem(error) ? error.detail : 'the log cannot be read')
 
+/** Why a node should get no requests until it has caught up: its writes would wait, and its reads would be refused or old. */
+const lagging = ({ lag: { batches, events } }: SharedHealth): string | undefined =>
+  batches > limits.nodeLagMaxBatches
+    ? `this node is ${batches} batches (${events} events) behind the others, and catches up (nodeLagMaxBatches)`
+    : undefined
+
 /**
  * Checks every part. The log retries now and then after a failed write, so that this state ends by itself.
  *
@@ -37,18 +44,20 @@ export const readiness = async ({ log, analytics, warnings, readsLocally }: Part
   const { stopped, position, losses } = analytics.status()
   const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error), shared: undefined }))
   const { unwritable, shared } = health
-  const mustWait = shared !== undefined && shared.state !== 'following' && !readsLocally
+  const lag = shared && lagging(shared)
+  const mustWait = shared !== undefined && (shared.state !== 'following' || lag !== undefined) && !readsLocally
   const readable = health.position !== null && !mustWait
   const head = health.position ?? position
   const warned = warnings()
   const reason = unwritable !== undefined && { reason: unwritable }
+  const served = unwritable ?? lag
   return {
-    rest: { ready: unwritable === undefined, ...reason },
+    rest: { ready: served === undefined, ...(served !== undefined && { reason: served }) },
     sql: {
       ...{ ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }) },
       ...{ position, lag: Math.max(0, head - position), other_rows: losses.other_rows },
     },
-    reads: { ready: readable, ...(!readable && reason) },
+    reads: { ready: readable, ...(!readable && served !== undefined && { reason: served }) },
     log: { position: health.position, writable: unwritable === undefined, ...reason, ...(shared && { shared }) },
     ...(warned.length > 0 && { warnings: warned }),
   }

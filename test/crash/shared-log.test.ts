@@ -139,7 +139,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
           acknowledged.set(`${skill} ${n}`, Number(answer))
           break
         }
-        if (answer !== undefined && !['storage_failed', 'busy', 'outcome_unknown'].includes(answer))
+        if (answer !== undefined && !['storage_failed', 'busy', 'behind', 'outcome_unknown'].includes(answer))
           throw new Error(`${skill} ${n}: ${answer}`)
         await sleep(50)
       }

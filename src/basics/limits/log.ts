@@ -49,6 +49,7 @@ export const logLimits = {
   sharedBatchMaxBytes: 8 * 1024 * 1024,
   sharedDeltaMaxBatches: 500,
   sharedDeltaMaxBytes: 16 * 1024 * 1024,
+  nodeLagMaxBatches: 1_000,
   nodeBeatMs: 1_000,
   nodeDeadAfterMs: 10_000,
   nodeForgottenAfterMs: 7 * 24 * 3_600_000,

@@ -1,7 +1,8 @@
 import { unlessAborted } from '../../basics/concurrency/in-time.js'
 import type { Halts } from '../../basics/halts.js'
-import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { Unfamiliar } from '../sqlite/unfamiliar.js'
+import { behind, unheard } from './problems.js'
 import type { Committed, Replica } from './replica.js'
 import { isSamePlace, type Delta } from './postgres/rows.js'
 import type { Sequencer } from './sequencer.js'
@@ -15,15 +16,6 @@ type Options = {
   onNews: () => void
   onTaken: (committed: Committed, delta: Delta) => void
 }
-
-const unsure = (detail: string) =>
-  new Problem('behind', 'Behind', detail, {
-    hint: 'Send the request again, or to another node. READS=local reads what a node has.',
-    retryAfterSeconds: 1,
-  })
-
-const behind = () => unsure('this node could not catch up with the other nodes in time')
-const unheard = () => unsure('the shared log cannot be reached, so this node cannot know whether it has the newest events')
 
 /** A caller that waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
@@ -149,20 +141,33 @@ export class Following {
   }
 
   /**
-   * Adds what others wrote, in parts, until nothing is left. Nothing else may write to the file meanwhile.
-   * @throws Unreachable, Forked; RangeError when what others wrote does not follow from the file; errors of the storage
+   * Adds what others wrote, in parts, until nothing is left, or until `goOn` says no between two parts. Returns whether nothing is left.
+   * Nothing else may write to the file meanwhile.
+   * @throws Unreachable, Forked; Unfamiliar once all batches before that event are added; RangeError when what others wrote does not
+   * follow from the file; errors of the storage
    */
-  async catchUp(): Promise<void> {
+  async catchUp(goOn: () => boolean = () => true): Promise<boolean> {
     for (;;) {
       // A file that failed is opened first: its place may be another than the last one known.
       this.options.replica.open()
       const heard = this.#heard
       const delta = await this.options.sequencer.after(this.options.replica.place)
-      this.take(delta)
-      if (delta.to.seq < delta.newest) continue
+      await this.#takeKnown(delta)
+      const isAll = delta.to.seq >= delta.newest
       // What was heard meanwhile may be newer than this answer.
-      if (this.#heard === heard) this.#heard = delta.newest
-      return
+      if (isAll && this.#heard === heard) this.#heard = delta.newest
+      if (isAll || !goOn()) return isAll
+    }
+  }
+
+  /** Adds a part, or the batches before the first event that this release does not know. @throws Unfamiliar then */
+  async #takeKnown(delta: Delta): Promise<void> {
+    try {
+      this.take(delta)
+    } catch (error) {
+      const before = error instanceof Unfamiliar && (await this.options.sequencer.before(error.position, this.options.replica.place))
+      if (before) this.take(before)
+      throw error
     }
   }
 

@@ -4,6 +4,21 @@ import type { Refusal } from '../../basics/opened-file.js'
 /** Why nothing can be written while PostgreSQL does not answer. */
 export const awayCause = 'the shared log cannot be reached'
 
+/** The same while it gives statements up, for example because another session holds a lock. */
+export const slowCause = 'the shared log takes too long'
+
+const unsure = (detail: string) =>
+  new Problem('behind', 'Behind', detail, {
+    hint: 'Send the request again, or to another node. READS=local reads what a node has.',
+    retryAfterSeconds: 1,
+  })
+
+/** The refusal of a request at a node that lacks what others wrote. */
+export const behind = () => unsure('this node could not catch up with the other nodes in time')
+
+/** The refusal of a read at a node that cannot find out whether it lacks something. */
+export const unheard = () => unsure('the shared log cannot be reached, so this node cannot know whether it has the newest events')
+
 /** The refusal of a read at a node that no longer follows. */
 export const goesNoFurther = ({ cause }: Refusal) =>
   new Problem('behind', 'Not following', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
@@ -26,6 +41,21 @@ export const away = () =>
   new Problem('storage_failed', 'Shared log away', 'the shared log cannot be reached; nothing of this request was recorded', {
     hint: 'Send the request again.',
     retryAfterSeconds: 2,
+  })
+
+/** The refusal of a write that PostgreSQL gave up. */
+export const slow = () =>
+  new Problem('storage_failed', 'Shared log slow', 'the shared log took too long; nothing of this request was recorded', {
+    hint: 'Send the request again. The log of PostgreSQL says what its statements wait for.',
+    retryAfterSeconds: 2,
+  })
+
+/** The refusal of a write that PostgreSQL refused. */
+export const refusedThere = (cause: string) =>
+  new Problem('storage_failed', 'Shared log failed', 'PostgreSQL refused to record this; nothing of this request was recorded', {
+    hint: 'The log of PostgreSQL says more. Mend it there, then send the request again.',
+    retryAfterSeconds: 5,
+    cause,
   })
 
 /** The answer to a write if it is not known whether it was recorded. */

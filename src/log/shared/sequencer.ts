@@ -94,6 +94,13 @@ export class Sequencer {
     return onTheLine(await deltaAfter(session, place))
   }
 
+  /** What follows a place up to the last batch that ended before a position. @throws Forked, Unreachable */
+  async before(position: number, place: Place): Promise<Delta | undefined> {
+    const session = await this.#following.session()
+    const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
+    return batches > 0 ? onTheLine(await deltaAfter(session, place, batches)) : undefined
+  }
+
   /**
    * The batch after which a file that ends at `position` continues. It lies before the batch of that event, and before all batches that
    * were lost and appended again under other numbers. Undefined when the shared log has other events.

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { isProblem, stopping } from '../../basics/errors.js'
+import { isProblem, stopping, type Problem } from '../../basics/errors.js'
 import { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
@@ -11,13 +11,14 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { Following } from './following.js'
-import { away, awayCause, differs, goesNoFurther, lostRows, unknown } from './problems.js'
+import { away, awayCause, differs, goesNoFurther, lostRows, refusedThere, slow, slowCause, unknown } from './problems.js'
+import { Patience } from './patience.js'
 import { rejoin } from './rejoin.js'
 import type { Committed, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
 import { Forked, Unknown, type Sequencer } from './sequencer.js'
 import { Standing } from './standing.js'
-import { Unreachable } from './postgres/session.js'
+import { isRefusal, isTooSlow, Unreachable, Unreplicated } from './postgres/session.js'
 import { Tries } from './tries.js'
 
 type Options = {
@@ -32,12 +33,13 @@ type Options = {
  * starves. One loop does both, so that a batch and what others wrote never mix in the file.
  */
 export class SharedTurns implements Turns {
-  #waiting: Waiting[] = []
+  readonly #waiting: Waiting[] = []
   #between: (() => void)[] = []
   #looping: Promise<void> | undefined
   #isClosing = false
   #isClosed = false
   readonly #standing = new Standing()
+  readonly #patience = new Patience(this.#waiting, this.#standing)
   readonly #stopping = new AbortController()
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
@@ -160,7 +162,11 @@ export class SharedTurns implements Turns {
   }
 
   get #hasWork(): boolean {
-    return this.#waiting.length > 0 || this.#between.length > 0 || (this.#following.isBehind && !this.#isClosing)
+    return this.#waiting.length > 0 || this.#between.length > 0 || this.#mustFollow
+  }
+
+  get #mustFollow(): boolean {
+    return this.#following.isBehind && !this.#isClosing && !this.#standing.leftBy
   }
 
   #wake(): void {
@@ -181,8 +187,8 @@ export class SharedTurns implements Turns {
     await setImmediate()
     while (this.#hasWork) {
       for (const work of this.#between.splice(0)) work()
-      if (this.#following.isBehind && !this.#isClosing) await this.#follow()
-      if (this.#waiting.length > 0) await this.#runBatch()
+      if (this.#mustFollow && !(await this.#patience.during('catching up', () => this.#follow()))) continue
+      if (this.#waiting.length > 0) await this.#patience.during('batch', () => this.#runBatch())
     }
   }
 
@@ -202,16 +208,19 @@ export class SharedTurns implements Turns {
     }
   }
 
-  async #follow(): Promise<void> {
+  /** Returns false when it was interrupted for other work, and there is more to add. */
+  async #follow(): Promise<boolean> {
     try {
-      await this.#following.catchUp()
+      return await this.#following.catchUp(() => !this.#isClosing && this.#between.length === 0)
     } catch (error) {
       this.#following.failed()
       if (error instanceof Forked) await this.#fork()
       else if (error instanceof RangeError) this.#standing.leave(differs(error.message))
       else if (error instanceof Unfamiliar) this.#standing.standStill(error.message)
+      else if (isRefusal(error)) this.#refusedBy(error)
       else if (isStorageError(error) || isProblem(error)) this.#giveUpFile(error)
       else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      return true
     }
   }
 
@@ -235,8 +244,11 @@ export class SharedTurns implements Turns {
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
       const patienceMs = this.#standing.isAway ? 0 : limits.sharedWritePatienceMs
-      const putBack = (rest: Waiting[]) => void this.#waiting.unshift(...rest)
-      const { answers, committed, missed } = await this.#tries.append(batch, began + patienceMs, putBack)
+      const { answers, committed, missed } = await this.#tries.append(batch, {
+        until: began + patienceMs,
+        goOn: () => !this.#isClosing && performance.now() < began + limits.sharedWritePatienceMs,
+        putBack: (rest) => void this.#waiting.unshift(...rest),
+      })
       if (missed) {
         this.#giveUpFile(missed.error)
         this.#following.missed(missed.seq)
@@ -270,6 +282,7 @@ export class SharedTurns implements Turns {
     if (error instanceof Unknown) {
       // If the batch was recorded, this node hears of it as if another node had written it.
       this.hear(this.#replica.place.seq + 1)
+      if (!(error.cause instanceof Unreplicated)) this.#standing.serverFailed(awayCause)
       return unknown()
     }
     if (error instanceof Unreachable) {
@@ -282,8 +295,19 @@ export class SharedTurns implements Turns {
     }
     if (error instanceof RangeError) return writesRefused(this.#standing.leave(differs(error.message)))
     if (error instanceof Unfamiliar) return writesRefused(this.#standing.standStill(error.message))
+    if (isRefusal(error)) return this.#refusedBy(error)
     this.#giveUpFile(error)
     return storageFailed('written', error)
+  }
+
+  /** PostgreSQL refused something: the disk of this node is not the reason. */
+  #refusedBy(error: Error): Problem {
+    if (isTooSlow(error)) {
+      this.#standing.serverFailed(slowCause)
+      return slow()
+    }
+    this.#standing.serverRefused(error.message)
+    return refusedThere(error.message)
   }
 
   /** Names what the shared log lacks, and stops writing. */
@@ -310,6 +334,7 @@ export class SharedTurns implements Turns {
     while (this.#looping) await this.#looping
     this.#isClosed = true
     this.#halts.stop()
+    this.#patience.stop()
     this.#replica.close()
   }
 }

@@ -4,8 +4,8 @@ import { causeOf } from '../../basics/storage-error.js'
 import type { SharedHealth } from '../contract/log.js'
 import { awayCause } from './problems.js'
 
-/** Why the last write failed, when that was, and whether the file of this node or PostgreSQL was the reason. */
-type Failure = { cause: string; at: number; of: 'file' | 'server' }
+/** Why the last write failed, when that was, and whether the file of this node failed, PostgreSQL did not answer, or it refused a batch. */
+type Failure = { cause: string; at: number; of: 'file' | 'server' | 'refused' }
 
 /** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
 export class Standing {
@@ -29,7 +29,7 @@ export class Standing {
 
   /** Whether PostgreSQL is known to be away, so that no work waits for it. */
   get isAway(): boolean {
-    return this.#failure?.cause === awayCause
+    return this.#failure?.of === 'server'
   }
 
   refuse(refusal: Refusal): void {
@@ -55,8 +55,14 @@ export class Standing {
     this.#failure = { cause: causeOf(error), at: performance.now(), of: 'file' }
   }
 
+  /** PostgreSQL did not answer, or not in time. */
   serverFailed(cause: string): void {
     this.#failure = { cause, at: performance.now(), of: 'server' }
+  }
+
+  /** PostgreSQL refused a batch, for example because its disk is full. A while later another batch may try. */
+  serverRefused(cause: string): void {
+    this.#failure = { cause: `PostgreSQL refused a batch: ${cause}`, at: performance.now(), of: 'refused' }
   }
 
   /** A batch with events is in the log and in the file. */
@@ -72,7 +78,9 @@ export class Standing {
   /** PostgreSQL answered a look, or did not. */
   looked(isReachable: boolean): void {
     this.#isReachable = isReachable
-    if (isReachable && this.isAway) this.#failure = undefined
+    const failed = this.#failure
+    if (!isReachable || !failed || failed.of === 'file') return
+    if (failed.of === 'server' || performance.now() - failed.at >= limits.logProbeIntervalMs) this.#failure = undefined
   }
 
   /** Whether it is time to try if the file accepts writes again; the next time is a while later. */

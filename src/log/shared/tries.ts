@@ -1,7 +1,9 @@
 import { isStorageError } from '../../basics/storage-error.js'
 import type { Waiting } from '../sqlite/turns.js'
+import { Unfamiliar } from '../sqlite/unfamiliar.js'
 import type { Following } from './following.js'
 import { limits } from '../../basics/limits.js'
+import { behind } from './problems.js'
 import type { Committed, Replica } from './replica.js'
 import { isEmpty, isSamePlace, type NewPlace, type Place } from './postgres/rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
@@ -12,6 +14,9 @@ import { Unreachable } from './postgres/session.js'
  * says why the file could not take the batch; the batch stands, and the node follows later.
  */
 type Appended = { answers: (() => void)[]; committed?: Committed; missed?: { error: unknown; seq: number } }
+
+/** How a batch may wait: for PostgreSQL until `until`, in milliseconds of performance.now(); for what others wrote while `goOn` says so. */
+type Waits = { until: number; goOn: () => boolean; putBack: (rest: Waiting[]) => void }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
 
@@ -24,11 +29,11 @@ export class Tries {
   ) {}
 
   /**
-   * Nothing else may write to the file meanwhile. It waits for PostgreSQL until `until`, in milliseconds of performance.now().
-   * Work that does not fit is taken out of the batch and put back.
-   * @throws Unreachable, Unknown, Forked; RangeError when what others wrote does not follow; errors of the storage
+   * Nothing else may write to the file meanwhile. Work that does not fit is taken out of the batch and put back.
+   * @throws Unreachable, Unknown, Forked, Unfamiliar; Problem 503 when it could not catch up; RangeError when what others wrote does not
+   * follow; errors of the storage
    */
-  async append(batch: Waiting[], until: number, putBack: (rest: Waiting[]) => void): Promise<Appended> {
+  async append(batch: Waiting[], { until, goOn, putBack }: Waits): Promise<Appended> {
     let lock: Lock | undefined
     for (;;)
       try {
@@ -46,7 +51,7 @@ export class Tries {
           if ((await (lock ?? this.sequencer).append(from, to, rows)) === 'accepted') return { answers, ...this.#keep(to) }
           this.replica.giveBack()
         }
-        lock = await this.#takeLock(lock)
+        lock = await this.#takeLock(lock, goOn)
       } catch (error) {
         this.replica.giveBack()
         await lock?.release()
@@ -79,16 +84,18 @@ export class Tries {
   }
 
   /** Catches up, and takes the head only when little is missing, so that no node waits while this one catches up a lot. */
-  async #takeLock(held: Lock | undefined): Promise<Lock> {
+  async #takeLock(held: Lock | undefined, goOn: () => boolean): Promise<Lock> {
     await held?.release()
     for (;;) {
-      await this.following.catchUp()
+      if (!(await this.following.catchUp(goOn))) throw behind()
       const lock = await this.sequencer.lock(this.replica.place)
       const { delta } = lock
       try {
         this.following.take(delta)
       } catch (error) {
         await lock.release()
+        // It is met again without the lock, and what comes before it is kept.
+        if (error instanceof Unfamiliar) continue
         throw error
       }
       if (delta.to.seq >= delta.newest) return lock

@@ -27,7 +27,12 @@ export type Reads = {
 }
 
 /** Work for one turn of the writer. It returns a function that answers it once the work is durable. */
-export type Waiting = { carryOut: (open: Writing) => () => void; reject: (error: unknown) => void }
+export type Waiting = {
+  carryOut: (open: Writing) => () => void
+  reject: (error: unknown) => void
+  /** When it came, in milliseconds of performance.now(). */
+  since: number
+}
 
 /** Lets work write to a log's file in turns, and read beside it. The rest of a log is built on it. */
 export interface Turns {
@@ -58,7 +63,7 @@ export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Prom
       const outcome = work(open)
       return () => resolve(outcome)
     }
-    waiting.push({ carryOut, reject })
+    waiting.push({ carryOut, reject, since: performance.now() })
   })
 }
 

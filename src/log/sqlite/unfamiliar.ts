@@ -1,6 +1,10 @@
 /** An event that this release does not know, or whose data it cannot read: a newer release wrote it. */
 export class Unfamiliar extends Error {
-  constructor(position: number, type: string, cause: unknown) {
+  constructor(
+    readonly position: number,
+    type: string,
+    cause: unknown,
+  ) {
     super(`a newer release wrote the event at position ${position}, of the type ${type}`, { cause })
   }
 }

@@ -1,9 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { nextChain } from '../../../events/stored/chain.js'
 import { limits } from '../../../src/basics/limits.js'
 import { Unreachable } from '../../../src/log/shared/postgres/session.js'
+import { lastPosition } from '../../../src/log/storage/schema.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { countOf } from '../../support/counts.js'
 import { logServer } from '../../support/log/each-log.js'
@@ -61,6 +63,47 @@ describe('when PostgreSQL is away', () => {
       await expectSame(nodes)
     }))
 
+  test('a frozen one keeps only its own batch waiting: what comes behind that is refused sooner, and then nothing waits', () =>
+    withNodes(1, async ([a]) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      const goOn = await server().postgres.freeze()
+      const ended: string[] = []
+      const end = async (name: string, writing: Promise<unknown>) => void ended.push(`${name} ${await refusal(writing)}`)
+      const first = end('first', a!.log.submit(writes(projectCreated(2))))
+      await sleep(100)
+      await Promise.all([first, end('second', a!.log.submit(writes(projectCreated(3))))])
+      expect(ended).toEqual(['second storage_failed', 'first outcome_unknown'])
+      expect((await a!.log.health()).unwritable).toContain('the shared log cannot be reached')
+      await expect(a!.log.submit(writes(projectCreated(4)))).rejects.toMatchObject({ title: 'Shared log away' })
+      goOn()
+      await until(async () => (await a!.log.health()).unwritable === undefined)
+      await a!.log.submit(writes(projectCreated(5)))
+      await expectSame([a!])
+    }))
+
+  test('a statement that it gives up is told as its own, and not as the disk of this node', () =>
+    withNodes(1, async ([a], url) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      const holder = new pg.Client({ connectionString: url })
+      await holder.connect()
+      await holder.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
+      const hint = expect.not.stringContaining('disk')
+      const refused = { code: 'storage_failed', title: 'Shared log slow', extras: { hint } }
+      await expect(a!.log.submit(writes(projectCreated(2)))).rejects.toMatchObject(refused)
+      await holder.query('ROLLBACK')
+      await holder.end()
+      await until(async () => (await a!.log.health()).unwritable === undefined)
+
+      await runSql(url, `ALTER TABLE mindledger.events ADD CONSTRAINT none CHECK (position < 2)`)
+      const failed = { code: 'storage_failed', title: 'Shared log failed', extras: { hint, cause: expect.stringContaining('none') } }
+      await expect(a!.log.submit(writes(projectCreated(2)))).rejects.toMatchObject(failed)
+      expect((await a!.log.health()).unwritable).toContain('PostgreSQL refused a batch')
+      await runSql(url, `ALTER TABLE mindledger.events DROP CONSTRAINT none`)
+      await a!.log.submit(writes(projectCreated(2)))
+      expect((await a!.log.health()).unwritable).toBeUndefined()
+      await expectSame([a!])
+    }))
+
   test('a session that it ends costs nobody an answer', () =>
     withNodes(2, async (nodes) => {
       const count = countOf('SHARED_WRITES')
@@ -84,6 +127,30 @@ describe('when PostgreSQL is away', () => {
       expect((await nodes[0]!.log.head()).position).toBe(2 * count)
     }))
 })
+
+test('a node that cannot catch up refuses writes after a while, and does other work meanwhile; a stop ends it', () =>
+  withNodes(2, async ([a, b]) => {
+    await newest(b!.log)
+    // The others write as fast as it follows.
+    const after = Reflect.get(Sequencer.prototype, 'after')
+    const always = jest.spyOn(Sequencer.prototype, 'after').mockImplementation(async function (this: Sequencer, place) {
+      await sleep(50)
+      const delta = await after.call(this, place)
+      return { ...delta, newest: delta.newest + 1_000 }
+    })
+    try {
+      await a!.log.submit(writes(projectCreated(1)))
+      await until(async () => (await b!.log.head()).position === 1)
+      await expect(b!.log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ status: 503, code: 'behind' })
+      await b!.log.wipe()
+      await b!.log.close()
+    } finally {
+      always.mockRestore()
+    }
+    await b!.reopen()
+    await b!.log.submit(writes(projectCreated(3)))
+    await expectSame([a!, b!])
+  }))
 
 describe('a shared log that lost what it had acknowledged', () => {
   test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
@@ -168,25 +235,36 @@ describe('a shared log that lost what was no event', () => {
 })
 
 test('a node that meets an event of a newer release stays before it: it loses nothing, decides nothing, and says why', () =>
-  withNodes(2, async ([a, b], url) => {
+  withNodes(3, async ([a, b, c], url) => {
     await a!.log.submit(writes(projectCreated(1)))
-    await b!.log.newest()
+    await newest(b!.log)
+    await c!.log.close()
+    for (const n of [2, 3]) await a!.log.submit(writes(projectCreated(n)))
     const { chain } = await a!.log.head()
     const [first] = await a!.log.readAll(0, 1)
-    const text = first!.text.replace('"position":1', '"position":2').replace('ProjectCreated', 'PlanetCreated')
+    const text = first!.text.replace('"position":1', '"position":4').replace('ProjectCreated', 'PlanetCreated')
     const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
     await server().inDatabase(
       url,
-      `INSERT INTO mindledger.events VALUES (2, '${text}', ${next});
-       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 2, ${next}, 0 FROM mindledger.head;
-       UPDATE mindledger.head SET seq = seq + 1, position = 2, chain = ${next}`,
+      `INSERT INTO mindledger.events VALUES (4, '${text}', ${next});
+       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 4, ${next}, 0 FROM mindledger.head;
+       UPDATE mindledger.head SET seq = seq + 1, position = 4, chain = ${next}`,
     )
-    const says = 'a newer release wrote the event at position 2, of the type PlanetCreated'
+    const says = 'a newer release wrote the event at position 4, of the type PlanetCreated'
     for (const { log } of [a!, b!]) {
       await until(async () => (await log.health()).unwritable?.includes(says) === true)
-      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
+      expect(await refusal(log.submit(writes(projectCreated(5))))).toBe('storage_failed')
       await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
-      expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1])
+      expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3])
     }
     await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with that release`)
+    // One that was away gets these events together with the one that it does not know.
+    await expect(c!.reopen()).rejects.toThrow(says)
+    const file = new Database(c!.file, { readonly: true })
+    expect(lastPosition(file)).toBe(3)
+    file.close()
+    const following = jest.spyOn(Sequencer.prototype, 'after')
+    await sleep(3 * limits.sharedPollIntervalMs)
+    expect(following).not.toHaveBeenCalled()
+    following.mockRestore()
   }))

@@ -1,6 +1,9 @@
 import Database from 'better-sqlite3'
 import { request } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { AnalyticsStatus } from '../../../src/analytics/supervisor.js'
+import { limits } from '../../../src/basics/limits.js'
+import { readiness } from '../../../src/observe/readiness.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
@@ -58,6 +61,22 @@ test('web pages under a name of their own learn nothing of a local service', asy
     })
     expect([path, status]).toEqual([path, 421])
   }
+})
+
+test('a node that is far behind the others is not ready, and says so; READS=local goes on to read', async () => {
+  const lag = { batches: limits.nodeLagMaxBatches, events: 7_000 }
+  const at = (batches: number, readsLocally = false) =>
+    readiness({
+      log: {
+        health: async () => ({ position: 5, queued: 0, unwritable: undefined, shared: { state: 'following', lag: { ...lag, batches } } }),
+      },
+      analytics: { status: () => ({ stopped: undefined, position: 5, losses: { other_rows: 0 } }) as AnalyticsStatus },
+      ...{ warnings: () => [], readsLocally },
+    })
+  expect(await at(lag.batches)).toMatchObject({ rest: { ready: true }, reads: { ready: true } })
+  const far = { ready: false, reason: 'this node is 1001 batches (7000 events) behind the others, and catches up (nodeLagMaxBatches)' }
+  expect(await at(lag.batches + 1)).toMatchObject({ rest: far, reads: far, log: { writable: true } })
+  expect(await at(lag.batches + 1, true)).toMatchObject({ rest: far, reads: { ready: true } })
 })
 
 test('a stopped projection is not ready for SQL, and says where; REST is', async () => {

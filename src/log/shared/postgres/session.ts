@@ -26,8 +26,15 @@ const settings = (version: number): string[] => [
 /** The codes of a server that is a standby now, or is about to stop. Another session may find another server. */
 const isAway: ReadonlySet<string | undefined> = new Set(['25006', '57P01', '57P02', '57P03'])
 
-const isRefusal = (error: unknown): error is pg.DatabaseError =>
+/** Whether PostgreSQL refused a statement, which had no effect. */
+export const isRefusal = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && error.severity === 'ERROR' && !isAway.has(error.code)
+
+/** The codes of a statement that took too long, or waited too long for a lock. */
+const slow: ReadonlySet<string | undefined> = new Set(['57014', '55P03'])
+
+/** Whether PostgreSQL refused a statement because it took too long. */
+export const isTooSlow = (error: unknown): boolean => isRefusal(error) && slow.has(error.code)
 
 /** Errors of several addresses of one name come together, without a message. No message of them all has a password. */
 const said = (error: unknown): string => {

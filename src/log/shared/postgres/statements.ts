@@ -1,4 +1,4 @@
-import type { Session } from './session.js'
+import { Unreachable, type Session } from './session.js'
 import { limits } from '../../../basics/limits.js'
 import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
@@ -80,7 +80,7 @@ export const lockHead = async (session: Session): Promise<void> => {
 export const commitLocked = async (session: Session): Promise<void> => {
   const { command } = await session.query('COMMIT')
   // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
-  if (command !== 'COMMIT') throw new Error('PostgreSQL rolled a batch back')
+  if (command !== 'COMMIT') throw new Unreachable('PostgreSQL rolled a batch back')
   session.checkReplicated()
 }
 
@@ -177,9 +177,12 @@ const rewrittenSince = async (session: Session, seq: number, { events, payloads 
 }
 
 /** In one snapshot, but for payloads that were written again, which may be newer. Undefined when the shared log does not have this batch. */
-export const partAfter = async (session: Session, { seq, position }: Pick<Place, 'seq' | 'position'>): Promise<Part | undefined> => {
-  const { sharedDeltaMaxBatches, sharedDeltaMaxBytes } = limits
-  const { rows } = await session.query<Row>(delta, [seq, position, sharedDeltaMaxBatches + 1, sharedDeltaMaxBytes], 'delta')
+export const partAfter = async (
+  session: Session,
+  { seq, position }: Pick<Place, 'seq' | 'position'>,
+  batches: number = limits.sharedDeltaMaxBatches,
+): Promise<Part | undefined> => {
+  const { rows } = await session.query<Row>(delta, [seq, position, batches + 1, limits.sharedDeltaMaxBytes], 'delta')
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
   if (!here?.x || !last?.x) return undefined
@@ -195,8 +198,8 @@ export const partAfter = async (session: Session, { seq, position }: Pick<Place,
  * What follows a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
  * another one.
  */
-export const deltaAfter = async (session: Session, place: Place): Promise<Delta | undefined> => {
-  const part = await partAfter(session, place)
+export const deltaAfter = async (session: Session, place: Place, batches?: number): Promise<Delta | undefined> => {
+  const part = await partAfter(session, place, batches)
   return part && isSamePlace(part.from, place) ? part : undefined
 }
 

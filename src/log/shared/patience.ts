@@ -1,0 +1,47 @@
+import { limits } from '../../basics/limits.js'
+import type { Waiting } from '../sqlite/turns.js'
+import { away, behind, slow } from './problems.js'
+import type { Standing } from './standing.js'
+
+/** What other work waits for: a batch at PostgreSQL, or a node that adds what others wrote. */
+type Step = { kind: 'batch' | 'catching up'; since: number }
+
+/**
+ * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves
+ * on is left alone, however long it is.
+ *
+ * @example const patience = new Patience(waiting, standing); await patience.during('batch', () => send())
+ */
+export class Patience {
+  #step: Step | undefined
+  readonly #timer
+
+  constructor(
+    private readonly waiting: Waiting[],
+    private readonly standing: Pick<Standing, 'isAway'>,
+  ) {
+    this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()
+  }
+
+  async during<T>(kind: Step['kind'], work: () => Promise<T>): Promise<T> {
+    this.#step = { kind, since: performance.now() }
+    try {
+      return await work()
+    } finally {
+      this.#step = undefined
+    }
+  }
+
+  #refuseLate(): void {
+    if (!this.#step) return
+    const { isAway } = this.standing
+    const late = performance.now() - (isAway ? 0 : limits.sharedWritePatienceMs)
+    if (this.#step.since > late) return
+    const problem = isAway ? away : this.#step.kind === 'batch' ? slow : behind
+    while (this.waiting[0] && this.waiting[0].since <= late) this.waiting.shift()?.reject(problem())
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+}
