@@ -181,6 +181,15 @@ describe('a shared log that lost what it had acknowledged', () => {
       for (const i of [10, 11]) await other.log.submit(writes(projectCreated(i)))
       await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
       await expect(a!.log.newest()).rejects.toMatchObject({ status: 503 })
+      // It answers what it has until it is halted: it cannot find out what others erased meanwhile.
+      expect(a!.log.sinceHalt()).toBeUndefined()
+      const now = Date.now()
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 2 * limits.sharedHaltMs)
+      try {
+        await expect(a!.log.sinceHalt()).rejects.toMatchObject({ status: 503 })
+      } finally {
+        clock.mockRestore()
+      }
     }))
 })
 
