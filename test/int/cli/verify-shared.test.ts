@@ -9,6 +9,7 @@ import { logStream } from '../../../events/records/log.js'
 import { nextChain } from '../../../events/stored/chain.js'
 import { headSigner } from '../../../src/audit/head-key.js'
 import { limits } from '../../../src/basics/limits.js'
+import { isSamePlace } from '../../../src/log/shared/postgres/rows.js'
 import { Session } from '../../../src/log/shared/postgres/session.js'
 import { lookAt } from '../../../src/log/shared/postgres/statements.js'
 import { Replica } from '../../../src/log/shared/replica.js'
@@ -233,7 +234,7 @@ test('a copy of a log that goes on meanwhile lacks no payload that a later batch
     expect(part!.reads.payload(kept.hash)?.toString()).toBe('"kept"')
     expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null })
     await copyAll({ look: async () => early, after: (at) => sequencer.after(at) }, copy!, () => undefined)
-    expect(copy!.place).toEqual(await lookAt(session).then(({ seq, position, chain }) => ({ seq, position, chain })))
+    expect(isSamePlace(copy!.place, await lookAt(session))).toBe(true)
   } finally {
     part!.close()
     copy!.close()
