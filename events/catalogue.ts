@@ -61,7 +61,7 @@ export type EventDefinition = {
 }
 
 /** Every kind's own object, read as what all of them have in common. */
-type Common = {
+type CommonKind = {
   plural: string
   inProject: boolean
   schemas: Record<string, z.ZodType>
@@ -69,9 +69,9 @@ type Common = {
   blobs?: Record<string, readonly string[]>
   payloads?: Record<string, readonly string[]>
 }
-const common: Readonly<Record<Kind, Common>> = resourceKinds
+const common: Readonly<Record<Kind, CommonKind>> = resourceKinds
 
-type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs' | 'payloads'>
+type Group = Pick<CommonKind, 'schemas' | 'upcasters' | 'blobs' | 'payloads'>
 const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   ...common,
   predictions: { schemas: predictionsSchemas, payloads: predictionsPayloads },
@@ -125,11 +125,11 @@ export const currentEvent = ({ type, schema, data }: { type: string; schema: num
   isForeignType(type) ? { type, data } : ({ type, data: upcast(type, schema, data) } as unknown as LedgerEvent)
 
 /** What one kind does with states and events. Each is made of its own, which the compiler cannot follow through a union. */
-type Folding<K extends Kind> = {
+type KindFold<K extends Kind> = {
   evolve: (state: States[K] | undefined, event: { type: string; data: unknown }) => States[K] | undefined
   links?: (state: States[K]) => StreamId[]
 }
-const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as Folding<K>
+const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as KindFold<K>
 
 /** The state of a resource that no event has made yet. */
 export const initialState = (): undefined => undefined

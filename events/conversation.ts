@@ -25,13 +25,13 @@ export type DeliveryFailure = (typeof deliveryFailures)[number]
 export type Delivery = { message: string; reply: string; answer: string; answered_at: number; payload: string }
 
 /** A message without an answer. */
-export type Failed = { message: string; reason: MessageFailure; error: string }
+export type FailedMessage = { message: string; reason: MessageFailure; error: string }
 
 /** A notice on its way to a chat service, which says that a message has no answer. Its text is that of the chatbot, and repeats nothing. */
-export type Notice = Failed & { reply: string; notice: string }
+export type Notice = FailedMessage & { reply: string; notice: string }
 
 /** What somebody wrote, with whom and where from, is the payload. `origins` tell it from others without saying what they are. */
-export type Received = { message: string; origins: string[]; payload: string }
+export type ReceivedMessage = { message: string; origins: string[]; payload: string }
 
 /**
  * A conversation of one place in a chat service with a chatbot. `name` stands for that place, which only a payload says. `recent` are
@@ -51,13 +51,13 @@ export type Conversation = {
 
 export type ConversationEvent =
   | Event<'ConversationStarted', Pick<Conversation, 'chatbot' | 'name' | 'channel'>>
-  | Event<'MessageReceived', Received>
+  | Event<'MessageReceived', ReceivedMessage>
   | Event<'DeliveryBegun', Delivery>
   | Event<'DeliveryDeferred', { message: string; reply: string; error: string }>
   | Event<'MessageSent', Delivery>
   | Event<'DeliveryFailed', Delivery & { reason: DeliveryFailure; error: string }>
   | Event<'NoticeBegun', Notice>
-  | Event<'MessageFailed', Failed & { notice: string | null }>
+  | Event<'MessageFailed', FailedMessage & { notice: string | null }>
   | Event<'ConversationEnded', Record<string, never>>
 
 /** How many origins of messages a conversation remembers. */

@@ -7,10 +7,10 @@ import { tablesOf, type Projection } from './projection.js'
 export type LedgerTable = { name: string; place: 'position' | 'valid_from' }
 
 /** A table that a statement writes to. A projection adds rows of the batch to its own tables, and of earlier events to others. */
-export type Written = { table: LedgerTable; sign: 1 | -1; isOwn: boolean }
+export type WrittenTable = { table: LedgerTable; sign: 1 | -1; isOwn: boolean }
 
 /** One statement of a projection, and the table of the ledger that it writes to, if any. */
-export type Step = { sql: string; writes?: Written }
+export type Step = { sql: string; writes?: WrittenTable }
 
 const asTable = (name: string): LedgerTable => ({ name, place: name.endsWith('_history') ? 'valid_from' : 'position' })
 

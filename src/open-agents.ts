@@ -5,7 +5,7 @@ import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { Analytics } from './analytics/supervisor.js'
 import { opened } from './basics/undo.js'
 import { checkModel } from './llm/check.js'
-import type { Beside } from './log/contract/log.js'
+import type { ErasureGuard } from './log/contract/log.js'
 import type { LanguageModels } from './llm/language-models.js'
 import type { SpendingOfProject } from './llm/tokens/token-days.js'
 import { observedAnalytics } from './observe/observed.js'
@@ -69,7 +69,7 @@ export const openAgents = ({
       await checkModel(await languageModels.forAgent(agent), { signal })
     }
     /** What asks agents the questions of tables; `beside` runs work during which no answers are erased. */
-    const evaluations = (beside: Beside) =>
+    const evaluations = (beside: ErasureGuard) =>
       new AgentEvaluations({
         ...{ ledger, beside, ask: agents.ask },
         rowsFor: (asked, query) => agents.rowsFor(asked, query),

@@ -14,7 +14,7 @@ import { ConfigError, type Config } from './setup/config.js'
 import type { DataPaths } from './setup/data-directory.js'
 
 /** A store that nodes share, and the log that says what is needed of it. */
-export type Shared = SharedPlace & {
+export type SharedBlobOptions = SharedPlace & {
   /** Resolves when the log here has all that any node acknowledged before. */
   newest: () => Promise<void>
   /** One node at a time tidies the store. */
@@ -30,20 +30,20 @@ export type Shared = SharedPlace & {
  */
 export const sharedStoreOf = (
   config: Pick<Config, 'blobsUrl' | 'blobKeys'>,
-  log: Pick<Shared, 'url' | 'newest' | 'leases'> | undefined,
-): Shared | undefined => {
+  log: Pick<SharedBlobOptions, 'url' | 'newest' | 'leases'> | undefined,
+): SharedBlobOptions | undefined => {
   const s3 = bucketOf(config)
   if (log) return { ...log, s3 }
   if (s3) throw new ConfigError('BLOBS_URL: only nodes that share a log share a store of contents; without LOG_URL it stays unset')
   return undefined
 }
 
-type Options = { paths: Pick<DataPaths, 'blobs'>; log: Log; logger: Pick<Logger, 'info' | 'warn'>; shared: Shared | undefined }
+type Options = { paths: Pick<DataPaths, 'blobs'>; log: Log; logger: Pick<Logger, 'info' | 'warn'>; shared: SharedBlobOptions | undefined }
 
 /** Starts to remove blobs that nobody needs, in the background. Returns the function that ends it. */
 export type TidyBlobs = () => () => Promise<void>
 
-type Opened = { blobs: BlobStore; tidyBlobs: TidyBlobs }
+type BlobParts = { blobs: BlobStore; tidyBlobs: TidyBlobs }
 
 /** Work in the background that logs what it removed, once or at intervals. */
 const background =
@@ -68,17 +68,17 @@ const background =
   }
 
 /** The blobs of one process: its folder has them all. */
-const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown) => void): Opened => {
+const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown) => void): BlobParts => {
   const blobs = new Blobs(paths.blobs)
   undo(watchNamedBlobs(log, blobs))
   return { blobs, tidyBlobs: background((signal) => removeUnnamedBlobs(log, blobs, signal), logger) }
 }
 
 const openShared = async (
-  { newest, leases, cacheMaxBytes, ...place }: Shared,
+  { newest, leases, cacheMaxBytes, ...place }: SharedBlobOptions,
   { paths, log, logger }: Options,
   undo: (step: () => unknown) => void,
-): Promise<Opened> => {
+): Promise<BlobParts> => {
   // A folder of one process needs neither the drivers nor the time to load them.
   const [{ openSharedStore }, { forgetErased }, { collectBlobs }] = await Promise.all([
     import('./files/shared/open-store.js'),
@@ -117,4 +117,4 @@ const openShared = async (
  * @throws ConfigError when a bucket cannot be used; Problem storage_failed when PostgreSQL cannot be reached
  */
 export const openBlobs = (options: Options) =>
-  opened((undo): Opened | Promise<Opened> => (options.shared ? openShared(options.shared, options, undo) : openFolder(options, undo)))
+  opened((undo): BlobParts | Promise<BlobParts> => (options.shared ? openShared(options.shared, options, undo) : openFolder(options, undo)))

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
 import { Exporter } from './archive/exporter.js'
 import { opened } from './basics/undo.js'
-import { Erasures, type Ageing } from './erasure/erasures.js'
+import { Erasures, type RetentionKind } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobScheduler } from './jobs/scheduler.js'
@@ -47,7 +47,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
       await jobs.start()
       undo(storage.tidyBlobs())
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
-      const keep = async (what: Ageing, ms: number | undefined) => {
+      const keep = async (what: RetentionKind, ms: number | undefined) => {
         if (ms === undefined) return
         const duty = new Duty({
           ...{ leases, name: `retention:${what}` },

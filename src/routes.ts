@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Beside } from './log/contract/log.js'
+import type { ErasureGuard } from './log/contract/log.js'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
 import type { Analytics } from './analytics/supervisor.js'
@@ -41,11 +41,11 @@ import { observeRoutes } from './http/routes/observe.js'
 import { outcomeRoutes } from './http/routes/outcomes.js'
 import { predictRoutes } from './http/routes/predict.js'
 import { exportRoutes } from './http/routes/export.js'
-import { Predicting } from './models/serving/predicting.js'
+import { PredictionService } from './models/serving/prediction-service.js'
 import { proofRoutes } from './http/routes/proofs.js'
 import { projectRoutes } from './http/routes/resources/projects.js'
 import type { ReadTables } from './http/reads/find-database.js'
-import { readingOf } from './http/reads/reading.js'
+import { readingOf } from './http/reads/read-routes.js'
 import { Records } from './http/reads/records.js'
 import { inProject } from './log/read/by-name.js'
 import { Sessions } from './http/protocol/sessions.js'
@@ -55,7 +55,7 @@ import { rotationRoutes } from './http/routes/rotations.js'
 import { skillRoutes } from './http/routes/resources/skills.js'
 import { sqlUtilityRoutes } from './http/routes/sql-utilities.js'
 import { sqlRoutes } from './http/routes/sql.js'
-import { statusRoutes, type About } from './http/routes/status.js'
+import { statusRoutes, type ServiceInfo } from './http/routes/status.js'
 import { tableCopyRoutes } from './http/routes/table-copies.js'
 import { tableRoutes } from './http/routes/resources/tables.js'
 import { trainingRoutes } from './http/routes/resources/trainings.js'
@@ -122,7 +122,7 @@ export const appOf = (parts: Parts): Express => {
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth, parts.storage.logins)
-  const about: About = {
+  const about: ServiceInfo = {
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
@@ -137,14 +137,14 @@ export const appOf = (parts: Parts): Express => {
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
-  const beside: Beside = (origin, work) => erasures.beside(origin, work)
+  const beside: ErasureGuard = (origin, work) => erasures.beside(origin, work)
   const reruns = new Reruns({
     ...{ ledger, records: answers, ask: parts.agents.agents.ask },
     resourcesAt: (position, client) => sql.reader.resourcesAt(position, client),
     beside,
   })
   const judge = new AnswerJudge({ ledger, records: answers, beside })
-  const predicting = new Predicting({
+  const predicting = new PredictionService({
     ...{ ledger, store, recorder, progressOf },
     onPredicted: (seconds) => metrics.predicted(seconds),
   })

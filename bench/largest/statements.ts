@@ -1,5 +1,5 @@
 import { limits } from '../../src/basics/limits.js'
-import { showable, type Showable, type StatementKind } from '../../src/sql/statements/statement.js'
+import { showable, type ShowTarget, type StatementKind } from '../../src/sql/statements/statement.js'
 import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 
 const named = (before: string, after = '') => repeated(before, 'a', after)
@@ -31,15 +31,15 @@ const select: Record<string, Maker> = {
 }
 
 // SHOW of each kind, with the table for the statements that need one.
-const words = (what: Showable): string => {
-  const phrase: Partial<Record<Showable, string>> = {
+const words = (what: ShowTarget): string => {
+  const phrase: Partial<Record<ShowTarget, string>> = {
     ml_engines: 'ML_ENGINES',
     knowledge_bases: 'KNOWLEDGE_BASES',
     charset: 'CHARACTER SET',
   }
   return phrase[what] ?? (what === 'search_path' ? 'SEARCH_PATH' : what.replaceAll('_', ' ').toUpperCase())
 }
-const ofTable = new Set<Showable>(['columns', 'index', 'create_table', 'create_view'])
+const ofTable = new Set<ShowTarget>(['columns', 'index', 'create_table', 'create_view'])
 const show: Record<string, Maker> = Object.fromEntries([
   ...showable.map((what): [string, Maker] => {
     const table = what.startsWith('create_') ? ' files.cars' : ' FROM files.cars'

@@ -11,7 +11,7 @@ export type ContentsSource = (typeof contentsSources)[number]
 export type DocumentsAt = { position: number; rows: number[] }
 
 /** The model that made vectors. Earlier events do not say whose it was; tokens are null where its provider does not say. */
-export type Embedded = { provider: string | null; model: string; host: string; dimensions: number; input_tokens: number | null }
+export type VectorModel = { provider: string | null; model: string; host: string; dimensions: number; input_tokens: number | null }
 
 /** Documents were inserted into a knowledge base. Those that they replace are found no more from here on. */
 export type KnowledgeInserted = {
@@ -25,7 +25,7 @@ export type KnowledgeInserted = {
   bytes: number
   chunking: Chunking
   /** What made their vectors; null when they have none. */
-  embedding: Embedded | null
+  embedding: VectorModel | null
   replaces: DocumentsAt[]
   /** A JSON array of `KnowledgeDocument`. */
   payload: string

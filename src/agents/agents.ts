@@ -7,20 +7,20 @@ import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import { daysOfAgents } from '../llm/tokens/agent-days.js'
 import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
-import type { Found } from '../log/contract/log.js'
+import type { Resource } from '../log/contract/log.js'
 import {
   hasAnswer,
-  type Answered,
+  type AgentAnswer,
   type AnswerFrame,
   type AnswerPlan,
   type AnswerRows,
-  type Asked,
+  type AgentRequest,
   type AskAgent,
 } from './contract/answering.js'
-import { prepare, rowsFor, type PrepareParts, type Prepared } from './prepare.js'
+import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prepare.js'
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { settingsOf } from './prompt/settings.js'
-import { AnswerRun, GivenUp } from './run/answer-run.js'
+import { AnswerRun, CancelledError } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
 import { record } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
@@ -39,7 +39,7 @@ const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefin
   last.type === 'text' && frame.type === 'text' ? { type: 'text', text: last.text + frame.text } : undefined
 
 /** @throws Problem wrong_arguments when there is no question, or a message is too long */
-const checkTurns = ({ turns }: Asked): void => {
+const checkTurns = ({ turns }: AgentRequest): void => {
   const question = turns.at(-1)
   if (question?.role !== 'user' || question.content.trim() === '')
     throw wrong('messages: the last one must be a question', 'Send {"role": "user", "content": "…"} at the end.')
@@ -51,7 +51,7 @@ const checkTurns = ({ turns }: Asked): void => {
   })
 }
 
-const withoutKey = ({ idempotency: _, ...asked }: Asked): Asked => asked
+const withoutKey = ({ idempotency: _, ...asked }: AgentRequest): AgentRequest => asked
 
 /**
  * Answers the questions of agents: asks their language models, which use tools made of what each agent may read, and records every answer
@@ -88,7 +88,7 @@ export class Agents {
   /** Answers a question; see `AskAgent`. */
   readonly ask: AskAgent = (asked) => this.#ask(asked)
 
-  async *#ask(asked: Asked): AsyncGenerator<AnswerFrame, Answered, void> {
+  async *#ask(asked: AgentRequest): AsyncGenerator<AnswerFrame, AgentAnswer, void> {
     checkTurns(asked)
     const { idempotency, origin } = asked
     if (!idempotency) return yield* this.#anew(asked)
@@ -108,7 +108,7 @@ export class Agents {
     }
   }
 
-  async *#anew(asked: Asked): AsyncGenerator<AnswerFrame, Answered, void> {
+  async *#anew(asked: AgentRequest): AsyncGenerator<AnswerFrame, AgentAnswer, void> {
     if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(asked.agent.stream)
     const left = new AbortController()
@@ -121,13 +121,13 @@ export class Agents {
       yield* frames
       return await answered
     } finally {
-      left.abort(new GivenUp('The client that asked has left'))
+      left.abort(new CancelledError('The client that asked has left'))
       await running
     }
   }
 
   /** What a question would be sent as, without asking anybody but the tables. @throws Problem */
-  async plan(asked: Asked): Promise<AnswerPlan> {
+  async plan(asked: AgentRequest): Promise<AnswerPlan> {
     checkTurns(asked)
     const { scope, settings, model, messages, tools, readAt, shown } = await prepare(
       this.#prepareParts,
@@ -152,26 +152,26 @@ export class Agents {
   }
 
   /** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
-  rowsFor(asked: Asked, query: string): Promise<AnswerRows> {
+  rowsFor(asked: AgentRequest, query: string): Promise<AnswerRows> {
     return rowsFor(this.#prepareParts, asked, query)
   }
 
   /** Spends of the day of an agent and of its project. */
-  spending({ stream, state }: Found<'agent'>, { tokensPerDay } = settingsOf(state)): Spending {
+  spending({ stream, state }: Resource<'agent'>, { tokensPerDay } = settingsOf(state)): Spending {
     const most = Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
     return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
 
   /** Ends all answers as aborted, and records them. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new GivenUp('The service was stopped'))
+    this.#stopping.abort(new CancelledError('The service was stopped'))
     await Promise.all(this.#running)
   }
 
   /** Prepares, converses and records. The time limit of an answer begins with it. */
-  async #answer(asked: Asked, left: AbortController, frames: Channel<AnswerFrame>): Promise<Answered> {
+  async #answer(asked: AgentRequest, left: AbortController, frames: Channel<AnswerFrame>): Promise<AgentAnswer> {
     const late = new AbortController()
-    const gone = () => left.abort(new GivenUp('The client that asked has left'))
+    const gone = () => left.abort(new CancelledError('The client that asked has left'))
     if (asked.signal.aborted) gone()
     asked.signal.addEventListener('abort', gone)
     const signal = AbortSignal.any([left.signal, this.#stopping.signal, late.signal])
@@ -189,7 +189,7 @@ export class Agents {
   }
 
   /** Prepares an answer. @throws Problem when it is refused: nothing was asked then, and nothing is recorded */
-  async #prepared(asked: Asked, signal: AbortSignal): Promise<Prepared> {
+  async #prepared(asked: AgentRequest, signal: AbortSignal): Promise<PreparedAnswer> {
     try {
       const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
       const { scope, settings } = prepared
@@ -198,12 +198,12 @@ export class Agents {
       signal.throwIfAborted()
       return prepared
     } catch (error) {
-      if (!(error instanceof GivenUp)) throw error
+      if (!(error instanceof CancelledError)) throw error
       throw asked.signal.aborted ? asked.signal.reason : stopping()
     }
   }
 
-  async #finish(asked: Asked, prepared: Prepared, signal: AbortSignal, frames: Channel<AnswerFrame>): Promise<Answered> {
+  async #finish(asked: AgentRequest, prepared: PreparedAnswer, signal: AbortSignal, frames: Channel<AnswerFrame>): Promise<AgentAnswer> {
     const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
     const answer = uuidv7()
     frames.put({ type: 'start', answer })

@@ -2,10 +2,10 @@ import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import type { Found, Log, Resources } from '../log/contract/log.js'
+import type { Resource, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
-import type { AnswerRows, Asked } from './contract/answering.js'
+import type { AnswerRows, AgentRequest } from './contract/answering.js'
 import { nameInSql, type TableDescriptions } from './prompt/describe.js'
 import { Fence } from './prompt/fence.js'
 import { fitting, promptOf } from './prompt/prompt.js'
@@ -13,28 +13,28 @@ import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
 import { scopeOf, type Scope } from './scope/scope.js'
 import { describeTool } from './tools/describe-tool.js'
-import { predictTool, type Predicting } from './tools/predict-tool.js'
+import { predictTool, type PredictionParts } from './tools/predict-tool.js'
 import { Queries } from './queries/queries.js'
 import { RecordedUses, replayedTool } from './tools/replayed-tool.js'
-import { searchTool, type Searched } from './tools/search-tool.js'
+import { searchTool, type PerformedSearch } from './tools/search-tool.js'
 import { sqlTool } from './tools/sql-tool.js'
 import type { Tool } from './tools/tool.js'
 
 /** What answers are prepared from. */
-export type PrepareParts = Predicting & {
+export type PrepareParts = PredictionParts & {
   log: Log
   analytics: SelectService
   defaultProject: string
   /** The language model of an agent, as the agent, the service’s defaults and the environment say. @throws Problem llm_failed, egress_refused */
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
-  connectedTables: (connection: Found<'database'>) => Promise<Tables>
+  connectedTables: (connection: Resource<'database'>) => Promise<Tables>
   /** Resources as they were at an earlier position. */
   resourcesAt: (position: number, client?: string) => Resources
   knowledge?: Knowledge | undefined
 }
 
 /** An answer before its language model is asked. */
-export type Prepared = Awaited<ReturnType<typeof prepare>>
+export type PreparedAnswer = Awaited<ReturnType<typeof prepare>>
 
 const triesMax = 3
 
@@ -47,7 +47,7 @@ const isAsOf = async (log: Log, position: number, { agent, skills, models }: Sco
 }
 
 /** What an agent may use, and the position of the log at which that was read. */
-const readScope = async (parts: PrepareParts, asked: Asked): Promise<{ scope: Scope; head: number; position: number }> => {
+const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ scope: Scope; head: number; position: number }> => {
   const { log, knowledge, connectedTables } = parts
   const read = async (resources: Resources, isPast: boolean) => {
     const agent = (asked.isGiven === true ? undefined : await resources.byStream('agent', asked.agent.stream)) ?? asked.agent
@@ -64,14 +64,14 @@ const readScope = async (parts: PrepareParts, asked: Asked): Promise<{ scope: Sc
 }
 
 /** Where names without a database are looked up: the only database that there is, or the agent’s project. */
-const databaseOf = ({ tables }: Scope, project: Found<'project'>): string => {
+const databaseOf = ({ tables }: Scope, project: Resource<'project'>): string => {
   const databases = new Set(tables.map(({ path }) => path[0] ?? ''))
   const [only] = databases
   return databases.size === 1 && only !== undefined ? only : project.state.name
 }
 
 /** What an agent may use, and what queries of it are bound to, at one position of the log. */
-const readable = async (parts: PrepareParts, asked: Asked, signal: AbortSignal) => {
+const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortSignal) => {
   const { scope, head, position } = await readScope(parts, asked)
   const queries = new Queries(parts, { origin: asked.origin, client: asked.client, head, position, signal })
   const only: TablePath[] = [
@@ -82,14 +82,14 @@ const readable = async (parts: PrepareParts, asked: Asked, signal: AbortSignal) 
 }
 
 /** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
-export const rowsFor = async (parts: PrepareParts, asked: Asked, query: string): Promise<AnswerRows> => {
+export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: string): Promise<AnswerRows> => {
   const { scope, queries, only, db } = await readable(parts, asked, asked.signal)
   if (scope.tables.length === 0) throw wrong('the agent has no tables to query')
   return (await sqlTool(queries, only, db).use({ query })).query
 }
 
 /** Reads what an agent may use, and makes its prompt and its tools. @throws Problem when it cannot be asked */
-export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: Asked, signal: AbortSignal) => {
+export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: AgentRequest, signal: AbortSignal) => {
   const { scope, head, position, queries, only, db } = await readable(parts, asked, signal)
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
@@ -104,7 +104,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     described,
     order.slice(first.length).map(({ path }) => nameInSql(path)),
   )
-  const searched: Searched[] = []
+  const searched: PerformedSearch[] = []
   const { knowledge } = parts
   const tools: Tool[] = [
     ...(tables.length > 0 ? [sqlTool(queries, only, db)] : []),

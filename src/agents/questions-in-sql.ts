@@ -1,10 +1,10 @@
 import { isProblem, notFound } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { someAtOnce } from '../basics/concurrency/some-at-once.js'
-import type { Found, Resources } from '../log/contract/log.js'
+import type { Resource, Resources } from '../log/contract/log.js'
 import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
 import type { RunningStatement } from '../sql/contract/request.js'
-import { answerOf, type Answered, type AskAgent } from './contract/answering.js'
+import { answerOf, type AgentAnswer, type AskAgent } from './contract/answering.js'
 
 type Parts = {
   ask: AskAgent
@@ -14,13 +14,13 @@ type Parts = {
 }
 
 /** An agent that is asked, in its project. */
-type Whom = { agent: Found<'agent'>; project: Found<'project'> }
+type AskedAgent = { agent: Resource<'agent'>; project: Resource<'project'> }
 
-type Result = { answered: Answered } | { error: unknown }
+type Result = { answered: AgentAnswer } | { error: unknown }
 
 const never = new AbortController().signal
 
-const contextOf = ({ queries, position, outcome, problem }: Answered): string =>
+const contextOf = ({ queries, position, outcome, problem }: AgentAnswer): string =>
   JSON.stringify({ outcome, position, queries, ...(problem && { error: problem.detail }) })
 
 const failureOf = (result: Result): Error | undefined => {
@@ -62,14 +62,19 @@ export class QuestionsInSql {
     }))
   }
 
-  async #whom(stream: AgentQuestions['agent'], at: number | undefined, { client }: RunningStatement): Promise<Whom | undefined> {
+  async #whom(stream: AgentQuestions['agent'], at: number | undefined, { client }: RunningStatement): Promise<AskedAgent | undefined> {
     const resources = at === undefined ? this.parts.resources : this.parts.resourcesAt(at, client)
     const agent = await resources.byStream('agent', stream)
     const project = agent && (await resources.byStream('project', agent.state.project))
     return agent && project && { agent, project }
   }
 
-  async #ask(whom: Whom, question: string, at: number | undefined, { origin, client, signal = never }: RunningStatement): Promise<Result> {
+  async #ask(
+    whom: AskedAgent,
+    question: string,
+    at: number | undefined,
+    { origin, client, signal = never }: RunningStatement,
+  ): Promise<Result> {
     try {
       const turns = [{ role: 'user', content: question }] as const
       const asked = { ...whom, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) } as const

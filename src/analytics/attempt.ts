@@ -3,7 +3,7 @@ import { unreachable } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import type { Child, Loss } from './child.js'
 import type { Ticket } from './gate.js'
-import type { Received } from './contract/frames.js'
+import type { LineFrame } from './contract/frames.js'
 import type { Answer } from './line.js'
 import type { AnalyticsLimits } from './contract/options.js'
 import type { SelectAnswer, SelectEnd, SelectRequest } from '../sql/contract/select.js'
@@ -23,7 +23,7 @@ export class LostError extends Error {
 }
 
 /** The query took longer than a quick one and gave its place to others. It begins anew when there is a place for a long one. */
-export class GaveWay extends Error {
+export class PreemptedError extends Error {
   constructor() {
     super('the query gave its place to others')
   }
@@ -97,7 +97,7 @@ export class Attempt {
       this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
       // The part of its answer that has come is dropped, and the process gives up what the query holds.
-      this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
+      this.ticket.begins(() => this.#answer?.stop(new PreemptedError()))
       this.child.waits.set(this.number, () => this.ticket.waits())
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
@@ -116,7 +116,7 @@ export class Attempt {
     }
   }
 
-  async *#rows(first: Received): AsyncGenerator<Buffer, SelectEnd | undefined, void> {
+  async *#rows(first: LineFrame): AsyncGenerator<Buffer, SelectEnd | undefined, void> {
     try {
       yield nothing
       for (let frame = first; ; frame = await this.#next()) {
@@ -136,7 +136,7 @@ export class Attempt {
   }
 
   /** The next frame; an error is thrown. */
-  async #next(): Promise<Received> {
+  async #next(): Promise<LineFrame> {
     const frame = await this.#waiting()
     if (!('error' in frame)) return frame
     this.#finish()
@@ -144,7 +144,7 @@ export class Attempt {
   }
 
   /** Waits for the process, on the query's time. */
-  async #waiting(): Promise<Received> {
+  async #waiting(): Promise<LineFrame> {
     if (!this.#answer) throw new TypeError('no query was sent')
     const from = performance.now()
     const timer = setTimeout(() => this.#expire(), this.#remainingMs)
@@ -172,10 +172,10 @@ export class Attempt {
 
   /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
   async #settle(error: unknown): Promise<unknown> {
-    if (error instanceof GaveWay) await this.#untilEnded()
+    if (error instanceof PreemptedError) await this.#untilEnded()
     if (this.#stopped) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stopped.reason
     if (this.#over) return error
-    if (error instanceof GaveWay && !this.child.isOver) {
+    if (error instanceof PreemptedError && !this.child.isOver) {
       this.#finish()
       return error
     }

@@ -18,7 +18,7 @@ import type { SelectRequest } from '../sql/contract/select.js'
  */
 export type Loss = 'memory' | 'stuck' | 'blocked' | 'other_rows' | 'died'
 
-type Copying = { resolve: (position: number) => void; reject: (reason: Error) => void }
+type PendingCopy = { resolve: (position: number) => void; reject: (reason: Error) => void }
 
 type ChildState = {
   ready: boolean
@@ -89,7 +89,7 @@ export class Child {
   /** Gives the place of a query to others while it waits for an answer to a question of its own; see `Ticket.waits`. */
   readonly waits = new Map<number, () => () => void>()
   readonly #endings = new Map<number, () => void>()
-  readonly #copies = new Map<string, Copying>()
+  readonly #copies = new Map<string, PendingCopy>()
   /** The blobs whose files its queries read. */
   readonly #held: HeldByQueries | undefined
   readonly #process: ChildProcess
@@ -276,7 +276,7 @@ export class Child {
     this.onChange()
   }
   /** The caller that waits for a copy, which is over now. */
-  #copyOf(into: string): Copying | undefined {
+  #copyOf(into: string): PendingCopy | undefined {
     const copying = this.#copies.get(into)
     this.#copies.delete(into)
     return copying

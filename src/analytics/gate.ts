@@ -40,10 +40,10 @@ export type GateLimits = {
 type Waiter = { client: string; suspect: Suspect | undefined; long: boolean; admit: (ticket: Ticket) => void }
 /** What happens to a suspect in the course of its execution. */
 type Trial = { isOnlyLong: boolean; noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
-type Held = { executing: number; long: number; waiting: number; streaming: number }
+type PlaceCounts = { executing: number; long: number; waiting: number; streaming: number }
 
 const own = ''
-const nothing: Held = { executing: 0, long: 0, waiting: 0, streaming: 0 }
+const nothing: PlaceCounts = { executing: 0, long: 0, waiting: 0, streaming: 0 }
 
 /** Long queries are tried last, and among the others those first that had executed for the shortest time. */
 const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
@@ -59,8 +59,8 @@ const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long)
  * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
  */
 export class Gate {
-  readonly #all: Held = { ...nothing }
-  readonly #held = new Map<string, Held>()
+  readonly #all: PlaceCounts = { ...nothing }
+  readonly #held = new Map<string, PlaceCounts>()
   /** How many of those that execute have taken longer than a quick query. */
   #slow = 0
   /** How many suspects execute. */
@@ -141,11 +141,11 @@ export class Gate {
     return client === own ? places : Math.max(1, Math.floor((places * this.limits.clientMaxPercent) / 100))
   }
 
-  #of(client: string): Held {
+  #of(client: string): PlaceCounts {
     return this.#held.get(client) ?? nothing
   }
 
-  #count(client: string, kind: keyof Held, by: 1 | -1): void {
+  #count(client: string, kind: keyof PlaceCounts, by: 1 | -1): void {
     const held = { ...this.#of(client), [kind]: this.#of(client)[kind] + by }
     this.#all[kind] += by
     if (held.executing + held.waiting + held.streaming === 0) this.#held.delete(client)

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { decodeFrame, encodeSaid, errorFields, FrameCutter, type Asked, type Received } from './contract/frames.js'
-import type { BlobQuestion, Question, Told } from '../sql/contract/connected.js'
+import { decodeFrame, encodeMessage, errorFields, FrameCutter, type QueryQuestion, type LineFrame } from './contract/frames.js'
+import type { BlobQuestion, Question, ServerAnswer } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
 export type LineEvents = {
@@ -9,7 +9,7 @@ export type LineEvents = {
   /** A query has ended and holds nothing any more. */
   onEnded: (query: number) => void
   /** A query asks about a connected database, a knowledge base, or a blob. */
-  onAsked: (question: Question | BlobQuestion, asking: { query: number; request: SelectRequest }) => Promise<Told>
+  onAsked: (question: Question | BlobQuestion, asking: { query: number; request: SelectRequest }) => Promise<ServerAnswer>
   /** The line can take the next query. */
   onIdle: (line: Line) => void
   /** The other end is gone. Nobody can tell whether the query that the line had has ended. */
@@ -18,8 +18,8 @@ export type LineEvents = {
 
 /** The answer to one query as it comes over its line, which waits while it is not read. */
 export class Answer {
-  readonly #frames: Received[] = []
-  #reader: { resolve: (frame: Received) => void; reject: (reason: unknown) => void } | undefined
+  readonly #frames: LineFrame[] = []
+  #reader: { resolve: (frame: LineFrame) => void; reject: (reason: unknown) => void } | undefined
   #failure: { reason: Error } | undefined
 
   constructor(
@@ -28,7 +28,7 @@ export class Answer {
   ) {}
 
   /** The next frame of the answer. @throws the reason when it was stopped, or the line is lost */
-  next(): Promise<Received> {
+  next(): Promise<LineFrame> {
     const frame = this.#frames.shift()
     if (frame) {
       // A line whose answer has come completely is free for the next one.
@@ -49,7 +49,7 @@ export class Answer {
   }
 
   /** Takes a frame in. */
-  give(frame: Received): void {
+  give(frame: LineFrame): void {
     if (this.#failure) return
     const reader = this.#reader
     if (reader) {
@@ -92,10 +92,10 @@ export class Line {
   ask(query: number, request: SelectRequest): Answer {
     const flow = { pause: () => this.#socket.pause(), resume: () => this.#socket.resume() }
     const answer = new Answer(flow, () => {
-      if (this.#current?.query === query) this.#socket.write(encodeSaid({ cancel: query }))
+      if (this.#current?.query === query) this.#socket.write(encodeMessage({ cancel: query }))
     })
     this.#current = { query, request, answer }
-    this.#socket.write(encodeSaid({ run: query, request }))
+    this.#socket.write(encodeMessage({ run: query, request }))
     return answer
   }
 
@@ -125,14 +125,14 @@ export class Line {
   }
 
   /** Answers a question of the query that the line has, if it still has it then. */
-  async #tell({ asks: to, question }: Asked): Promise<void> {
+  async #tell({ asks: to, question }: QueryQuestion): Promise<void> {
     const asking = this.#current
     if (!asking) return
     const said = await this.events.onAsked(question, asking).then(
       (told) => ({ to, told }),
       (error: unknown) => ({ to, refused: errorFields(error) }),
     )
-    if (this.#current === asking) this.#socket.write(encodeSaid(said))
+    if (this.#current === asking) this.#socket.write(encodeMessage(said))
   }
 
   /** Ends the answer to the query that the line had, and returns the query's number. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
 import { Problem, stopping } from '../basics/errors.js'
 import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
-import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
+import { Attempt, blamedFor, PreemptedError, LostError } from './attempt.js'
 import type { Child } from './child.js'
 import { Gate, type Suspect } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
@@ -94,7 +94,7 @@ export class Analytics implements SelectService {
       try {
         return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
       } catch (error) {
-        if (error instanceof GaveWay) {
+        if (error instanceof PreemptedError) {
           long = true
           continue
         }

@@ -8,7 +8,7 @@ import type { S3Keys } from '../setup/config.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { openArchive } from './open.js'
-import { writeArchive, type Archived } from './write.js'
+import { writeArchive, type ArchiveResult } from './write.js'
 
 /** The only message to the process: the log to export, and the place. `headKey` is the seed in hexadecimal, if it is not in a file. */
 export type ExportJob = {
@@ -24,10 +24,10 @@ export type ExportJob = {
 }
 
 /** The messages from the process: how far it is, then one of the others. */
-export type ExportMessage = { at: number } | { done: Archived } | { failed: string; isFull: boolean }
+export type ExportMessage = { at: number } | { done: ArchiveResult } | { failed: string; isFull: boolean }
 
 /** Writes what is finished. On the disk of the data directory it leaves room for the log. */
-const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): Promise<Archived> => {
+const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): Promise<ArchiveResult> => {
   const paths = dataPaths(dataDirectory)
   const store = openArchive('EXPORT_URL', place, keys, join(paths.temporary, 'export'))
   const sameDisk = statSync(store.disk()).dev === statSync(dataDirectory).dev

@@ -5,7 +5,7 @@ import { startProgram } from '../setup/start-program.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
 import type { S3Keys } from '../setup/config.js'
 import { openArchive } from './open.js'
-import type { Archived } from './write.js'
+import type { ArchiveResult } from './write.js'
 
 /**
  * The state of the export: its place, whether this node writes it, the last position in its files, when it was last checked, and why the
@@ -26,7 +26,7 @@ type Options = {
 }
 
 /** The result of a try: where the export ends, or why it does not go on. */
-type Outcome = { done: Archived } | { failed: string; isFull: boolean }
+type Outcome = { done: ArchiveResult } | { failed: string; isFull: boolean }
 
 /**
  * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
@@ -41,7 +41,7 @@ export class Exporter {
   #child: ChildProcess | undefined
   #looking: Promise<void> | undefined
   /** Where the export ended after a try that succeeded; undefined makes the next one look at every range. */
-  #archived: Archived | undefined
+  #archived: ArchiveResult | undefined
   #isFull = false
 
   constructor(private readonly options: Options) {

@@ -53,23 +53,23 @@ export type ArchiveManifest = z.infer<typeof manifestSchema>
 export type ArchiveRange = Pick<z.infer<typeof rangeSchema>, 'from' | 'to' | 'chain' | 'files'>
 
 type RangeManifest = z.infer<typeof rangeManifestSchema>
-type What = 'export' | 'range'
+type ManifestKind = 'export' | 'range'
 
 /** The name of the manifest of an export. */
 export const manifestName = 'manifest.json'
 
 /** The place for manifests: an export, and the folder for files that are not complete yet. */
-type Writing = { store: ArchiveStore; work: string }
+type ManifestPlace = { store: ArchiveStore; work: string }
 
 /** The text that is signed. Its first line cannot begin a checkpoint, so that a signature of the one is never valid for the other. */
-const signedText = (what: What, body: { log: string }): string =>
+const signedText = (what: ManifestKind, body: { log: string }): string =>
   `mindledger parquet ${what}\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(body)))}\n`
 
 /** Replaces a file by a signed text. After a crash, the file has the old text or the new one. */
 const writeSigned = async (
-  { store, work }: Writing,
+  { store, work }: ManifestPlace,
   name: string,
-  what: What,
+  what: ManifestKind,
   body: { log: string },
   signer: NoteSigner,
 ): Promise<void> => {
@@ -81,13 +81,13 @@ const writeSigned = async (
   await store.put({ path: written, bytes: bytes.length, sha256: sha256Hex(bytes) }, name)
 }
 
-const wasSigned = (what: What, { signature, ...body }: ArchiveManifest | RangeManifest, keys: readonly NoteVerifier[]): boolean => {
+const wasSigned = (what: ManifestKind, { signature, ...body }: ArchiveManifest | RangeManifest, keys: readonly NoteVerifier[]): boolean => {
   const note = readNote(signature)
   return note?.text === signedText(what, body) && keys.some((key) => judge(note, key) === 'signed')
 }
 
 /** Replaces the manifest, signed. */
-export const writeArchiveManifest = (at: Writing, body: ArchiveBody, signer: NoteSigner): Promise<void> =>
+export const writeArchiveManifest = (at: ManifestPlace, body: ArchiveBody, signer: NoteSigner): Promise<void> =>
   writeSigned(at, manifestName, 'export', bodySchema.parse(body), signer)
 
 /**
@@ -111,7 +111,7 @@ export const isSigned = (manifest: ArchiveManifest, keys: readonly NoteVerifier[
 type RangeOf = { log: string; before: string; range: ArchiveRange }
 
 /** Writes or replaces the manifest of a range, signed. */
-export const writeRangeManifest = (at: Writing, { log, before, range }: RangeOf, signer: NoteSigner): Promise<void> => {
+export const writeRangeManifest = (at: ManifestPlace, { log, before, range }: RangeOf, signer: NoteSigner): Promise<void> => {
   const body = rangeSchema.parse({ mindledger_parquet: 2, log, before, ...range })
   return writeSigned(at, rangeName(range.from, range.to), 'range', body, signer)
 }

@@ -23,7 +23,7 @@ export type ArchiveJob = Place & {
 }
 
 /** Where an export ends, how many ranges were written, and how many positions each has. */
-export type Archived = { size: number; written: number; rangePositions: number }
+export type ArchiveResult = { size: number; written: number; rangePositions: number }
 
 type Folders = ReadonlyMap<string, ReadonlyMap<string, number>>
 
@@ -79,7 +79,7 @@ const refuseFull = async (work: string, keepFree: number, place: string): Promis
  * @throws ConfigError when the place is neither empty nor an export of this log, or goes further already
  * @example await writeArchive({ store: new FolderStore('/mnt/history'), reader, signer, size: reader.head() }) // { size: 25_000, written: 3, … }
  */
-export const writeArchive = async (job: ArchiveJob): Promise<Archived> => {
+export const writeArchive = async (job: ArchiveJob): Promise<ArchiveResult> => {
   const { store, reader, signer, keepFree, onProgress } = job
   try {
     const { place } = store

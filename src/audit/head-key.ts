@@ -8,7 +8,7 @@ import { originOf } from './checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 
 /** What a log has noted about the keys that sign its heads. */
-type Noted = { id: string; headKeys: () => string[] }
+type HeadKeyHistory = { id: string; headKeys: () => string[] }
 
 /** The given seed, or else the file's; undefined without both. */
 const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
@@ -45,7 +45,7 @@ const checked = (signer: NoteSigner, [noted]: readonly string[]): NoteSigner => 
  * The signer of heads for a log that is only read, even while a server runs.
  * @throws ConfigError if the key is missing
  */
-export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log: Noted): NoteSigner => {
+export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log: HeadKeyHistory): NoteSigner => {
   const seed = findSeed(paths, given)
   if (seed) return checked(noteSigner(originOf(log.id), seed), log.headKeys())
   if (log.headKeys().length > 0) throw lost(paths)
@@ -63,7 +63,7 @@ export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log:
 export const headSigner = async (
   paths: DataPaths,
   given: Buffer | undefined,
-  log: Noted & { noteHeadKey: (vkey: string) => Promise<void> | void },
+  log: HeadKeyHistory & { noteHeadKey: (vkey: string) => Promise<void> | void },
 ): Promise<NoteSigner> => {
   const keys = log.headKeys()
   const found = findSeed(paths, given)

@@ -16,10 +16,10 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
   }
 }
 
-export type Copied = { sha256: string; bytes: number }
+export type FileDigest = { sha256: string; bytes: number }
 
 /** Copies a file to a new one, syncs it to the disk, and says what was read. */
-export const copyDurably = async (from: string, to: string): Promise<Copied> => {
+export const copyDurably = async (from: string, to: string): Promise<FileDigest> => {
   const hash = createHash('sha256')
   let bytes = 0
   const target = await open(to, 'wx', 0o600)

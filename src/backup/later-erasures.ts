@@ -8,10 +8,10 @@ import type { BlobStore } from '../files/blob-store.js'
 import type { Log, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 
-type Later = { position: number; text: string; data: DataErased }
+type LaterErasure = { position: number; text: string; data: DataErased }
 
 /** The erasures in a file of events, one per line, as `mindledger log` prints them. @throws ConfigError that names the line */
-export const readErasures = (file: string): Later[] =>
+export const readErasures = (file: string): LaterErasure[] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((text, line) => {
@@ -27,7 +27,7 @@ export const readErasures = (file: string): Later[] =>
 type Target = { ledger: Ledger; blobs: BlobStore }
 
 /** Repeats an erasure of a newer log in an older one. */
-class Applying {
+class ErasureReplay {
   readonly #replacements = new Map<string, SealedPayload | null | undefined>()
 
   constructor(
@@ -97,7 +97,7 @@ const lastBefore = async (log: Log, time: string): Promise<number> => {
  * Repeats erasures that came later than a log: each becomes an event of its own, and the data that it names is gone. Those that the
  * log has, and those of data that it does not have, are skipped. Returns how many were repeated.
  */
-export const applyErasures = async (target: Target, erasures: readonly Later[], origin: Origin): Promise<number> => {
+export const applyErasures = async (target: Target, erasures: readonly LaterErasure[], origin: Origin): Promise<number> => {
   const { ledger, blobs } = target
   const { log } = ledger
   const { position: head } = await log.head()
@@ -105,7 +105,7 @@ export const applyErasures = async (target: Target, erasures: readonly Later[], 
   for (const { position, text, data } of erasures) {
     const [own] = position <= head ? await log.readAll(position - 1, 1) : []
     if (own?.text === text) continue
-    const applying = new Applying(target, data)
+    const applying = new ErasureReplay(target, data)
     const payloads = await applying.payloads()
     const gone: string[] = []
     for (const hash of data.blobs) if (await blobs.has(hash)) gone.push(hash)

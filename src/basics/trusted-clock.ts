@@ -11,7 +11,7 @@ const kept = z.object({
   jump: z.number(),
   waited: z.number().nonnegative(),
 })
-type Kept = z.infer<typeof kept>
+type ClockRecord = z.infer<typeof kept>
 
 type Options = {
   /** The file that keeps the state for the next start. */
@@ -23,7 +23,7 @@ type Options = {
   uptimeMs?: () => number
 }
 
-const readKept = (file: string): Kept | undefined => {
+const readKept = (file: string): ClockRecord | undefined => {
   try {
     return kept.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
   } catch {
@@ -56,7 +56,7 @@ export const recordedAhead = (recordedAt: number, now: number): string | undefin
  */
 export class TrustedClock {
   readonly #options: Required<Options>
-  #kept: Kept
+  #kept: ClockRecord
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: Options) {
@@ -118,7 +118,7 @@ export class TrustedClock {
 /** How long a jump has to last until it is trusted. */
 const trustAfter = (jump: number): number => Math.min(Math.abs(jump), limits.clockTrustMaxMs)
 
-const believe = (before: Kept, elapsed: number, now: number): Kept => {
+const believe = (before: ClockRecord, elapsed: number, now: number): ClockRecord => {
   const expected = before.trusted + elapsed
   const jump = now - expected
   if (Math.abs(jump) <= limits.clockJumpMinMs) return { ...before, trusted: now, jump: 0, waited: 0 }

@@ -18,7 +18,7 @@ export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> 
 }
 
 /** Parts that were opened together, and the function that stops them. */
-export type Opened<T> = T & { stop: () => Promise<void> }
+export type OpenParts<T> = T & { stop: () => Promise<void> }
 
 /**
  * Opens parts one after the other; `undo` registers how each is closed. They are closed in reverse order, also when a later one fails to
@@ -26,7 +26,7 @@ export type Opened<T> = T & { stop: () => Promise<void> }
  *
  * @example const { log, stop } = await opened((undo) => { const log = open(); undo(() => log.close()); return { log } })
  */
-export const opened = async <T extends object>(open: (undo: (step: () => unknown) => void) => Promise<T> | T): Promise<Opened<T>> => {
+export const opened = async <T extends object>(open: (undo: (step: () => unknown) => void) => Promise<T> | T): Promise<OpenParts<T>> => {
   const steps: (() => unknown)[] = []
   try {
     const parts = await open((step) => void steps.push(step))

@@ -12,7 +12,7 @@ export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
 export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 
 /** The options as a user gives them: values by name. */
-export type Said = Readonly<Record<string, Json | undefined>>
+export type GivenOptions = Readonly<Record<string, Json | undefined>>
 
 const columns = z.union([
   z
@@ -59,7 +59,7 @@ const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
  *
  * @example readOptions('auto', tableOptions, { confidence: 0.8 }).confidence // .8
  */
-export const readOptions = <Schema extends OptionsSchema>(engine: string, schema: Schema, said: Said): z.output<Schema> => {
+export const readOptions = <Schema extends OptionsSchema>(engine: string, schema: Schema, said: GivenOptions): z.output<Schema> => {
   const names = namesOf(schema)
   // Null counts as unset, as in every other setting.
   const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))

@@ -19,7 +19,7 @@ export type StatedModel = {
   timeout: number | null
 }
 
-type Saying = { provider?: string | null; model_name?: string | null; params: JsonObject }
+type ModelFields = { provider?: string | null; model_name?: string | null; params: JsonObject }
 
 const addressMember = /^(?:(\w+)_)?(?:base_url|api_base|endpoint)$/
 const keyMember = /^(?:(\w+)_)?api_key$/
@@ -58,7 +58,7 @@ const addressIn = (params: JsonObject, provider: string | null): Json | null => 
  *
  * @example statedModel({ model_name: 'gpt-4o', params: { openai_api_key: { $secret: '…' } } }).provider // 'openai'
  */
-export const statedModel = ({ provider, model_name, params }: Saying): StatedModel => {
+export const statedModel = ({ provider, model_name, params }: ModelFields): StatedModel => {
   const { model: inner = null } = params
   const own = isObject(inner) && !isSecretReference(inner) ? inner : {}
   const all: JsonObject = { ...params, ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))) }

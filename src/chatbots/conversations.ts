@@ -11,7 +11,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
-import { Answering } from './answering.js'
+import { Answerer } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
 import { FairTurns } from './fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
@@ -49,7 +49,7 @@ export class Conversations {
   readonly watchers = new Watchers()
   readonly #stopping = new AbortController()
   readonly #patience = new AbortController()
-  readonly #answering: Answering
+  readonly #answering: Answerer
   readonly #turns: FairTurns
   /** Conversations whose chatbot does not run, by chatbot. */
   readonly #resting = new Map<string, Set<StreamId>>()
@@ -64,7 +64,7 @@ export class Conversations {
   constructor(private readonly options: Options) {
     const { bounds = { max: limits.chatbotsMaxAnswers, perGroupMax: limits.chatbotMaxAnswers } } = options
     const signals = { stopping: this.#stopping.signal, patience: this.#patience.signal }
-    this.#answering = new Answering({ ...options, ...signals, watchers: this.watchers })
+    this.#answering = new Answerer({ ...options, ...signals, watchers: this.watchers })
     this.#turns = new FairTurns(bounds, (conversation, chatbot) => this.#turn(conversation as StreamId, chatbot))
   }
 

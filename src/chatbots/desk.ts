@@ -2,13 +2,13 @@ import { v7 as uuidv7 } from 'uuid'
 import type { StreamId } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Conversations } from './conversations.js'
-import { Following } from './following.js'
+import { MessageFollower } from './message-follower.js'
 import { endOf, messageOf } from './message-records.js'
-import { receiveMessage, type Arrived, type Receipt } from './receiving.js'
+import { receiveMessage, type ChatbotMessage, type Receipt } from './receiving.js'
 import type { MessageEnd, MessageNews } from './watchers.js'
 
 /** A message that was taken, and what follows of it. */
-export type Taken = Receipt & { following: Following }
+export type AcceptedMessage = Receipt & { following: MessageFollower }
 
 /**
  * Takes messages from any channel, and lets whoever sent one follow it. A message that came before is followed as well, or told as it ended.
@@ -24,31 +24,31 @@ export class Desk {
   ) {}
 
   /** Undefined for a message that does not count, because its conversation has not begun. @throws Problem */
-  async take(arrived: Arrived): Promise<Taken | undefined> {
+  async take(arrived: ChatbotMessage): Promise<AcceptedMessage | undefined> {
     this.conversations.refuseWhileFull()
     const { watchers } = this.conversations
     const message = uuidv7()
     // Followed before it is recorded, so that nothing is missed.
-    const following = new Following(watchers, message)
+    const following = new MessageFollower(watchers, message)
     let isFollowed = false
     try {
       const receipt = await receiveMessage(this.ledger, arrived, message)
       isFollowed = receipt?.isNew === true
       if (receipt?.isNew) this.conversations.came(receipt.conversation, arrived.chatbot.stream)
-      return receipt && { ...receipt, following: isFollowed ? following : new Following(watchers, receipt.message) }
+      return receipt && { ...receipt, following: isFollowed ? following : new MessageFollower(watchers, receipt.message) }
     } finally {
       if (!isFollowed) following.close()
     }
   }
 
   /** Waits for the end of a message; undefined when it has none in time, or when the client leaves or the service stops. */
-  async end(taken: Taken, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
+  async end(taken: AcceptedMessage, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
     for await (const news of this.news(taken, AbortSignal.any([gone, AbortSignal.timeout(withinMs)]))) if ('end' in news) return news.end
     return undefined
   }
 
   /** What happens to a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
-  async *news({ conversation, message, isNew, following }: Taken, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
+  async *news({ conversation, message, isNew, following }: AcceptedMessage, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
     try {
       if (!isNew) await this.#addEnd(following, conversation, message)
       yield* following.news(AbortSignal.any([gone, this.conversations.stopping]))
@@ -58,7 +58,7 @@ export class Desk {
   }
 
   /** Adds how a message that came before has ended, if it has. Only who follows it needs that: a long conversation is read for it. */
-  async #addEnd(following: Following, conversation: StreamId, message: string): Promise<void> {
+  async #addEnd(following: MessageFollower, conversation: StreamId, message: string): Promise<void> {
     const { log } = this.ledger
     const record = await messageOf(log, conversation, message)
     const end = record && (await endOf(log, record))

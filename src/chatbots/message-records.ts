@@ -7,7 +7,7 @@ import { messageText, readMessage } from './payloads.js'
 import { readAnswer } from './transcript.js'
 import type { MessageEnd } from './watchers.js'
 
-type Reading = Pick<Log, 'readStream' | 'readAll' | 'payload' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'readStream' | 'readAll' | 'payload' | 'erasedAt'>
 
 /** A message as it stands in the log, and what became of it. Texts that were erased are null. */
 export type MessageRecord = {
@@ -37,7 +37,7 @@ const messageIdOf = ({ data: { message } }: Envelope): string => (typeof message
 /** A message that came, and the event by which it ended. */
 type Pair = { received: Envelope; ended: Envelope | undefined }
 
-const recordOf = async (log: Reading, { received, ended }: Pair): Promise<MessageRecord> => {
+const recordOf = async (log: ReadableLog, { received, ended }: Pair): Promise<MessageRecord> => {
   const said = readMessage(await log.payload(payloadOf(received) ?? ''))
   const replied = ended && payloadOf(ended)
   const reply = replied === undefined ? undefined : messageText(await log.payload(replied))
@@ -69,7 +69,7 @@ export type MessagePage = { messages: MessageRecord[]; next: number | null }
  * @example const { messages, next } = await messagesOf(log, conversation, 0, 50)
  */
 export const messagesOf = async (
-  log: Reading,
+  log: ReadableLog,
   conversation: StreamId,
   after = 0,
   limit: number = limits.conversationPageMaxMessages,
@@ -96,7 +96,7 @@ export const messagesOf = async (
 }
 
 /** One message of a conversation; undefined when it has none with this id. */
-export const messageOf = async (log: Reading, conversation: StreamId, message: string): Promise<MessageRecord | undefined> => {
+export const messageOf = async (log: ReadableLog, conversation: StreamId, message: string): Promise<MessageRecord | undefined> => {
   let pair: Pair | undefined
   for await (const event of streamEventsWith(log, conversation, 0, (text) => telling(text) && text.includes(message))) {
     if (event.data['message'] !== message) continue
@@ -107,7 +107,10 @@ export const messageOf = async (log: Reading, conversation: StreamId, message: s
 }
 
 /** What became of a message, as it was told when it happened; undefined while it waits. */
-export const endOf = async (log: Reading, { status, answer, reason, error, notice }: MessageRecord): Promise<MessageEnd | undefined> => {
+export const endOf = async (
+  log: ReadableLog,
+  { status, answer, reason, error, notice }: MessageRecord,
+): Promise<MessageEnd | undefined> => {
   if (status === 'waiting') return undefined
   if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '', notice }
   const given = await readAnswer(log, answer.position)

@@ -1,4 +1,4 @@
-import type { Found } from '../log/contract/log.js'
+import type { Resource } from '../log/contract/log.js'
 import { limits } from '../basics/limits.js'
 
 const usual = 'Sorry, I could not answer that. Please try again later.'
@@ -9,7 +9,7 @@ const usual = 'Sorry, I could not answer that. Please try again later.'
  *
  * @example noticeOf(chatbot) // 'Sorry, I could not answer that. Please try again later.'
  */
-export const noticeOf = ({ state: { params } }: Pick<Found<'chatbot'>, 'state'>): string | undefined => {
+export const noticeOf = ({ state: { params } }: Pick<Resource<'chatbot'>, 'state'>): string | undefined => {
   const { notice } = params
   const text = typeof notice === 'string' ? notice.trim().slice(0, limits.chatbotNoticeMaxChars) : usual
   return text === '' ? undefined : text.replaceAll('\0', '').toWellFormed()

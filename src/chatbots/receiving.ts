@@ -5,17 +5,17 @@ import { parseEnvelope } from '../../events/stored/envelope.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Found, Origin, Outcome } from '../log/contract/log.js'
+import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import { bytesOf } from './payloads.js'
 
 /**
  * A message to a chatbot. `place` names its conversation within the chatbot and the channel, or is one that has begun; `ids` tell the
  * message from others.
  */
-export type Arrived = {
-  chatbot: Found<'chatbot'>
+export type ChatbotMessage = {
+  chatbot: Resource<'chatbot'>
   channel: ConversationChannel
-  place: string | Found<'conversation'>
+  place: string | Resource<'conversation'>
   ids: readonly string[]
   text: string
   sender: string | null
@@ -33,7 +33,7 @@ const originChars = 16
 const lookBackEvents = 500
 
 /** A name of a conversation that says nothing of the place it stands for. */
-const nameOf = ({ vault }: Ledger, { chatbot, channel, place }: Arrived): string =>
+const nameOf = ({ vault }: Ledger, { chatbot, channel, place }: ChatbotMessage): string =>
   typeof place === 'string' ? vault.fingerprint(`conversation ${chatbot.stream} ${channel} ${place}`).slice(0, nameChars) : place.state.name
 
 /** @throws Problem when a text is empty or too long */
@@ -55,7 +55,7 @@ export const checkText = (text: string): string => {
  * @example const receipt = await receiveMessage(ledger, arrived, uuidv7())
  * @throws Problem when the chatbot does not run, or too many messages wait
  */
-export const receiveMessage = async (ledger: Ledger, arrived: Arrived, message: string = uuidv7()): Promise<Receipt | undefined> => {
+export const receiveMessage = async (ledger: Ledger, arrived: ChatbotMessage, message: string = uuidv7()): Promise<Receipt | undefined> => {
   const { chatbot, channel, ids, text, sender, address, onlyIfStarted, origin } = arrived
   const name = nameOf(ledger, arrived)
   const origins = ids.map((id) => ledger.vault.fingerprint(`message ${chatbot.stream} ${channel} ${id}`).slice(0, originChars))
@@ -70,10 +70,10 @@ export const receiveMessage = async (ledger: Ledger, arrived: Arrived, message: 
   return before && { ...before, isNew: false }
 }
 
-type Before = Omit<Receipt, 'isNew'>
+type EarlierReceipt = Omit<Receipt, 'isNew'>
 
 /** The message that an earlier request recorded. */
-const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Before | undefined> => {
+const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<EarlierReceipt | undefined> => {
   const last = positions.at(-1)
   const [stored] = last === undefined ? [] : await log.readAll(last - 1, 1)
   const event = stored && parseEnvelope(stored.text)
@@ -82,7 +82,7 @@ const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Befo
 }
 
 /** The message with one of these origins, among the last of a conversation. */
-const amongLast = async ({ log }: Ledger, name: string, origins: readonly string[]): Promise<Before | undefined> => {
+const amongLast = async ({ log }: Ledger, name: string, origins: readonly string[]): Promise<EarlierReceipt | undefined> => {
   const conversation = await log.resources.one('conversation', name)
   if (!conversation) return undefined
   const { stream, version } = conversation

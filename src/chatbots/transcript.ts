@@ -2,16 +2,16 @@ import * as z from 'zod'
 import { answersStream } from '../../events/records/answers.js'
 import type { StreamId } from '../../events/common.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
-import type { Answered, Turn } from '../agents/contract/answering.js'
+import type { AgentAnswer, Turn } from '../agents/contract/answering.js'
 import { recordedAnswer } from '../agents/run/recorded-answer.js'
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
-import type { Found, Log } from '../log/contract/log.js'
+import type { Resource, Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 import { messageText } from './payloads.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
 
 const chunkEvents = 100
 /** How many events of a conversation are looked through for what was said before a message. */
@@ -21,7 +21,12 @@ const lookBackEvents = 1_000
 const messageOf = ({ data }: Envelope): unknown => data['message']
 
 /** The end of a conversation's stream, from the event in which a message came, or earlier: with so many answers, if there are some near. */
-const tailFrom = async (log: Reading, { stream, version }: Found<'conversation'>, message: string, turns: number): Promise<Envelope[]> => {
+const tailFrom = async (
+  log: ReadableLog,
+  { stream, version }: Resource<'conversation'>,
+  message: string,
+  turns: number,
+): Promise<Envelope[]> => {
   let tail: Envelope[] = []
   let hasMessage = false
   let answers = 0
@@ -39,7 +44,7 @@ const tailFrom = async (log: Reading, { stream, version }: Found<'conversation'>
 /** A message, and a function that reads what was said before it. */
 export type Transcript = { received: Envelope; turns: () => Promise<Turn[]> }
 
-const textIn = async (log: Reading, event: Envelope | undefined): Promise<string | undefined> => {
+const textIn = async (log: ReadableLog, event: Envelope | undefined): Promise<string | undefined> => {
   const hash = event?.data['payload']
   return typeof hash === 'string' ? messageText(await log.payload(hash)) : undefined
 }
@@ -53,8 +58,8 @@ const textIn = async (log: Reading, event: Envelope | undefined): Promise<string
  * await turns() // [{ role: 'user', content: 'Hi' }, …]
  */
 export const transcriptOf = async (
-  log: Reading,
-  conversation: Found<'conversation'>,
+  log: ReadableLog,
+  conversation: Resource<'conversation'>,
   message: string,
   max: number,
 ): Promise<Transcript | undefined> => {
@@ -81,7 +86,10 @@ export const transcriptOf = async (
 const answerData = z.looseObject({ conversation: z.string().nullable(), outcome: z.string() })
 
 /** The recorded answer at a position of the log; undefined when it was erased. */
-export const readAnswer = async (log: Pick<Log, 'readAll' | 'payload' | 'erasedAt'>, position: number): Promise<Answered | undefined> => {
+export const readAnswer = async (
+  log: Pick<Log, 'readAll' | 'payload' | 'erasedAt'>,
+  position: number,
+): Promise<AgentAnswer | undefined> => {
   try {
     return await recordedAnswer(log, position)
   } catch (error) {
@@ -95,11 +103,11 @@ export const readAnswer = async (log: Pick<Log, 'readAll' | 'payload' | 'erasedA
  * can be read. The answer's event names the message's event as its cause.
  */
 export const givenAnswer = async (
-  log: Reading,
+  log: ReadableLog,
   agent: StreamId,
   conversation: StreamId,
   received: Envelope,
-): Promise<Answered | undefined> => {
+): Promise<AgentAnswer | undefined> => {
   const stream = answersStream(agent)
   const after = await log.versionAt(stream, received.position)
   for await (const event of streamEventsWith(log, stream, after, (text) => text.includes(conversation))) {

@@ -1,8 +1,8 @@
-import type { Answered, AnswerFrame } from '../agents/contract/answering.js'
+import type { AgentAnswer, AnswerFrame } from '../agents/contract/answering.js'
 
 /** What became of a message. `queries` are those that the answer rests on, `notice` is what whoever wrote it is told instead of an answer. */
 export type MessageEnd =
-  | { status: 'answered'; answer: string; text: string; queries: Answered['queries'] }
+  | { status: 'answered'; answer: string; text: string; queries: AgentAnswer['queries'] }
   | { status: 'failed'; reason: string; error: string; notice: string | null }
 
 /** What happens to a message until it is answered or failed. */

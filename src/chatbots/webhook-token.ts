@@ -1,10 +1,10 @@
 import { validate as isUuid, parse as uuidBytes, stringify as uuidText } from 'uuid'
 import { streamId, type StreamId } from '../../events/common.js'
-import type { Found } from '../log/contract/log.js'
+import type { Resource } from '../log/contract/log.js'
 import type { Vault } from '../vault/vault.js'
 import { sameText } from './channels/signatures.js'
 
-type Bearer = Pick<Found<'chatbot'>, 'stream' | 'state'>
+type Bearer = Pick<Resource<'chatbot'>, 'stream' | 'state'>
 
 const streamBytes = 16
 const tokenChars = 43

@@ -5,7 +5,7 @@ import { options, type OptionName, type Values } from './access/options.js'
 import { UsageError } from './access/usage-error.js'
 
 /** The request of the user: the help of all commands or of one, the version, or a command to run. */
-export type Asked =
+export type CliRequest =
   | { kind: 'version' }
   | { kind: 'help'; command: string | undefined; isWanted: boolean }
   | { kind: 'run'; command: string; values: Values; rest: string[] }
@@ -59,7 +59,7 @@ const commandIn = (args: string[]): string | undefined => {
  * @example readArguments(['sql', '--json', 'SELECT 1']) // { kind: 'run', command: 'sql', values: { json: true }, rest: ['SELECT 1'] }
  * @throws UsageError that names the most similar command or option
  */
-export const readArguments = (args: string[]): Asked => {
+export const readArguments = (args: string[]): CliRequest => {
   const name = commandIn(args)
   if (name === undefined) {
     const [option] = args

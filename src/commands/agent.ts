@@ -3,7 +3,7 @@ import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
@@ -144,7 +144,7 @@ const changedSkills = (
   return changed
 }
 
-const resolve = (refs: readonly SkillRef[], found: readonly (Found<'skill'> | undefined)[], before: AgentSkill[] = []): AgentSkill[] => {
+const resolve = (refs: readonly SkillRef[], found: readonly (Resource<'skill'> | undefined)[], before: AgentSkill[] = []): AgentSkill[] => {
   const skills = new Map<string, AgentSkill>()
   refs.forEach(({ name, params }, i) => {
     const skill = found[i]
@@ -162,7 +162,7 @@ const refuseMissingModel = ({ provider, model_name }: Changes, { localModel }: F
 const missingResource = (detail: string) =>
   new Problem('not_found', 'Resource not found', detail, { hint: 'Create it first, or correct the name.' })
 
-const inUse = ({ state }: Found<'agent'>, chatbots: readonly Found<'chatbot'>[]) =>
+const inUse = ({ state }: Resource<'agent'>, chatbots: readonly Resource<'chatbot'>[]) =>
   new Problem('not_empty', 'Agent is in use', `Agent '${state.name}' can not be deleted, because it answers for: ${listed(chatbots)}`, {
     hint: 'Delete them first, or give them another agent.',
   })

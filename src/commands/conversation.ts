@@ -5,19 +5,19 @@ import type {
   ConversationEvent,
   Delivery,
   DeliveryFailure,
-  Failed,
+  FailedMessage,
   Notice,
-  Received,
+  ReceivedMessage,
 } from '../../events/conversation.js'
 import { notFound, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { byExactName, byStream, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byExactName, byStream, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { decider } from './rules/decider.js'
 
 /** A conversation by its stream: the name may belong to a later one by now. */
 type Target = { conversation: StreamId }
 /** `name` is that of the conversation. With `onlyIfStarted`, a message to a conversation that does not exist is ignored. */
-type Receipt = Received & { chatbot: StreamId; channel: ConversationChannel; name: string; onlyIfStarted: boolean }
+type Receipt = ReceivedMessage & { chatbot: StreamId; channel: ConversationChannel; name: string; onlyIfStarted: boolean }
 
 export type ConversationCommand =
   | Command<'ReceiveMessage', Receipt>
@@ -26,7 +26,7 @@ export type ConversationCommand =
   | Command<'SendMessage', Target & Delivery>
   | Command<'FailDelivery', Target & Delivery & { reason: DeliveryFailure; error: string }>
   | Command<'BeginNotice', Target & Notice>
-  | Command<'FailMessage', Target & Failed & { notice: string | null }>
+  | Command<'FailMessage', Target & FailedMessage & { notice: string | null }>
   | Command<'EndConversation', Target>
 
 const reads = ({ type, data }: ConversationCommand) => ({
@@ -59,7 +59,7 @@ const receive = (data: Receipt, { chatbot, conversation }: Facts): ConversationE
 }
 
 /** Whether a message waits as the first of its conversation. The end of each message is decided once. */
-const isFirst = ({ state: { waiting } }: Found<'conversation'>, message: string): boolean => waiting[0]?.message === message
+const isFirst = ({ state: { waiting } }: Resource<'conversation'>, message: string): boolean => waiting[0]?.message === message
 
 const decide = (command: ConversationCommand, facts: Facts): ConversationEvent[] => {
   if (command.type === 'ReceiveMessage') return receive(command.data, facts)
@@ -98,7 +98,7 @@ const decide = (command: ConversationCommand, facts: Facts): ConversationEvent[]
   }
 }
 
-const end = (stream: StreamId, conversation: Found<'conversation'> | undefined): ConversationEvent[] => {
+const end = (stream: StreamId, conversation: Resource<'conversation'> | undefined): ConversationEvent[] => {
   if (!conversation) throw notFound('conversation', stream)
   if (conversation.state.waiting.length > 0)
     throw new Problem(

@@ -4,7 +4,7 @@ import type { DatabaseEvent } from '../../events/database.js'
 import { connectionEngines } from '../catalogue/connection-engines.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nearest } from '../basics/nearest.js'
-import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { systemDatabaseOf } from '../catalogue/system-databases.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
@@ -85,7 +85,7 @@ const instead = (old: JsonObject, parameters: JsonObject): JsonObject => ({
 })
 
 const update = (
-  database: Found<'database'>,
+  database: Resource<'database'>,
   { name = database.state.name, engine, parameters }: Changes,
   { clash, project }: Facts,
 ): DatabaseEvent[] => {

@@ -18,8 +18,8 @@ type Handler = {
 }
 
 // The casts are safe: each command goes to the decider that declares its type, with the facts that this decider declares.
-type Decided = Pick<Decisions<never, never>, 'reads' | 'readsFurther' | 'decide'>
-const handler = (subject: Kind | undefined, of: Decided): Handler => ({
+type AnyDecider = Pick<Decisions<never, never>, 'reads' | 'readsFurther' | 'decide'>
+const handler = (subject: Kind | undefined, of: AnyDecider): Handler => ({
   subject,
   reads: of.reads as Handler['reads'],
   readsFurther: of.readsFurther as Handler['readsFurther'],
@@ -28,7 +28,7 @@ const handler = (subject: Kind | undefined, of: Decided): Handler => ({
 
 const decided = Object.entries(deciders).flatMap(([name, decider]) => {
   const subject = kinds.find((kind) => kind === name)
-  return Object.keys(decider.commands).map((type) => [type, handler(subject, decider as Decided)] as const)
+  return Object.keys(decider.commands).map((type) => [type, handler(subject, decider as AnyDecider)] as const)
 })
 const takenBack = rollbackKinds.map((kind) => [rollbackTypeOf(kind), handler(kind, rollbackOf(kind))] as const)
 

@@ -5,7 +5,7 @@ import { isSecretReference, type SecretReference } from '../../events/secrets.js
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nextRun, ranAhead } from './rules/schedule.js'
 import { limits } from '../basics/limits.js'
-import { byName, byStream, byExactName, countOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byStream, byExactName, countOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { decider } from './rules/decider.js'
 
 type Target = { project: string; job: string }
@@ -75,7 +75,7 @@ const create = (data: Target & JobText & JobTimes & { unlessExists?: boolean }, 
 const sealedOf = ({ secret }: JsonObject): SecretReference | null => (isSecretReference(secret) ? secret : null)
 
 /** A run begins when one is due and none is in progress. This is decided here, so that a due time cannot start two runs. */
-const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): JobEvent[] => {
+const start = ({ state }: Resource<'job'>, { run, now }: Run & { now: string }): JobEvent[] => {
   const { running, next_run_at, end_at } = state
   const wasAhead = ranAhead(state, Date.parse(now))
   if (running || (!wasAhead && (next_run_at === null || next_run_at > now))) return []
@@ -85,7 +85,7 @@ const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): Jo
 }
 
 /** The events that end a job and its current run. */
-export const endOf = ({ state: { running } }: Found<'job'>): JobEvent[] => {
+export const endOf = ({ state: { running } }: Resource<'job'>): JobEvent[] => {
   const ended: JobEvent = { type: 'JobDeleted', data: {} }
   if (!running) return [ended]
   const data = { run: running.run, outcome: 'cancelled' as const, error: 'the job was deleted', statements: [] }

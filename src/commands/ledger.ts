@@ -4,9 +4,9 @@ import { mapMembers, unfitJson, type Json } from '../../events/common.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { inTurns } from '../basics/long-work.js'
-import type { Expects } from '../log/contract/expects.js'
-import type { Keyed, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
-import { byStream, versionOf, type Found, type Lookup } from '../log/contract/lookups.js'
+import type { Precondition } from '../log/contract/precondition.js'
+import type { RequestKey, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
+import { byStream, versionOf, type Resource, type Lookup } from '../log/contract/lookups.js'
 import { tokensIn } from '../dialect/lexer.js'
 import { findSecretLiterals } from '../dialect/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
@@ -21,7 +21,7 @@ import { handlers, type LedgerCommand } from './dispatch.js'
  */
 export type Execution = {
   idempotency?: { key: string; request: string }
-  expects?: Expects
+  expects?: Precondition
   dryRun?: boolean
   payloads?: readonly SealedPayload[]
 }
@@ -80,7 +80,7 @@ const erasedMeanwhile = (): Problem =>
   })
 
 /** A node that was cut off from the others may go on with a run that they have ended. */
-const requireRun = (run: string, job: Found<'job'> | undefined): void => {
+const requireRun = (run: string, job: Resource<'job'> | undefined): void => {
   if (job?.state.running?.run !== run) throw new Problem('not_ready', 'Run ended', 'the run of the job that sent this has ended')
 }
 
@@ -170,7 +170,7 @@ export class Ledger {
         ...prepared.map(({ lookups }) => lookups),
       ) as Record<string, Lookup>,
       decide: (facts) => {
-        if (during) requireRun(during.run, facts[jobOfRun] as Found<'job'> | undefined)
+        if (during) requireRun(during.run, facts[jobOfRun] as Resource<'job'> | undefined)
         if (origin.erasures !== undefined && facts[erasuresNow] !== origin.erasures) throw erasedMeanwhile()
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
@@ -243,7 +243,7 @@ export class Ledger {
   }
 
   /** The identity of a request with a key, as the log stores it. */
-  keyed(origin: Origin, execution: Execution): Keyed {
+  keyed(origin: Origin, execution: Execution): RequestKey {
     return { origin, ...this.#keyed(execution) }
   }
 

@@ -6,7 +6,7 @@ import { recordedDatabase } from './rules/data-source.js'
 import type { EngineInfo } from '../catalogue/engines.js'
 import { baseVersionKey, optionsOf } from '../catalogue/engine-options.js'
 import { importsFile, wasImported } from '../catalogue/onnx-import.js'
-import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byStream, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { limits } from '../basics/limits.js'
 import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
@@ -17,14 +17,14 @@ type Request = Omit<TrainingRequest, 'version'>
 /** New rows for an existing version, which determines what is predicted and how. */
 type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate' | 'keep_training_data'> & { tag?: string; using?: JsonObject }
 /** A training refers to its model by stream, because the name may belong to another model by its end. */
-type Training = { stream: StreamId; version: number }
+type TrainingRef = { stream: StreamId; version: number }
 export type ModelCommand =
   | Command<'CreateModel', Target & { request: Request; recording?: Recording; unlessExists?: boolean; orReplace?: boolean }>
   | Command<'RetrainModel', Target & { request: Partial<Request> & Pick<Request, 'seed' | 'activate'> }>
   | Command<'FinetuneModel', Target & { version: number | null; request: Refinement }>
-  | Command<'StartTraining', Training>
-  | Command<'CompleteTraining', Training & { result: TrainingResult }>
-  | Command<'FailTraining', Training & { error: string }>
+  | Command<'StartTraining', TrainingRef>
+  | Command<'CompleteTraining', TrainingRef & { result: TrainingResult }>
+  | Command<'FailTraining', TrainingRef & { error: string }>
   | Command<'CancelTraining', Target & { version: number | null }>
   | Command<'ActivateModelVersion', Target & { version: number }>
   | Command<'SetModelRecording', Target & { recording: Recording }>
@@ -104,7 +104,7 @@ const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
   }
 }
 
-const need = (model: Found<'model'> | undefined, { model: name }: Target): Found<'model'> => {
+const need = (model: Resource<'model'> | undefined, { model: name }: Target): Resource<'model'> => {
   if (!model) throw notFound('model', name)
   return model
 }

@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { byName, byExactName, earlier, type Earlier, type Found, type Lookup } from '../log/contract/lookups.js'
+import { byName, byExactName, earlier, type ResourceVersion, type Resource, type Lookup } from '../log/contract/lookups.js'
 import { deciders, type RollbackKind } from './deciders.js'
 import type { WayBack } from './rules/way-back.js'
 import { isReadable, namesakes, refuseTakenName, type Namesakes } from './rules/taken-names.js'
@@ -23,13 +23,13 @@ export const rollbackTypeOf = (kind: RollbackKind): RollbackCommand['type'] =>
 const wayOf = <K extends RollbackKind>(kind: K) => deciders[kind].rollback as unknown as WayBack<K>
 
 type Facts<K extends RollbackKind> = {
-  project?: Found<'project'> | undefined
-  found: Found<K> | undefined
-  then: Earlier<K> | undefined
-  namesake?: Found<K> | undefined
+  project?: Resource<'project'> | undefined
+  found: Resource<K> | undefined
+  then: ResourceVersion<K> | undefined
+  namesake?: Resource<K> | undefined
 } & Record<string, unknown>
 
-const noSuchVersion = <K extends RollbackKind>(kind: K, { name, version }: Target, { version: newest }: Found<K>): Problem =>
+const noSuchVersion = <K extends RollbackKind>(kind: K, { name, version }: Target, { version: newest }: Resource<K>): Problem =>
   new Problem('not_found', 'Version not found', `${kind} ${name} has no version ${version}`, {
     hint: newest === 1 ? 'It never changed.' : `Its versions are 1 to ${newest}.`,
   })
@@ -75,7 +75,7 @@ export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
       then: earlier(kind, name, version, project),
     }
   },
-  readsFurther: (facts: { project?: Found<'project'>; then?: Earlier<K> }): Record<string, Lookup> => {
+  readsFurther: (facts: { project?: Resource<'project'>; then?: ResourceVersion<K> }): Record<string, Lookup> => {
     if (!facts.then) return {}
     const { state } = facts.then
     const project = facts.project?.state.name

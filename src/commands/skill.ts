@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { SkillEvent } from '../../events/skill.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
-import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/way-back.js'
@@ -53,9 +53,9 @@ const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<Return
 }
 
 const update = (
-  skill: Found<'skill'>,
+  skill: Resource<'skill'>,
   { name = skill.state.name, type, params }: Changes,
-  clash: Found<'skill'> | undefined,
+  clash: Resource<'skill'> | undefined,
 ): SkillEvent[] => {
   if (clash && clash.stream !== skill.stream) throw conflict('skill', name)
   const events: SkillEvent[] = []

@@ -18,14 +18,14 @@ import {
   type TableComments,
   type Tables,
 } from './contract/requests.js'
-import type { Answered, Metadata } from './contract/messages.js'
+import type { MetadataAnswer, Metadata } from './contract/messages.js'
 import { Driver, type DriverSettings } from './driver.js'
 
 /** Whether a connection can be opened, as the public service answers it. */
-export type Checked = { status: 'success' } | { status: 'connection_error'; detail: string }
+export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
 /** An answer that waits for its reader. */
-export type Opened = { socket: string; ticket: string; ended: Promise<Outcome>; cancel: () => void }
+export type OpenAnswer = { socket: string; ticket: string; ended: Promise<Outcome>; cancel: () => void }
 
 const mostOf: QueryLimits = {
   rows: limits.connectionMaxRows,
@@ -84,9 +84,9 @@ export class Connections {
   readonly #ofFiles = new Set<Driver>()
   #idle: NodeJS.Timeout | undefined
   #asked = 0
-  readonly #known = new LRUCache<string, Promise<Answered>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
+  readonly #known = new LRUCache<string, Promise<MetadataAnswer>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
   /** The long lists: few are kept. */
-  readonly #lists = new LRUCache<string, Promise<Answered>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
+  readonly #lists = new LRUCache<string, Promise<MetadataAnswer>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
 
   /** Connections that did not list soon what they have. */
   readonly #silent = new LRUCache<string, true>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
@@ -94,7 +94,7 @@ export class Connections {
   constructor(private readonly settings: DriverSettings) {}
 
   /** Tries to open a connection and to run a statement. Whatever goes wrong with the database is part of the answer. */
-  async check(connection: Connection): Promise<Checked> {
+  async check(connection: Connection): Promise<ConnectionStatus> {
     try {
       await this.#ask(connection, { check: true })
       return { status: 'success' }
@@ -144,7 +144,7 @@ export class Connections {
    *
    * @throws Problem wrong_arguments, busy, connection_failed
    */
-  async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<Opened> {
+  async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<OpenAnswer> {
     const ticket = randomBytes(32).toString('hex')
     const { driver, id, ended } = await this.#again(connection, async (driver) => ({
       driver,
@@ -184,7 +184,7 @@ export class Connections {
     this.#directory = undefined
   }
 
-  async #ask(connection: Connection, of: Metadata): Promise<Answered> {
+  async #ask(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
     try {
       return await this.#again(connection, async (driver) => {
         try {
@@ -211,7 +211,7 @@ export class Connections {
     }
   }
 
-  async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<Answered> {
+  async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<MetadataAnswer> {
     if (!soon) return this.#remembered(connection, of)
     const key = versionKey(connection)
     if (this.#silent.has(key)) throw silent()
@@ -226,7 +226,7 @@ export class Connections {
     throw silent()
   }
 
-  #remembered(connection: Connection, of: Metadata): Promise<Answered> {
+  #remembered(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
     const key = `${versionKey(connection)}\0${JSON.stringify(of)}`
     const cache = 'everyColumn' in of ? this.#lists : this.#known
     const known = cache.get(key)

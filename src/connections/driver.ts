@@ -6,14 +6,14 @@ import { Problem, problemOf } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { whenOverdue } from '../basics/overdue.js'
 import { startProgram } from '../setup/start-program.js'
-import type { Answered, FromDriver, Metadata, ToDriver } from './contract/messages.js'
+import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from './contract/messages.js'
 import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
 
 /** The hosts that the process may call, and the files that it may read. */
 export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
 
-type Asking = { resolve: (answer: Answered) => void; reject: (reason: Error) => void }
-type Opening = {
+type PendingRequest = { resolve: (answer: MetadataAnswer) => void; reject: (reason: Error) => void }
+type PendingQuery = {
   query: Query
   /** What the database was sent, and since when. */
   sent?: { statement: string; at: number }
@@ -29,7 +29,7 @@ const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
 /** After a process ended, it is not known what it did: a statement that writes may have changed something. */
-const unknown = ({ query, sent }: Opening, ending: QueryOutcome): Outcome => ({
+const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): Outcome => ({
   ...{ rows: 0, bytes: 0, ending, changed: isWriting(query) },
   sent: sent?.statement,
   durationMs: sent ? Math.round(performance.now() - sent.at) : 0,
@@ -41,8 +41,8 @@ let sockets = 0
 export class Driver {
   readonly socket: string
   readonly #process: ChildProcess
-  readonly #asking = new Map<number, Asking>()
-  readonly #opening = new Map<number, Opening>()
+  readonly #asking = new Map<number, PendingRequest>()
+  readonly #opening = new Map<number, PendingQuery>()
   readonly #listening: Promise<void>
   #last = 0
   /** Whether it ever did anything. */
@@ -78,7 +78,7 @@ export class Driver {
   }
 
   /** @throws Problem of the database, or connection_failed when the process ends */
-  async ask(connection: Connection, of: Metadata): Promise<Answered> {
+  async ask(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
     const id = ++this.#last
     const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs + graceMs
     return new Promise((resolve, reject) => {

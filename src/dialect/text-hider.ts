@@ -1,10 +1,10 @@
 /** Texts to look for, and which lengths they have by their first characters. */
-type Hidden = { texts: ReadonlySet<string>; lengths: ReadonlyMap<string, readonly number[]> }
+type HiddenTexts = { texts: ReadonlySet<string>; lengths: ReadonlyMap<string, readonly number[]> }
 
 const headMaxChars = 4
 const headOf = (text: string): string => text.slice(0, headMaxChars)
 
-const hiddenOf = (texts: ReadonlySet<string>): Hidden => {
+const hiddenOf = (texts: ReadonlySet<string>): HiddenTexts => {
   const lengths = new Map<string, Set<number>>()
   for (const text of texts) {
     const known = lengths.get(headOf(text)) ?? new Set()
@@ -14,7 +14,7 @@ const hiddenOf = (texts: ReadonlySet<string>): Hidden => {
 }
 
 /** Where the longest hidden text ends that begins at a place; the place itself where none does. */
-const hiddenEnd = ({ texts, lengths }: Hidden, text: string, at: number): number => {
+const hiddenEnd = ({ texts, lengths }: HiddenTexts, text: string, at: number): number => {
   let end = at
   for (let head = 1; head <= headMaxChars; head++) {
     const longest = lengths.get(text.slice(at, at + head))?.find((length) => texts.has(text.slice(at, at + length)))

@@ -4,7 +4,7 @@ import { limits } from '../basics/limits.js'
 import { noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
 import { AnswerTooLarge, callFailed, explainCall } from './called-over-http.js'
 import type { CallLimits } from './fetch.js'
-import { HttpPools, type HttpConnecting } from './http-pool.js'
+import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
 /** One request: its body is a text. */
@@ -84,7 +84,7 @@ async function* bounded(
  * for await (const bytes of body) …
  * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; what the caller's signal says
  */
-export const egressCall = (policy: EgressPolicy, connecting: HttpConnecting = {}, own: CallLimits = {}) => {
+export const egressCall = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}) => {
   const pools = new HttpPools(policy, connecting)
   const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
   return async (address: string, { headers, body, signal }: Call): Promise<CallAnswer> => {

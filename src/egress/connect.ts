@@ -2,15 +2,15 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { Problem } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/in-time.js'
 import type { EgressPolicy } from './policy.js'
-import { resolveAllowed, type Allowed, type Lookup } from './resolve.js'
+import { resolveAllowed, type AllowedAddress, type Lookup } from './resolve.js'
 
 /** How long a connection is quiet before the system asks whether the other end is still there. */
 const keepAliveAfterMs = 10_000
 
-export type Connecting = { timeoutMs: number; signal?: AbortSignal; lookup?: Lookup }
+export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?: Lookup }
 
 /** A connected socket, and where it leads. A certificate is checked against `name`. */
-export type Connected = { socket: Socket; to: Allowed }
+export type ConnectedSocket = { socket: Socket; to: AllowedAddress }
 
 const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined)
 
@@ -30,7 +30,7 @@ const failed = (host: string, port: number, code: unknown): Problem => {
   )
 }
 
-const connectTo = (to: Allowed, signal: AbortSignal): Promise<Socket> =>
+const connectTo = (to: AllowedAddress, signal: AbortSignal): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connectSocket({
       host: to.address,
@@ -69,8 +69,8 @@ export const connectAllowed = async (
   policy: EgressPolicy,
   host: string,
   port: number,
-  { timeoutMs, signal: stopped, lookup }: Connecting,
-): Promise<Connected> => {
+  { timeoutMs, signal: stopped, lookup }: ConnectOptions,
+): Promise<ConnectedSocket> => {
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
   // The system's resolver takes no signal.

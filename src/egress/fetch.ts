@@ -3,7 +3,7 @@ import { limits } from '../basics/limits.js'
 import { boundedBody, type BodyLimits } from './bounded-body.js'
 import { noAnswerIn, readAddress, redirectOf } from './called-address.js'
 import { explainCall } from './called-over-http.js'
-import { HttpPools, type HttpConnecting } from './http-pool.js'
+import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
 /** Limits of one caller; those that it does not name are the service's. */
@@ -29,7 +29,7 @@ const asCall = (input: string | URL | Request, init: RequestInit): { text: strin
  * const answer = await call('https://api.example.com/v1/models', { headers: { authorization: 'Bearer k' }, signal })
  * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; what the caller's signal says
  */
-export const egressFetch = (policy: EgressPolicy, connecting: HttpConnecting = {}, own: CallLimits = {}): typeof globalThis.fetch => {
+export const egressFetch = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}): typeof globalThis.fetch => {
   const pools = new HttpPools(policy, connecting)
   const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
   return async (input, given = {}) => {

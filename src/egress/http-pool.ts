@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { buildConnector, Dispatcher, Pool } from 'undici'
 import { limits } from '../basics/limits.js'
 import { explainCall } from './called-over-http.js'
-import { connectAllowed, type Connected } from './connect.js'
+import { connectAllowed, type ConnectedSocket } from './connect.js'
 import type { EgressPolicy } from './policy.js'
 import type { Lookup } from './resolve.js'
 
@@ -12,12 +12,12 @@ import type { Lookup } from './resolve.js'
  * The parts of a connection that tests and private authorities choose: the resolver, certificates that are trusted besides the usual ones,
  * and the most connections of a caller to one address, if not `egressConnectionsMax`.
  */
-export type HttpConnecting = { lookup?: Lookup; ca?: string; connections?: number }
+export type HttpConnectOptions = { lookup?: Lookup; ca?: string; connections?: number }
 
 /** How long a pool that is no longer remembered waits for calls that have just got hold of it. */
 const lastCallsMs = 1_000
 
-const secured = ({ socket, to }: Connected, ca: string | undefined, signal: AbortSignal): Promise<Socket> =>
+const secured = ({ socket, to }: ConnectedSocket, ca: string | undefined, signal: AbortSignal): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const stop = () => socket.destroy(new Error('stopped'))
     signal.addEventListener('abort', stop, { once: true })
@@ -45,7 +45,7 @@ const secured = ({ socket, to }: Connected, ca: string | undefined, signal: Abor
   })
 
 const connector =
-  (policy: EgressPolicy, { lookup, ca }: HttpConnecting): buildConnector.connector =>
+  (policy: EgressPolicy, { lookup, ca }: HttpConnectOptions): buildConnector.connector =>
   ({ hostname, port, protocol }, tell) => {
     const isSecure = protocol === 'https:'
     const timeoutMs = limits.egressConnectTimeoutMs
@@ -77,7 +77,7 @@ export class HttpPools {
 
   constructor(
     policy: EgressPolicy,
-    private readonly connecting: HttpConnecting,
+    private readonly connecting: HttpConnectOptions,
   ) {
     this.connect = connector(policy, connecting)
   }

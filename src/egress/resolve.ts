@@ -7,7 +7,7 @@ import { checkAddress, readHost, readPort, type EgressPolicy } from './policy.js
 export type Lookup = (name: string) => Promise<readonly string[]>
 
 /** Where to connect: the checked address, and the name that a certificate must be for. */
-export type Allowed = { name: string; address: string; port: number }
+export type AllowedAddress = { name: string; address: string; port: number }
 
 const fromSystem: Lookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
@@ -34,7 +34,7 @@ export const resolveAllowed = async (
   host: string,
   port: unknown,
   lookup: Lookup = fromSystem,
-): Promise<[Allowed, ...Allowed[]]> => {
+): Promise<[AllowedAddress, ...AllowedAddress[]]> => {
   const read = readHost(host)
   const checkedPort = readPort(port)
   const addresses = read.address ? [read.address] : (await answers(read.name, lookup)).map(readAddress)

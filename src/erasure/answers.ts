@@ -4,11 +4,11 @@ import { payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
-import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type Said } from './messages.js'
-import { emptyPlan, type Plan, type Taken } from './plan.js'
+import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
+import { emptyPlan, type Plan, type PlanPart } from './plan.js'
 import { whole } from './whole-payload.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
 const answered = '"type":"AgentAnswered"'
 const judged = '"type":"AnswerJudged"'
@@ -33,7 +33,7 @@ const casesOf = z
 type Cases = z.infer<typeof casesOf>
 
 /** The cases of an evaluation; none where they cannot be read. */
-const readCases = async (log: Reading, { type, data }: Envelope): Promise<Cases> => {
+const readCases = async (log: ReadableLog, { type, data }: Envelope): Promise<Cases> => {
   const [hash] = payloadsOf(type, data)
   const bytes = hash === undefined ? undefined : await log.payload(hash)
   try {
@@ -44,7 +44,7 @@ const readCases = async (log: Reading, { type, data }: Envelope): Promise<Cases>
 }
 
 /** Plans to erase what an event recorded. */
-const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> => {
+const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<void> => {
   for (const hash of payloadsOf(event.type, event.data)) {
     const planned = await whole(log, hash, event.type === 'AgentAnswered' || event.type === 'MessageReceived' ? 1 : 0)
     if (planned) into.payloads.push(planned)
@@ -57,15 +57,15 @@ const take = async (log: Reading, event: Envelope, into: Taken): Promise<void> =
  * stream, `saidIn` what was said in each conversation, and `received` the positions of messages, which are the causes of answers.
  */
 type Sweep = {
-  log: Reading
+  log: ReadableLog
   taken: Set<number>
   firstOf: Map<string, number>
-  saidIn: Map<string, Said>
+  saidIn: Map<string, MessageIds>
   received: Set<number>
-  into: Taken
+  into: PlanPart
 }
 
-const saidIn = (sweep: Sweep, conversation: string): Said => {
+const saidIn = (sweep: Sweep, conversation: string): MessageIds => {
   const said = sweep.saidIn.get(conversation) ?? { answers: new Set(), messages: new Set() }
   sweep.saidIn.set(conversation, said)
   return said
@@ -92,7 +92,7 @@ const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
 const causingPosition = ({ causation }: Envelope): number => Number(/^event\/(\d+)$/.exec(causation ?? '')?.[1] ?? 0)
 
 /** The event of an answer at a position; undefined when there is another event. */
-const answerAt = async (log: Reading, position: number): Promise<Envelope | undefined> => {
+const answerAt = async (log: ReadableLog, position: number): Promise<Envelope | undefined> => {
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && parseEnvelope(stored.text)
   return event?.type === 'AgentAnswered' ? event : undefined
@@ -131,7 +131,7 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
  * Plans to erase answers and messages. An erased answer takes its comments, its reruns, its evaluations with the answers given there, and
  * the messages to the chatbot that belong to it. An erased message takes the answers to it. Any other event is erased alone.
  */
-export const takeAnswers = async (log: Reading, events: readonly Envelope[], into: Taken): Promise<void> => {
+export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[], into: PlanPart): Promise<void> => {
   const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
   for (const event of events) await takeOnce(sweep, event)
   // An answer that was given again may have comments of its own.
@@ -150,7 +150,7 @@ const notFound = (detail: string) =>
   })
 
 /** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement or an evaluation. */
-export const planAnswer = async (log: Reading, answer: string | number): Promise<Plan> => {
+export const planAnswer = async (log: ReadableLog, answer: string | number): Promise<Plan> => {
   const plan = emptyPlan('answer', String(answer))
   const events: Envelope[] = []
   if (typeof answer === 'number') {
@@ -169,7 +169,7 @@ export const planAnswer = async (log: Reading, answer: string | number): Promise
 }
 
 /** Everything that was said in a conversation, and every answer that was given in it. */
-export const planConversation = async (log: Reading, conversation: string): Promise<Plan> => {
+export const planConversation = async (log: ReadableLog, conversation: string): Promise<Plan> => {
   const plan = emptyPlan('conversation', conversation)
   const quoted = `"conversation":${JSON.stringify(conversation)},`
   const events: Envelope[] = []
@@ -185,8 +185,8 @@ export const planConversation = async (log: Reading, conversation: string): Prom
  * All answers recorded before a time, in events after a position, with their comments and evaluations of any time. Also returns the
  * position of the last such event before the time.
  */
-export const planOlderAnswers = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
-  const found = { payloads: [] as Taken['payloads'], to: after, already: 0 }
+export const planOlderAnswers = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
+  const found = { payloads: [] as PlanPart['payloads'], to: after, already: 0 }
   for await (const event of eventsWith(log, after, recordsAnswers)) {
     if (!isOfAnswers(event)) continue
     const isOlder = event.recorded_at < time
@@ -199,7 +199,7 @@ export const planOlderAnswers = async (log: Reading, time: string, after: number
 }
 
 /** Whether an event that is young enough to stay is about answers that do not. */
-const isAboutOlder = async (log: Reading, event: Envelope, to: number): Promise<boolean> => {
+const isAboutOlder = async (log: ReadableLog, event: Envelope, to: number): Promise<boolean> => {
   if (event.type === 'AnswerJudged') return (dataOf.parse(event.data).answered_at ?? Number.MAX_SAFE_INTEGER) <= to
   if (event.type !== 'AgentEvaluated') return false
   return (await readCases(log, event)).some(({ of }) => of && of.position <= to)

@@ -10,10 +10,10 @@ import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
 /** The label of an event that names a blob: `files.homes (position 12)`. */
-const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promise<string> => {
+const nameOf = async (log: ReadableLog, { type, stream, position }: Envelope): Promise<string> => {
   const kind = catalogue.get(type)?.kind
   if (!isKind(kind)) throw new TypeError(`${type} names no blobs`)
   const found = await log.resources.byStream(kind, stream as never)
@@ -23,7 +23,7 @@ const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promi
 
 /** Plans to erase all these blobs, which events name, and lists everything else that names them. */
 const planBlobs = async (
-  log: Reading,
+  log: ReadableLog,
   blobs: BlobStore,
   chosen: readonly { event: Envelope; hash: string }[],
   plan: Plan,
@@ -44,7 +44,7 @@ const planBlobs = async (
 type FileSubject = { name: string; version?: number; content?: string }
 
 /** Plans to erase the contents that a file ever had, or one of them. */
-export const planFile = async (log: Reading, blobs: BlobStore, { name, version, content }: FileSubject): Promise<Plan> => {
+export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, version, content }: FileSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
   const contents = events
     .flatMap((event) => blobsOf(event.type, event.data).map((hash) => ({ event, hash })))
@@ -66,7 +66,7 @@ export const planFile = async (log: Reading, blobs: BlobStore, { name, version, 
 type MatrixSubject = { project: string; model: string; version: number }
 
 /** Plans to erase the kept rows of a training. */
-export const planMatrix = async (log: Reading, blobs: BlobStore, { project, model, version }: MatrixSubject): Promise<Plan> => {
+export const planMatrix = async (log: ReadableLog, blobs: BlobStore, { project, model, version }: MatrixSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
   const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
   if (!trained) throw notFound('training', `${project}.${model}.${version}`)

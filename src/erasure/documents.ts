@@ -10,23 +10,23 @@ import { emptyPlan, type Plan } from './plan.js'
 import { whole } from './whole-payload.js'
 import { resourceStream } from './secrets.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>
 
 export type DocumentsSubject = { project: string; knowledge_base: string; ids?: string[] }
 
 const inserted = z.object({ payload: z.string(), vectors: z.string().nullable(), documents: z.number(), chunking: chunkingSchema })
 const stored = z.array(z.union([z.object({ erased: z.literal(true) }), z.looseObject({ id: z.string(), content: z.string() })]))
-type Stored = z.infer<typeof stored>
+type StoredDocuments = z.infer<typeof stored>
 
 /** The documents, with a mark in the place of each erased one. Undefined when none is erased. */
-const without = (documents: Stored, goes: (id: string) => boolean): { left: Stored; gone: number } | undefined => {
+const without = (documents: StoredDocuments, goes: (id: string) => boolean): { left: StoredDocuments; gone: number } | undefined => {
   const left = documents.map((document) => ('id' in document && goes(document.id) ? ({ erased: true } as const) : document))
   const gone = left.filter((document, i) => document !== documents[i]).length
   return gone === 0 ? undefined : { left, gone }
 }
 
 /** The vectors of the documents that stay, in the order of the chunks. */
-const vectorsLeft = (vectors: Buffer, before: Stored, left: Stored, chunking: z.infer<typeof chunkingSchema>): Buffer => {
+const vectorsLeft = (vectors: Buffer, before: StoredDocuments, left: StoredDocuments, chunking: z.infer<typeof chunkingSchema>): Buffer => {
   const counts = before.map((document) => ('content' in document ? chunksOf(document.content, chunking).length : 0))
   const total = counts.reduce((sum, count) => sum + count, 0)
   const size = total === 0 ? 0 : vectors.length / total
@@ -42,7 +42,7 @@ const vectorsLeft = (vectors: Buffer, before: Stored, left: Stored, chunking: z.
  * Plans to erase documents of a knowledge base, with some ids or all, in every version that ever existed. Their vectors are erased with
  * them.
  */
-export const planDocuments = async (log: Reading, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
+export const planDocuments = async (log: ReadableLog, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
   const stream = await resourceStream(log, 'knowledge_base', knowledge_base, project)
   // The ids may be personal: the event does not name them.
   const plan = emptyPlan('documents', `${project}.${knowledge_base}`)

@@ -22,7 +22,7 @@ import { SharedLock } from './shared-lock.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** The result of an erasure. */
-export type Erased = {
+export type ErasureResult = {
   what: Plan['what']
   subject: string
   dry_run: boolean
@@ -59,7 +59,7 @@ const ageing = {
   answers: { plan: planOlderAnswers, reason: 'ANSWER_RETENTION' },
 } as const
 
-export type Ageing = keyof typeof ageing
+export type RetentionKind = keyof typeof ageing
 
 /** Makes the plan of an erasure, also again when a part of it is recorded. */
 type MakePlan = (isRecorded: boolean) => Promise<Plan>
@@ -79,7 +79,7 @@ export class Erasures {
   /** Erasures run one at a time: each decides on the state that the previous one left. */
   #last: Promise<unknown> = Promise.resolve()
   /** The positions up to which each kind of data has been erased by age. */
-  readonly #olderThan: Record<Ageing, number> = { rows: 0, answers: 0 }
+  readonly #olderThan: Record<RetentionKind, number> = { rows: 0, answers: 0 }
   /** Aborted when a stop has waited long enough. */
   readonly #patience = new AbortController()
   #isStopping = false
@@ -88,7 +88,7 @@ export class Erasures {
   constructor(private readonly options: Options) {}
 
   /** @throws Problem if nothing has this name, or something else uses the same bytes */
-  erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
+  erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const makePlan: MakePlan = async (isRecorded) => {
       const plan = await this.#plan(request.subject)
       // Who stored the same bytes since the event keeps them.
@@ -99,7 +99,7 @@ export class Erasures {
   }
 
   /** Erases the rows of predictions, or the answers of agents, that are older than a time. */
-  eraseOlder(what: Ageing, time: Date, origin: Origin): Promise<Erased> {
+  eraseOlder(what: RetentionKind, time: Date, origin: Origin): Promise<ErasureResult> {
     return this.#inTurn(async () => {
       const subject = instant(time.getTime())
       const { plan, reason } = ageing[what]
@@ -182,7 +182,11 @@ export class Erasures {
     }
   }
 
-  async #carryOut(makePlan: MakePlan, { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>, origin: Origin): Promise<Erased> {
+  async #carryOut(
+    makePlan: MakePlan,
+    { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
+    origin: Origin,
+  ): Promise<ErasureResult> {
     const recorded = await this.#rows.alone(async () =>
       dryRun
         ? { plan: distinct(await makePlan(false)), positions: [], contents: new Set<string>() }

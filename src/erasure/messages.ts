@@ -20,7 +20,7 @@ export async function* messagesIn(log: Pick<Log, 'readStream'>, conversation: st
 }
 
 /** Messages of a conversation: by the answers that were given to them, and by their own ids. */
-export type Said = { answers: Set<string>; messages: Set<string> }
+export type MessageIds = { answers: Set<string>; messages: Set<string> }
 
 /**
  * The events of some messages: each message, and each delivery of its answer. They hold the question and the answer of an agent, as the
@@ -29,7 +29,7 @@ export type Said = { answers: Set<string>; messages: Set<string> }
 export async function* messagesSaid(
   log: Pick<Log, 'readStream'>,
   conversation: string,
-  { answers, messages }: Said,
+  { answers, messages }: MessageIds,
 ): AsyncGenerator<Envelope, void, void> {
   const wanted = new Set<unknown>(messages)
   for await (const { data } of messagesIn(log, conversation))

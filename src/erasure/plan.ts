@@ -30,7 +30,7 @@ export type Plan = {
 }
 
 /** The part of a plan that grows while events are read. */
-export type Taken = Pick<Plan, 'payloads' | 'already'>
+export type PlanPart = Pick<Plan, 'payloads' | 'already'>
 
 /** A plan that names each payload once: several events may name the same. */
 export const distinct = (plan: Plan): Plan => ({

@@ -5,11 +5,11 @@ import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
-import { emptyPlan, type Plan, type PlannedPayload, type Taken } from './plan.js'
+import { emptyPlan, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
 import { whole } from './whole-payload.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
 const outcomes = '"type":"OutcomesReported"'
 const keeping = (text: string): boolean => text.includes('"type":"PredictionsServed"') || text.includes(outcomes)
@@ -35,7 +35,7 @@ const unreadable = (position: number) =>
 type Leaves = (row: RowPlace) => boolean
 
 /** Plans to erase some rows of a payload; undefined when they were erased before. */
-const part = async (log: Reading, event: Envelope, hash: string, leaves: Leaves): Promise<PlannedPayload | undefined> => {
+const part = async (log: ReadableLog, event: Envelope, hash: string, leaves: Leaves): Promise<PlannedPayload | undefined> => {
   const { rows, places } = keptBy(event)
   const all = await whole(log, hash, rows)
   if (!all || places.every(leaves)) return all
@@ -48,7 +48,7 @@ const part = async (log: Reading, event: Envelope, hash: string, leaves: Leaves)
 const everything: Leaves = () => true
 
 /** Plans which rows of an event are erased. Says whether it ever had some. */
-const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken): Promise<boolean> => {
+const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: PlanPart): Promise<boolean> => {
   if (!keepsRows(event.type) || (leaves !== everything && !keptBy(event).places.some(leaves))) return false
   const hashes = payloadsOf(event.type, event.data)
   for (const hash of hashes) {
@@ -60,7 +60,7 @@ const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken):
 }
 
 /** The rows that the event at a position recorded, for all its requests, and the truths reported of them. */
-export const planPrediction = async (log: Reading, position: number): Promise<Plan> => {
+export const planPrediction = async (log: ReadableLog, position: number): Promise<Plan> => {
   const plan = emptyPlan('prediction', String(position))
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && parseEnvelope(stored.text)
@@ -77,7 +77,7 @@ export const planPrediction = async (log: Reading, position: number): Promise<Pl
  * The rows of one request and their truths, in any event; the truths that the request reported; the answers of agents that it got, and the
  * comments that it left.
  */
-export const planRequest = async (log: Reading, request: string): Promise<Plan> => {
+export const planRequest = async (log: ReadableLog, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
   const quoted = `"request":${JSON.stringify(request)},`
   const answers: Envelope[] = []
@@ -99,7 +99,7 @@ export const planRequest = async (log: Reading, request: string): Promise<Plan> 
  * All rows recorded before a time, in events after a position, and their truths, whenever reported. Also returns the last such event
  * before the time.
  */
-export const planOlderRows = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
+export const planOlderRows = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
   const found = { payloads: [] as PlannedPayload[], to: after, already: 0 }
   for await (const event of eventsWith(log, after, keeping)) {
     if (!keepsRows(event.type)) continue

@@ -1,13 +1,13 @@
 import { limits } from '../basics/limits.js'
 import { systemOrigin } from '../log/contract/origins.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
-import type { Ageing, Erasures } from './erasures.js'
+import type { RetentionKind, Erasures } from './erasures.js'
 
 type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
 
-const words: Readonly<Record<Ageing, string>> = { rows: 'rows of predictions', answers: 'answers of agents' }
+const words: Readonly<Record<RetentionKind, string>> = { rows: 'rows of predictions', answers: 'answers of agents' }
 
-type Options = { what: Ageing; erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
+type Options = { what: RetentionKind; erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
 
 /**
  * Erases rows of predictions, or answers of agents, that are older than a time, at once and from then on. Returns a function that ends this; `erasures`

@@ -3,16 +3,16 @@ import { payloadsOf } from '../../events/references.js'
 import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
-import type { Found, Log } from '../log/contract/log.js'
+import type { Resource, Log } from '../log/contract/log.js'
 import { streamOf } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
 const planned = (hash: string): PlannedPayload => ({ hash, standsIn: hash, stays: null, rows: 0 })
 
-const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): Promise<void> => {
+const takeSecrets = async (log: ReadableLog, hashes: Iterable<string>, plan: Plan): Promise<void> => {
   const work = new LongWork()
   for (const hash of new Set(hashes)) {
     if ((await log.payloadState(hash))?.isErased === false) plan.payloads.push(planned(hash))
@@ -22,14 +22,14 @@ const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): 
 }
 
 /** The stream of an existing or deleted resource, given by name, id or stream. */
-export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
+export const resourceStream = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined) => {
   if (!isInProject(kind)) return streamOf(log, kind, name)
   if (project === undefined) throw wrong(`the project of the ${kind} must be given, too`)
   return streamOf(log, kind, name, await streamOf(log, 'project', project))
 }
 
 /** Every secret that the stream of a resource ever named. */
-export const planSecrets = async (log: Reading, kind: Kind, name: string, project: string | undefined): Promise<Plan> => {
+export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined): Promise<Plan> => {
   const stream = await resourceStream(log, kind, name, project)
   const plan = emptyPlan('secrets', `${kind} ${project === undefined ? name : `${project}.${name}`}`)
   const events = await streamEvents(log, stream)
@@ -44,10 +44,10 @@ export const planSecrets = async (log: Reading, kind: Kind, name: string, projec
 const readAtOnce = 100
 
 /** The secrets that resources have now. They are read some at a time, because there may be any number of them. */
-const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
+const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> => {
   const inUse = new Set<string>()
   const work = new LongWork()
-  async function* all<K extends Kind>(kind: K, project?: Found<'project'>): AsyncGenerator<Found<K>, void, void> {
+  async function* all<K extends Kind>(kind: K, project?: Resource<'project'>): AsyncGenerator<Resource<K>, void, void> {
     for (let after = 0; ;) {
       const page = await resources.page(kind, project, after, readAtOnce)
       yield* page
@@ -57,7 +57,7 @@ const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
       await work.pause()
     }
   }
-  const add = ({ state }: Found) => {
+  const add = ({ state }: Resource) => {
     for (const hash of secretsOf(state)) inUse.add(hash)
   }
   for (const kind of kinds) if (!isInProject(kind)) for await (const found of all(kind)) add(found)
@@ -67,7 +67,7 @@ const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
 }
 
 /** Adds the secrets that were named before a time, and that no resource has now. */
-export const addOldSecrets = async (log: Reading, time: string, plan: Plan): Promise<void> => {
+export const addOldSecrets = async (log: ReadableLog, time: string, plan: Plan): Promise<void> => {
   const old = new Set<string>()
   for await (const { type, recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
     if (recorded_at >= time) break

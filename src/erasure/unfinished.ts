@@ -5,7 +5,7 @@ import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 
 /** How many blobs were removed, and the version of the log's own stream up to which erasures are finished. */
-type Finished = { removed: number; until: number }
+type RemovalProgress = { removed: number; until: number }
 
 /**
  * Removes what is left of blobs that were erased, after a crash or a failure. A blob is kept if it was put again since, or if a later
@@ -20,7 +20,7 @@ export const removeErasedBlobs = async (
   blobs: BlobStore,
   after = 0,
   only?: ReadonlySet<string>,
-): Promise<Finished> => {
+): Promise<RemovalProgress> => {
   const left = new Map<string, { position: number; erasedAt: string }>()
   let until = after
   const mayMatter = (text: string) => !only || [...only].some((hash) => text.includes(hash))

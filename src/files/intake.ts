@@ -5,10 +5,10 @@ import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { BlobStore } from './blob-store.js'
 import { inOwnDirectory } from '../basics/disk.js'
 import type { Ingester, IngestRequest } from './ingest/ingest.js'
-import type { Ingested } from './ingest/ingest-messages.js'
+import type { IngestedTable } from './ingest/ingest-messages.js'
 
 type Services = { blobs: BlobStore; ingester: Ingester; temporary: string }
-type Given = Omit<IngestRequest, 'workDirectory'>
+type IntakeRequest = Omit<IngestRequest, 'workDirectory'>
 
 /**
  * Takes in the files of requests: each is received in a directory of its own, read as a table, and stored as a blob.
@@ -44,14 +44,14 @@ export class Intake {
   }
 
   /** Reads a table in such a directory. @throws Problem if the file is not a table */
-  async read(given: Given, directory: string): Promise<Ingested> {
+  async read(given: IntakeRequest, directory: string): Promise<IngestedTable> {
     const workDirectory = join(directory, 'converted')
     await mkdir(workDirectory)
     return this.#services.ingester.ingest({ ...given, workDirectory })
   }
 
   /** Stores the table, and returns the data for its event. */
-  async keep(table: Ingested, originalName: string | null): Promise<FileContent> {
+  async keep(table: IngestedTable, originalName: string | null): Promise<FileContent> {
     return {
       content: await this.#services.blobs.put(table.parquetFile),
       bytes: table.bytes,

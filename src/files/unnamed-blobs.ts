@@ -1,11 +1,11 @@
 import type { StreamId } from '../../events/common.js'
 import { keepsRows } from '../../events/model.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
-import type { Found, Log } from '../log/contract/log.js'
+import type { Resource, Log } from '../log/contract/log.js'
 import { eventsWith } from '../log/read/slices.js'
 import type { Blobs } from './blobs.js'
 
-type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind' | 'state'>
+type Holder = Pick<Resource<'file'>, 'kind' | 'state'> | Pick<Resource<'model'>, 'kind' | 'state'>
 
 /** The blobs that a file or a model names now. */
 export const hashesOf = ({ state }: Holder): string[] =>

@@ -23,7 +23,7 @@ export type Upload = {
 }
 
 type Target = { handle: FileHandle; maxBytes: number }
-type Saved = { sha256: string; bytes: number }
+type SavedFile = { sha256: string; bytes: number }
 
 const rawBodies: ReadonlyMap<string, UploadFormat> = new Map([
   ['text/csv', 'csv'],
@@ -57,7 +57,7 @@ const allowed = (target: Target, name: string, said?: UploadFormat): Target =>
 /** An error of the file system, which says nothing about the form. */
 const isOfTheSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
-const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<Saved> => {
+const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<SavedFile> => {
   const hash = createHash('sha256')
   let bytes = 0
   for await (const chunk of chunks) {
@@ -87,14 +87,14 @@ const openParser = (req: IncomingMessage) => {
   }
 }
 
-type Form = Saved & { originalName: string; fields: Map<string, string> }
+type Form = SavedFile & { originalName: string; fields: Map<string, string> }
 
 /** Reads a form with one file. The content type of the file's part is ignored: one client labels it as another form. */
 const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
   const parser = openParser(req)
   const fields = new Map<string, string>()
   let part: Readable | undefined
-  let saving: Promise<Saved> | undefined
+  let saving: Promise<SavedFile> | undefined
   let originalName = ''
   return new Promise<Form>((resolve, reject) => {
     const fail = (problem: unknown) => {

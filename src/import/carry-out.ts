@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod'
-import { Refused, ServiceError, type Client } from './client.js'
+import { RefusedCommandError, ServiceError, type Client } from './client.js'
 import { downloadFile } from './download-file.js'
-import type { Item, Make } from './items.js'
+import type { Item, CreationMethod } from './items.js'
 
 /** The outcome for an item: `failed` says why it could not be created; undefined if it was. */
 export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
@@ -28,7 +28,7 @@ const command = async ({ here }: Work, path: string, body: object): Promise<unkn
   try {
     return await here.write(path, init)
   } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof Refused) throw error
+    if (!(error instanceof ServiceError) || error instanceof RefusedCommandError) throw error
     return here.write(path, init)
   }
 }
@@ -67,7 +67,7 @@ const train = async ({ name }: Item, project: string, statement: string, work: W
   }
 }
 
-const carryOutOne = async (item: Item, make: Make, work: Work): Promise<string[]> => {
+const carryOutOne = async (item: Item, make: CreationMethod, work: Work): Promise<string[]> => {
   switch (make.by) {
     case 'request':
       await command(work, make.path, make.body)
@@ -84,16 +84,16 @@ const carryOutOne = async (item: Item, make: Make, work: Work): Promise<string[]
   }
 }
 
-type Tried = Outcome & { isRefused: boolean }
+type AttemptOutcome = Outcome & { isRefused: boolean }
 
-const attempt = async (item: Item, work: Work): Promise<Tried> => {
+const attempt = async (item: Item, work: Work): Promise<AttemptOutcome> => {
   if (item.fate.is !== 'create') return { item, failed: undefined, notes: [], isRefused: false }
   work.onProgress(`${item.kind} ${item.name}`)
   try {
     return { item, failed: undefined, notes: await carryOutOne(item, item.fate.make, work), isRefused: false }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { item, failed: error.message, notes: [], isRefused: error instanceof Refused }
+    return { item, failed: error.message, notes: [], isRefused: error instanceof RefusedCommandError }
   }
 }
 
@@ -104,7 +104,7 @@ const attempt = async (item: Item, work: Work): Promise<Tried> => {
  * @example const failed = (await carryOut(plan, work)).filter(({ failed }) => failed !== undefined)
  */
 export const carryOut = async (plan: readonly Item[], work: Work): Promise<Outcome[]> => {
-  const tried = new Map<Item, Tried>()
+  const tried = new Map<Item, AttemptOutcome>()
   let left = plan.filter(({ fate }) => fate.is === 'create')
   for (let before = Infinity; left.length > 0 && left.length < before;) {
     before = left.length

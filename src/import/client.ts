@@ -6,10 +6,10 @@ import { limits } from '../basics/limits.js'
 export class ServiceError extends Error {}
 
 /** An answer that exceeds the size limit. */
-export class TooLarge extends ServiceError {}
+export class AnswerSizeError extends ServiceError {}
 
 /** A command that the service understood but refused. Another command may have to come first. */
-export class Refused extends ServiceError {}
+export class RefusedCommandError extends ServiceError {}
 
 /** The rows of an SQL answer, with the text from which they were parsed: its numbers are exact. */
 export type Table = { columns: string[]; rows: unknown[][]; text: string }
@@ -53,7 +53,7 @@ const causeOf = (error: unknown): string => {
   return `it does not answer${typeof code === 'string' ? ` (${code})` : ''}`
 }
 
-/** The body of an answer. @throws TooLarge */
+/** The body of an answer. @throws AnswerSizeError */
 export const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -61,7 +61,7 @@ export const readText = async (response: Response): Promise<string> => {
   for await (const chunk of body ?? []) {
     bytes += chunk.length
     if (bytes > limits.importAnswerMaxBytes)
-      throw new TooLarge(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
+      throw new AnswerSizeError(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -101,11 +101,11 @@ export class Client {
    * Sends a command and returns the JSON of its answer.
    *
    * @example await client.write('/api/projects', { method: 'POST', body: '{"project": {"name": "shop"}}' })
-   * @throws Refused, or ServiceError without an answer
+   * @throws RefusedCommandError, or ServiceError without an answer
    */
   async write(path: string, init: RequestInit): Promise<unknown> {
     const answer = await this.#ask(path, init)
-    if (answer.status < 200 || answer.status > 299) throw new Refused(refusalOf(answer))
+    if (answer.status < 200 || answer.status > 299) throw new RefusedCommandError(refusalOf(answer))
     return parsed(answer.text)
   }
 
@@ -113,15 +113,15 @@ export class Client {
    * Runs a statement. One without rows returns a table without columns.
    *
    * @example (await client.query('SHOW ML_ENGINES')).columns // ['NAME', 'HANDLER', 'CONNECTION_DATA']
-   * @throws Refused with the error of the statement, or ServiceError without an answer
+   * @throws RefusedCommandError with the error of the statement, or ServiceError without an answer
    */
   async query(statement: string, headers: Record<string, string> = {}): Promise<Table> {
     const body = JSON.stringify({ query: statement })
     const answer = await this.#ask('/api/sql/query', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
-    if (answer.status !== 200) throw new Refused(refusalOf(answer))
+    if (answer.status !== 200) throw new RefusedCommandError(refusalOf(answer))
     const said = sqlAnswer.safeParse(parsed(answer.text)).data
     if (!said) throw new ServiceError('its answer is not an answer to SQL')
-    if (said.type === 'error') throw new Refused(cut(said.error_message))
+    if (said.type === 'error') throw new RefusedCommandError(cut(said.error_message))
     return said.type === 'ok' ? { columns: [], rows: [], text: '' } : { columns: said.column_names, rows: said.data, text: answer.text }
   }
 }

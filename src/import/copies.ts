@@ -2,13 +2,13 @@ import { foldName, type JsonObject } from '../../events/common.js'
 import { connectionEngines } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
 import { cutSecrets } from '../dialect/secrets.js'
-import type { Copy, Make } from './items.js'
+import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
 /** How each kind of item is copied. */
 
-const created = (path: string, body: JsonObject): Make => ({ by: 'request', path, body })
+const created = (path: string, body: JsonObject): CreationMethod => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
 
 export const projectCopy: Copy<{ name: string }> = {

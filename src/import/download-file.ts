@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { foldName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { ServiceError, TooLarge, type Client, type Table } from './client.js'
+import { ServiceError, AnswerSizeError, type Client, type Table } from './client.js'
 import { exactRows } from './exact-rows.js'
 
 /** A file of rows on this machine, with its content type for the upload. */
-export type Downloaded = { path: string; contentType: string; rows: number }
+export type DownloadedFile = { path: string; contentType: string; rows: number }
 
 /** Writes lines to a file and limits its size. */
 class Lines {
@@ -40,7 +40,7 @@ const pageOf = async (client: Client, name: string, offset: number, size: number
   try {
     return await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`)
   } catch (error) {
-    if (!(error instanceof TooLarge) || size === 1) throw error
+    if (!(error instanceof AnswerSizeError) || size === 1) throw error
     return pageOf(client, name, offset, Math.ceil(size / 8))
   }
 }
@@ -63,12 +63,17 @@ const refuseNamesakes = (columns: readonly string[]): void => {
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
 /** A file without rows is written as CSV, because only CSV can name columns then. */
-const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omit<Downloaded, 'path'>> => {
+const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omit<DownloadedFile, 'path'>> => {
   await lines.write(columns.map(csvField).join(','))
   return { contentType: 'text/csv', rows: 0 }
 }
 
-const writeRows = async (client: Client, name: string, lines: Lines, onRows: (rows: number) => void): Promise<Omit<Downloaded, 'path'>> => {
+const writeRows = async (
+  client: Client,
+  name: string,
+  lines: Lines,
+  onRows: (rows: number) => void,
+): Promise<Omit<DownloadedFile, 'path'>> => {
   const count = await countOf(client, name)
   let columns: readonly string[] | undefined
   for (let rows = 0; ;) {
@@ -96,7 +101,7 @@ const writeRows = async (client: Client, name: string, lines: Lines, onRows: (ro
  * @example const { contentType, rows } = await downloadFile(client, 'homes', file, (rows) => out.progress(`${rows} rows`))
  * @throws ServiceError when the old service does not give all rows
  */
-export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<Downloaded> => {
+export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<DownloadedFile> => {
   const lines = new Lines(path)
   try {
     const written = await writeRows(client, name, lines, onRows)

@@ -13,9 +13,9 @@ import {
   skillCopy,
   viewCopy,
 } from './copies.js'
-import { noContents, type Absent, type Inventory } from './inventory.js'
+import { noContents, type UnsupportedResource, type Inventory } from './inventory.js'
 import { databaseOf, modelStatement, type Databases } from './model-statement.js'
-import { itemsOf, type Copy, type Item, type Make } from './items.js'
+import { itemsOf, type Copy, type Item, type CreationMethod } from './items.js'
 import type { ModelRow } from './records.js'
 
 /** What to copy: everything of the old service or some projects, and whether models are trained. */
@@ -49,7 +49,7 @@ const unknownEngine = (model: ModelRow, old: Inventory): string | undefined => {
 const modelCopy = (old: Inventory, train: boolean): Copy<ModelRow> => ({
   kind: 'model',
   settings: ({ predict, select_data_query }) => ({ predict: predict ?? null, query: select_data_query?.trim() ?? '' }),
-  make: (model): Make | string => {
+  make: (model): CreationMethod | string => {
     const made = statementOf(model, old)
     const unknown = unknownEngine(model, old)
     if (unknown !== undefined) return 'why' in made ? unknown : `${unknown}: ${cutSecrets(made.statement)}`
@@ -70,13 +70,13 @@ const modelsOf = (old: Inventory, here: Inventory, { isWanted, train }: Choice):
 }
 
 /** Why something is left behind, and what to do instead. */
-const whyAbsent: Readonly<Record<Absent['kind'], string>> = {
+const whyAbsent: Readonly<Record<UnsupportedResource['kind'], string>> = {
   'knowledge base':
     'the other service gives neither its documents nor the key of its model: CREATE KNOWLEDGE_BASE here, and INSERT them from where they came',
   trigger: 'there are no triggers here: a job that reads LAST does its work, or a program that follows the log',
 }
 
-const absentItem = ({ kind, project, name }: Absent): Item => ({
+const absentItem = ({ kind, project, name }: UnsupportedResource): Item => ({
   kind,
   project,
   name,
@@ -89,7 +89,7 @@ const absentItem = ({ kind, project, name }: Absent): Item => ({
  *
  * @example planImport(old, here, [], { isWanted: () => true, train: false }).filter(({ fate }) => fate.is === 'create')
  */
-export const planImport = (old: Inventory, here: Inventory, absent: readonly Absent[], choice: Choice): Item[] => {
+export const planImport = (old: Inventory, here: Inventory, absent: readonly UnsupportedResource[], choice: Choice): Item[] => {
   const projects = old.projects.filter(choice.isWanted)
   const inProjects = <T extends { name: string }>(
     copyFor: (project: string) => Copy<T>,

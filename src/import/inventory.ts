@@ -40,12 +40,12 @@ export type Inventory = {
 }
 
 /** Called with what could not be read, and why. It may throw to stop the reading. */
-export type Unread = (what: string, why: string) => void
+export type OnUnread = (what: string, why: string) => void
 
 export const noContents: Contents = { views: [], skills: [], agents: [], chatbots: [], jobs: [] }
 
 /** Parses records one by one: reports a broken one and keeps the others. */
-const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: string, unread: Unread): T[] => {
+const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: string, unread: OnUnread): T[] => {
   if (items.length > limits.importListMaxItems) {
     unread(what, `it has ${items.length} items, the most is ${limits.importListMaxItems} (importListMaxItems)`)
     return []
@@ -63,7 +63,7 @@ const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: str
 class Reader {
   constructor(
     private readonly client: Client,
-    private readonly unread: Unread,
+    private readonly unread: OnUnread,
   ) {}
 
   async #tried(what: string, read: () => Promise<unknown[]>): Promise<unknown[]> {
@@ -123,7 +123,7 @@ const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
  * @param isWanted says whether the content of a project is read
  * @example const old = await readInventory(client, () => true, (what, why) => out.error(`${what}: ${why}`))
  */
-export const readInventory = async (client: Client, isWanted: (project: string) => boolean, unread: Unread): Promise<Inventory> => {
+export const readInventory = async (client: Client, isWanted: (project: string) => boolean, unread: OnUnread): Promise<Inventory> => {
   const reader = new Reader(client, unread)
   const projects = (await reader.list('/api/projects/', projectRecord)).map(({ name }) => name)
   const contents = new Map<string, Contents>()
@@ -140,12 +140,12 @@ export const readInventory = async (client: Client, isWanted: (project: string) 
 }
 
 /** Things that the public service may have, and that cannot be copied. */
-export type Absent = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
+export type UnsupportedResource = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
 
 /** Reads what cannot be copied, so that the import can name it. */
-export const readAbsent = async (client: Client, unread: Unread): Promise<Absent[]> => {
+export const readAbsent = async (client: Client, unread: OnUnread): Promise<UnsupportedResource[]> => {
   const reader = new Reader(client, unread)
-  const rowsOf = async (table: string, kind: Absent['kind']): Promise<Absent[]> =>
+  const rowsOf = async (table: string, kind: UnsupportedResource['kind']): Promise<UnsupportedResource[]> =>
     (await reader.rows(`SELECT * FROM information_schema.${table}`, placeRow)).map(({ project, name }) => ({ kind, project, name }))
   return [...(await rowsOf('knowledge_bases', 'knowledge base')), ...(await rowsOf('triggers', 'trigger'))]
 }

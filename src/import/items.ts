@@ -5,7 +5,7 @@ export type Kind =
   'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
 /** How an item is created here: by a REST command, a statement, a training, or an upload of downloaded rows. */
-export type Make =
+export type CreationMethod =
   | { by: 'request'; path: string; body: JsonObject }
   | { by: 'statement'; statement: string }
   | { by: 'training'; project: string; statement: string }
@@ -18,7 +18,7 @@ export type Item = {
   name: string
   /** Notes for the user: which secret is missing, why it is not copied. */
   notes: string[]
-  fate: { is: 'create'; make: Make } | { is: 'same' } | { is: 'different' } | { is: 'not copied' }
+  fate: { is: 'create'; make: CreationMethod } | { is: 'same' } | { is: 'different' } | { is: 'not copied' }
 }
 
 /** How the records of one kind are compared and created. */
@@ -27,7 +27,7 @@ export type Copy<T extends { name: string }> = {
   /** The settings that must be equal for two records to be the same. */
   settings: (record: T) => JsonObject
   /** How it is created, or the reason why it cannot be. */
-  make: (record: T) => Make | string
+  make: (record: T) => CreationMethod | string
   notes?: (record: T) => string[]
 }
 

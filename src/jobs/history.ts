@@ -1,13 +1,13 @@
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { jobKind, type JobOutcome } from '../../events/job.js'
 import { limits } from '../basics/limits.js'
-import type { Found, Log } from '../log/contract/log.js'
+import type { Resource, Log } from '../log/contract/log.js'
 
 /** A run as recorded in the log; without an end it is in progress. Times are UTC. */
 export type RunRecord = { started_at: string; end: { finished_at: string; outcome: JobOutcome; error: string | null } | null }
 
 /** The newest runs of a job up to its version, oldest first. */
-export const readRuns = async (log: Pick<Log, 'readStream'>, { stream, version }: Found<'job'>): Promise<RunRecord[]> => {
+export const readRuns = async (log: Pick<Log, 'readStream'>, { stream, version }: Resource<'job'>): Promise<RunRecord[]> => {
   // A run is two events.
   const after = Math.max(0, version - 2 * limits.jobHistoryMaxRuns)
   const runs = new Map<string, RunRecord>()

@@ -25,7 +25,7 @@ export type JobWork = {
   pause: () => Promise<void>
 }
 
-type Answered = JobStatementResult & { hasRows: boolean }
+type StatementAnswer = JobStatementResult & { hasRows: boolean }
 
 /** What became of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
@@ -39,7 +39,7 @@ const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pau
   }
 }
 
-const carryOut = async (engine: Engine, sql: string, work: JobWork, known: readonly LastValue[] = []): Promise<Answered> => {
+const carryOut = async (engine: Engine, sql: string, work: JobWork, known: readonly LastValue[] = []): Promise<StatementAnswer> => {
   let seen: LastValue[] = []
   const answer = await ask(engine, sql, work, { known, note: (values) => (seen = [...values]) })
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }

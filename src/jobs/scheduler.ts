@@ -11,7 +11,7 @@ import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
-import type { Found, Origin, Outcome } from '../log/contract/log.js'
+import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/secrets.js'
 import type { JobClock } from './clock.js'
@@ -22,9 +22,9 @@ type Options = { ledger: Ledger; leases: Leases; engine: Engine; clock: JobClock
 
 /** Why a run is aborted before its statements end. */
 type Cut = RunEnd & { error: string }
-type Active = { run: string; abort: AbortController; cut?: Cut; done: Promise<void> }
+type ActiveRun = { run: string; abort: AbortController; cut?: Cut; done: Promise<void> }
 /** A run whose start is recorded. */
-type Begun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
+type StartedRun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
 
 const interrupted: Cut = { outcome: 'interrupted', error: 'the service stopped while it ran' }
 const left: Cut = { outcome: 'interrupted', error: 'this node lost its connection to the others while it ran' }
@@ -51,7 +51,7 @@ const afterFaultMs = 60_000
 export class JobScheduler {
   /** When each job is due, in milliseconds since 1970. A job without further runs is missing. */
   readonly #due = new Map<StreamId, number>()
-  readonly #active = new Map<StreamId, Active>()
+  readonly #active = new Map<StreamId, ActiveRun>()
   readonly #runningMax: number
   #cancelTimer: () => void = () => undefined
   #unsubscribe: () => void = () => undefined
@@ -103,7 +103,7 @@ export class JobScheduler {
     return event?.position
   }
 
-  #found(stream: StreamId): Promise<Found<'job'> | undefined> {
+  #found(stream: StreamId): Promise<Resource<'job'> | undefined> {
     return retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
   }
 
@@ -124,7 +124,7 @@ export class JobScheduler {
 
   #isStopping = (): boolean => this.#stopped !== undefined
 
-  #cut(active: Active, cut: Cut): void {
+  #cut(active: ActiveRun, cut: Cut): void {
     active.cut ??= cut
     active.abort.abort(new Problem('query_limit', 'The run was given up', cut.error))
   }
@@ -182,7 +182,7 @@ export class JobScheduler {
   }
 
   #begin(stream: StreamId): void {
-    const active: Active = { run: uuidv7(), abort: new AbortController(), done: Promise.resolve() }
+    const active: ActiveRun = { run: uuidv7(), abort: new AbortController(), done: Promise.resolve() }
     this.#active.set(stream, active)
     active.done = this.#run(stream, active)
       .catch((error: unknown) => {
@@ -195,13 +195,13 @@ export class JobScheduler {
       })
   }
 
-  async #run(stream: StreamId, active: Active): Promise<void> {
+  async #run(stream: StreamId, active: ActiveRun): Promise<void> {
     const { clock } = this.options
     const ran = await this.#withLease(stream, (lease) => this.#runHeld(stream, active, lease))
     if (ran === 'elsewhere') this.#due.set(stream, clock.now() + limits.leaseLookIntervalMs)
   }
 
-  async #runHeld(stream: StreamId, active: Active, lease: Lease): Promise<void> {
+  async #runHeld(stream: StreamId, active: ActiveRun, lease: Lease): Promise<void> {
     const { clock } = this.options
     await this.#endLeft(stream)
     const now = clock.now()
@@ -221,7 +221,7 @@ export class JobScheduler {
     await this.#finish(begun, result, results)
   }
 
-  async #start(stream: StreamId, run: string, now: number): Promise<Begun | undefined> {
+  async #start(stream: StreamId, run: string, now: number): Promise<StartedRun | undefined> {
     const found = await this.#found(stream)
     if (!found) return undefined
     const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
@@ -233,7 +233,7 @@ export class JobScheduler {
     return { stream, job, run: resource.state.running, origin: { ...origin, causation: causeAt(startedAt) } }
   }
 
-  async #carryOut({ stream, job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<RunEnd> {
+  async #carryOut({ stream, job, run, origin }: StartedRun, active: ActiveRun, results: JobStatementResult[]): Promise<RunEnd> {
     let hide = (text: string) => text
     try {
       const { query, if_query } = await this.#textOf(job)
@@ -270,7 +270,7 @@ export class JobScheduler {
   }
 
   async #finish(
-    { stream, job, run, origin }: Begun,
+    { stream, job, run, origin }: StartedRun,
     { outcome, error, conditionLast }: RunEnd,
     statements: JobStatementResult[],
   ): Promise<void> {

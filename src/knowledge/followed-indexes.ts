@@ -9,9 +9,9 @@ import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 import { IndexGone, IndexNotOpen, type IndexProcess } from './index-client.js'
-import { type Done, type ErasedDocuments, type IndexState, type Step, type StoredDocument, type Work } from './index/messages.js'
+import { type IndexAnswer, type ErasedDocuments, type IndexState, type Step, type StoredDocument, type Work } from './index/messages.js'
 
-type Reading = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt' | 'payload' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt' | 'payload' | 'erasedAt'>
 
 /** Erasing rewrites a whole file. */
 const eraseTimeoutMs = 10 * limits.knowledgeCallTimeoutMs
@@ -41,12 +41,12 @@ export class FollowedIndexes {
   readonly #known = new Map<StreamId, IndexState & { generation: number }>()
 
   constructor(
-    private readonly log: Reading,
+    private readonly log: ReadableLog,
     private readonly process: IndexProcess,
   ) {}
 
   /** Asks an index that has all that the log had. If the process ends meanwhile, the next one is asked. */
-  async ask(base: StreamId, work: Work): Promise<Done> {
+  async ask(base: StreamId, work: Work): Promise<IndexAnswer> {
     return this.#again(base, async () => {
       await this.#follow(base)
       return this.process.ask(base, work)
@@ -89,7 +89,7 @@ export class FollowedIndexes {
     return known !== undefined && known.generation === this.process.generation && known.version >= version && known.erasedAt >= erasedAt
   }
 
-  #note(base: StreamId, done: Done): IndexState & { generation: number } {
+  #note(base: StreamId, done: IndexAnswer): IndexState & { generation: number } {
     if (!('state' in done)) throw new TypeError('the index answered something else')
     const state = { ...done.state, generation: this.process.generation }
     this.#known.set(base, state)

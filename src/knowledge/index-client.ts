@@ -3,9 +3,9 @@ import { Problem, problemOf, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { startProgram } from '../setup/start-program.js'
-import type { Done, FromIndex, ToIndex, Work } from './index/messages.js'
+import type { IndexAnswer, FromIndex, ToIndex, Work } from './index/messages.js'
 
-type Asking = { resolve: (done: Done) => void; reject: (reason: Error) => void; timeoutMs: number }
+type PendingRequest = { resolve: (done: IndexAnswer) => void; reject: (reason: Error) => void; timeoutMs: number }
 
 export type IndexLimits = { callTimeoutMs: number; queueMaxCalls: number; memoryMaxBytes: number }
 
@@ -48,7 +48,7 @@ const tookTooLong = (timeoutMs: number): Problem =>
 export class IndexProcess {
   readonly #limits: IndexLimits
   #child: ChildProcess | undefined
-  #asking = new Map<number, Asking>()
+  #asking = new Map<number, PendingRequest>()
   #last = 0
   #sampler: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
@@ -68,7 +68,7 @@ export class IndexProcess {
   }
 
   /** @throws Problem of the question; IndexGone when the process ended before it answered */
-  ask(base: string, work: Work, timeoutMs: number = this.#limits.callTimeoutMs): Promise<Done> {
+  ask(base: string, work: Work, timeoutMs: number = this.#limits.callTimeoutMs): Promise<IndexAnswer> {
     if (this.#isStopped) return Promise.reject(stopping())
     if (this.#asking.size >= this.#limits.queueMaxCalls)
       return Promise.reject(
@@ -76,7 +76,7 @@ export class IndexProcess {
       )
     const child = this.#running()
     const id = ++this.#last
-    return new Promise<Done>((resolve, reject) => {
+    return new Promise<IndexAnswer>((resolve, reject) => {
       this.#asking.set(id, { resolve, reject, timeoutMs })
       if (this.#asking.size === 1) this.#time(child)
       this.#send(child, { ask: id, base, work })

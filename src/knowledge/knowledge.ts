@@ -5,28 +5,28 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
-import type { Found } from '../log/contract/log.js'
+import type { Resource } from '../log/contract/log.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { lastKnown } from '../log/read/last-known.js'
 import type {
-  Inserted,
+  InsertResult,
   Insertion,
   InsertMode,
   KnowledgeFacts,
   KnowledgeQuestion,
   KnowledgeStore,
-  KnowledgeTold,
+  KnowledgeAnswer,
   ChunkList,
   ListQuery,
   Removal,
 } from './contract/contents.js'
-import type { AskingModel, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
+import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
-import type { Done } from './index/messages.js'
+import type { IndexAnswer } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
 import { onRecord } from './record-search.js'
 import { byRelevance, score } from './rerank.js'
-import { DocumentWriter, placesOf, type WriterParts, type Writing } from './write-documents.js'
+import { DocumentWriter, placesOf, type WriterParts, type InsertContext } from './write-documents.js'
 
 type Parts = WriterParts & {
   pages: PageReader
@@ -40,7 +40,7 @@ const removedAtOnce = 10_000
 const isOn = (params: JsonObject, key: string): boolean => params[key] === true || params[key] === 'true' || params[key] === 1
 
 /** What the settings of a knowledge base say of documents that are there. */
-const modeOf = ({ params }: Found<'knowledge_base'>['state']): InsertMode => {
+const modeOf = ({ params }: Resource<'knowledge_base'>['state']): InsertMode => {
   if (isOn(params, 'kb_skip_existing')) return 'skip'
   return isOn(params, 'kb_no_upsert') ? 'add' : 'replace'
 }
@@ -120,7 +120,12 @@ export class Knowledge implements KnowledgeStore {
   readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) =>
     this.#search(await this.#lastKnown(stream), query, signal, asking)
 
-  async #search(base: Found<'knowledge_base'>, query: KnowledgeQuery, signal: AbortSignal, asking: AskingModel): Promise<KnowledgeResult> {
+  async #search(
+    base: Resource<'knowledge_base'>,
+    query: KnowledgeQuery,
+    signal: AbortSignal,
+    asking: ModelInterceptor,
+  ): Promise<KnowledgeResult> {
     checkQuery(query)
     const { ledger, indexes } = this.parts
     const settings = base.state.embedding_model
@@ -142,14 +147,14 @@ export class Knowledge implements KnowledgeStore {
     return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
   }
 
-  async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: AskingModel): Promise<Float32Array | null> {
+  async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: ModelInterceptor): Promise<Float32Array | null> {
     const { embedders } = this.parts
     const model = await embedders.of(settings)
     const [vector = null] = await asking('embedding', model, (onUsed) => embedders.embed(model, [text], { signal, onUsed }))
     return vector
   }
 
-  async #rerankerOf({ state }: Found<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {
+  async #rerankerOf({ state }: Resource<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {
     const settings = state.reranking_model ?? {}
     const isWanted = reranking === undefined ? Object.keys(settings).length > 0 : reranking !== false
     return isWanted ? this.parts.reranker(settings) : undefined
@@ -174,7 +179,7 @@ export class Knowledge implements KnowledgeStore {
   }
 
   /** Answers what a query asks. */
-  async answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeTold> {
+  async answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer> {
     const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
     if ('facts' in question) return { facts: await this.facts(base) }
     if ('list' in question) {
@@ -184,15 +189,15 @@ export class Knowledge implements KnowledgeStore {
     return { found: await this.search(base, question.search, searchFor) }
   }
 
-  async insert(insertion: Insertion): Promise<Inserted> {
+  async insert(insertion: Insertion): Promise<InsertResult> {
     const { knowledgeBase: base, source, mode = modeOf(base.state), preprocessing, origin, execution, signal = neverAborted } = insertion
     const { embedding_model: settings, chunking } = base.state
     const embedding = settings === null ? undefined : await this.parts.embedders.of(settings)
-    const writing: Writing = {
+    const writing: InsertContext = {
       ...{ base, source, mode, embedding, origin, signal },
       chunking: preprocessing ? readChunking(preprocessing, chunking) : chunking,
     }
-    const total: Inserted = { documents: 0, replaced: 0, skipped: 0, chunks: 0, positions: [] }
+    const total: InsertResult = { documents: 0, replaced: 0, skipped: 0, chunks: 0, positions: [] }
     const add = async (documents: readonly KnowledgeDocument[], keyed: boolean): Promise<void> => {
       const written = await this.#turns.take(base.stream, () => this.#writer.write(documents, writing, keyed ? execution : undefined))
       total.documents += written.documents
@@ -211,7 +216,7 @@ export class Knowledge implements KnowledgeStore {
     return total
   }
 
-  pages(urls: readonly string[], { state }: Found<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]> {
+  pages(urls: readonly string[], { state }: Resource<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]> {
     return this.parts.pages.read(urls, state, signal)
   }
 
@@ -235,11 +240,11 @@ export class Knowledge implements KnowledgeStore {
   }
 
   /** The knowledge base as it is, or as it last was: what it held in the past can be searched after its end. */
-  async #lastKnown(stream: StreamId): Promise<Found<'knowledge_base'>> {
+  async #lastKnown(stream: StreamId): Promise<Resource<'knowledge_base'>> {
     const found = await lastKnown(this.parts.ledger.log, 'knowledge_base', stream)
     if (found) return found
     throw notFound('knowledge base', stream)
   }
 }
 
-const unexpected = (done: Done): TypeError => new TypeError(`the index answered ${Object.keys(done).join(', ')}`)
+const unexpected = (done: IndexAnswer): TypeError => new TypeError(`the index answered ${Object.keys(done).join(', ')}`)

@@ -4,7 +4,7 @@ import { isProblem } from '../basics/errors.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { ReserveTokens, Spending } from '../llm/tokens/token-days.js'
 import { addUsage, noUsage, tokensUsed } from '../llm/tokens/usage.js'
-import type { AskingModel, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
+import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
 
@@ -19,7 +19,7 @@ class AskedModels {
 
   constructor(private readonly reserve: ReserveTokens) {}
 
-  readonly asking: AskingModel = async (role, { provider, model, host }, use) => {
+  readonly asking: ModelInterceptor = async (role, { provider, model, host }, use) => {
     let usage = noUsage
     const asked = () => use((more) => (usage = addUsage(usage, more)))
     if (provider === 'onnx') return asked()
@@ -57,7 +57,7 @@ export const onRecord = async (
   { ledger, spending }: { ledger: Ledger; spending: Spending },
   base: { stream: StreamId; version: number },
   { origin, purpose }: SearchFor,
-  search: (asking: AskingModel) => Promise<KnowledgeResult>,
+  search: (asking: ModelInterceptor) => Promise<KnowledgeResult>,
 ): Promise<KnowledgeResult> => {
   const began = performance.now()
   const models = new AskedModels(spending.reserve)

@@ -2,7 +2,7 @@ import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
 import type { ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { addUsage, noUsage } from '../llm/tokens/usage.js'
-import type { KnowledgeChunk, Reranked } from './contract/search.js'
+import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
 
 const best = 10
 
@@ -66,7 +66,7 @@ export const score = async (
   question: string,
   chunks: readonly KnowledgeChunk[],
   { signal, onUsed }: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void },
-): Promise<{ chunks: KnowledgeChunk[]; reranked: Reranked }> => {
+): Promise<{ chunks: KnowledgeChunk[]; reranked: RerankerUse }> => {
   const judged: KnowledgeChunk[] = []
   let usage = noUsage
   for (let from = 0; from < chunks.length; from += limits.knowledgeRerankMaxChunks) {

@@ -4,7 +4,7 @@ import {
   contentsStream,
   type ContentsSource,
   type DocumentsAt,
-  type Embedded,
+  type VectorModel,
   type KnowledgeDocument,
   type KnowledgeInserted,
 } from '../../events/records/contents.js'
@@ -13,7 +13,7 @@ import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
 import type { EmbeddingModel, TokenUsage } from '../llm/contract/language-model.js'
-import type { Found, Origin } from '../log/contract/log.js'
+import type { Resource, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
 import { chunksIn } from './documents/chunks.js'
@@ -28,8 +28,8 @@ import { vectorBytes } from './index/vector-bytes.js'
 export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; spendingOfProject: SpendingOfProject }
 
 /** What all batches of an insert have in common. */
-export type Writing = {
-  base: Found<'knowledge_base'>
+export type InsertContext = {
+  base: Resource<'knowledge_base'>
   source: ContentsSource
   mode: InsertMode
   chunking: Chunking
@@ -38,7 +38,7 @@ export type Writing = {
   signal: AbortSignal
 }
 
-export type Written = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
+export type WriteResult = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
 
 type Place = { position: number; row: number }
 
@@ -129,9 +129,9 @@ const textsOf = async (content: string, chunking: Chunking, work: LongWork): Pro
 /** How many chunks a knowledge base will have, and how long its vectors are, once it has some. */
 type Room = { chunks: number; dimensions: number | null }
 
-type Prepared = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
+type PreparedBatch = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
 
-const embedded = ({ provider, model, host }: EmbeddingModel, dimensions: number, tokens: number | null): Embedded => ({
+const embedded = ({ provider, model, host }: EmbeddingModel, dimensions: number, tokens: number | null): VectorModel => ({
   ...{ provider, model, host, dimensions, input_tokens: tokens },
 })
 
@@ -140,7 +140,7 @@ export class DocumentWriter {
   constructor(private readonly parts: WriterParts) {}
 
   /** Writes all of these documents, or none. Whoever calls it is the only one who writes to this knowledge base. */
-  async write(documents: readonly KnowledgeDocument[], writing: Writing, execution: Execution = {}): Promise<Written> {
+  async write(documents: readonly KnowledgeDocument[], writing: InsertContext, execution: Execution = {}): Promise<WriteResult> {
     const { base, mode, origin } = writing
     const { ledger } = this.parts
     const distinct = withoutTwins(documents, mode)
@@ -161,7 +161,7 @@ export class DocumentWriter {
     const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
     const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
     const spending = this.parts.spendingOfProject(base.state.project)
-    const prepared: Prepared[] = []
+    const prepared: PreparedBatch[] = []
     for (const batch of await batchesOf(cut, chunksMax, work)) {
       prepared.push(await this.#prepare(batch, room, there, writing, spending))
       await work.pause()
@@ -195,9 +195,9 @@ export class DocumentWriter {
     cut: readonly CutDocument[],
     room: Room,
     there: ReadonlyMap<string, Place[]>,
-    writing: Writing,
+    writing: InsertContext,
     spending: Spending,
-  ): Promise<Prepared> {
+  ): Promise<PreparedBatch> {
     const { base, source, mode, chunking, embedding, signal } = writing
     const { vault } = this.parts.ledger
     const batch = cut.map(({ document }) => document)

@@ -1,5 +1,5 @@
 /** Texts of an answer, cleaned as they arrive. `end` gives what was held back. */
-export type Cleaning = { next: (text: string) => string; end: () => string }
+export type TextCleaner = { next: (text: string) => string; end: () => string }
 
 const [opening, closing] = ['<think>', '</think>']
 
@@ -9,7 +9,7 @@ const [opening, closing] = ['<think>', '</think>']
  *
  * @example withoutThoughts().next('<think>So the user …</think>There are 3.') // 'There are 3.'
  */
-export const withoutThoughts = (): Cleaning => {
+export const withoutThoughts = (): TextCleaner => {
   let state: 'beginning' | 'thinking' | 'answering' = 'beginning'
   let held = ''
   const begin = (): string => {
@@ -45,7 +45,7 @@ export const withoutThoughts = (): Cleaning => {
 const isLastHalf = (text: string): boolean => /[\ud800-\udbff]$/.test(text)
 
 /** Joins halves of characters: some servers cut their answers inside of one. */
-export const wholeCharacters = (): Cleaning => {
+export const wholeCharacters = (): TextCleaner => {
   let held = ''
   return {
     next: (text) => {

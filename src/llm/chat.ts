@@ -36,7 +36,7 @@ const named = (name: string): string => name.slice(0, longestName).toWellFormed(
 const callOf = (call: ToolCall): ToolCall => ({ ...call, tool: named(call.tool), input: call.input.trim() === '' ? '{}' : call.input })
 
 /** Makes parts of an answer of what a provider sends. */
-class Reading {
+class ResponseReader {
   readonly #characters = wholeCharacters()
   readonly #thoughts = withoutThoughts()
   #calls = 0
@@ -112,7 +112,7 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
         stop,
         most,
       })
-      const reading = new Reading(exchange, settings)
+      const reading = new ResponseReader(exchange, settings)
       try {
         for await (const parts of answer) for (const part of parts) yield* reading.take(part)
         return reading.end()

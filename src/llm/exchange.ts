@@ -55,7 +55,7 @@ const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAf
   return wait <= retryAfterMaxMs ? wait : undefined
 }
 
-type Asking<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; exchange: Exchange; stop: Stop; most: ExchangeLimits }
+type RetryOptions<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; exchange: Exchange; stop: Stop; most: ExchangeLimits }
 
 /**
  * Sends a request, and again after answers that pass: 429 and 5xx, as late as they ask for; after a connection that was lost before any
@@ -63,7 +63,7 @@ type Asking<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; e
  *
  * @throws Problem llm_failed, egress_refused; why it was stopped
  */
-export const askAgain = async <T>({ ask, learns, exchange, stop, most }: Asking<T>): Promise<T> => {
+export const askAgain = async <T>({ ask, learns, exchange, stop, most }: RetryOptions<T>): Promise<T> => {
   for (let sent = 1; ; sent += 1)
     try {
       return await ask()

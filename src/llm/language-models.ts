@@ -6,7 +6,7 @@ import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { egressCall } from '../egress/call.js'
 import { egressFetch } from '../egress/fetch.js'
-import type { HttpConnecting } from '../egress/http-pool.js'
+import type { HttpConnectOptions } from '../egress/http-pool.js'
 import type { EgressPolicy } from '../egress/policy.js'
 import type { ModelAccess } from '../setup/language-model-settings.js'
 import { anthropicWire } from './anthropic-wire.js'
@@ -33,12 +33,12 @@ export type LanguageModelParts = {
   defaults: (name: ConfigName) => Promise<JsonObject | undefined>
   /** Opens a sealed secret. */
   payload: (hash: string) => Promise<Buffer | undefined>
-  connecting?: HttpConnecting
+  connecting?: HttpConnectOptions
   most?: Partial<ModelLimits>
 }
 
 /** What is said of an embedder: a knowledge base's `embedding_model`. */
-type Saying = { model_name?: string | null; provider?: string | null; params: JsonObject }
+type ModelFields = { model_name?: string | null; provider?: string | null; params: JsonObject }
 
 const usual: ModelLimits = {
   totalMs: limits.llmAnswerTimeoutMs,
@@ -82,7 +82,7 @@ export class LanguageModels {
   }
 
   /** The settings of an agent's model, with its key open: not to be kept, or shown. */
-  async settingsOf(own: Saying): Promise<ModelSettings> {
+  async settingsOf(own: ModelFields): Promise<ModelSettings> {
     const defaultName = 'default_llm'
     const defaults = await this.parts.defaults(defaultName)
     return this.#opened(resolveModel({ what: 'agent', own, defaults, defaultName, environment: this.parts.environment }))
@@ -112,7 +112,7 @@ export class LanguageModels {
   }
 
   /** The embedder that a knowledge base's settings name, or the default; undefined if there is neither. @throws Problem llm_failed; erased */
-  async embedder(own: Saying = { params: {} }): Promise<EmbeddingModel | undefined> {
+  async embedder(own: ModelFields = { params: {} }): Promise<EmbeddingModel | undefined> {
     const defaultName = 'default_embedding_model'
     const defaults = await this.parts.defaults(defaultName)
     const saysNothing = !own.model_name && !own.provider && Object.keys(own.params).length === 0

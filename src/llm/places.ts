@@ -3,7 +3,7 @@ import { limits } from '../basics/limits.js'
 
 export type PlaceLimits = { atOnce: number; waiting: number; waitMs: number }
 
-type Waiting = { enter: () => void }
+type Waiter = { enter: () => void }
 
 /**
  * Places for exchanges: each host has the same number. A caller that finds no place waits for a while, in the order of arrival.
@@ -13,7 +13,7 @@ type Waiting = { enter: () => void }
  * try { … } finally { leave() }
  */
 export class Places {
-  readonly #hosts = new Map<string, { taken: number; waiting: Set<Waiting> }>()
+  readonly #hosts = new Map<string, { taken: number; waiting: Set<Waiter> }>()
 
   constructor(
     private readonly most: PlaceLimits = { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
@@ -38,7 +38,7 @@ export class Places {
   }
 
   /** Waits until who leaves gives its place on. */
-  #turn(name: string, line: Set<Waiting>, signal: AbortSignal): Promise<void> {
+  #turn(name: string, line: Set<Waiter>, signal: AbortSignal): Promise<void> {
     const { atOnce, waiting, waitMs } = this.most
     if (line.size >= waiting) throw busy(name, atOnce)
     return new Promise((resolve, reject) => {
@@ -47,7 +47,7 @@ export class Places {
         clearTimeout(timer)
         signal.removeEventListener('abort', stop)
       }
-      const one: Waiting = {
+      const one: Waiter = {
         enter: () => {
           leave()
           resolve()

@@ -3,11 +3,11 @@ import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { findDatabase } from '../http/reads/find-database.js'
 import { itemsOf } from '../http/reads/paged-list.js'
-import type { Moment } from '../http/reads/reading.js'
+import type { Moment } from '../http/reads/read-routes.js'
 import { listDatabases, type DatabaseListed } from '../http/routes/resources/databases.js'
 import type { SqlEngine } from '../sql/facade/execute.js'
 import { columnsOf, schemaOf } from './tool/columns.js'
-import type { Asked } from './tool/tool.js'
+import type { CallContext } from './tool/tool.js'
 
 const base = 'mindledger://schemas'
 const mimeType = 'application/json'
@@ -51,7 +51,7 @@ const read = async (uri: URL, content: () => Promise<object | undefined>) => {
  * Offers the schemas of databases: one resource for each database, and one for each of its tables. The resources are read for the client
  * in `asked`.
  */
-export const offerSchemas = (server: McpServer, parts: Parts, asked: Asked): void => {
+export const offerSchemas = (server: McpServer, parts: Parts, asked: CallContext): void => {
   const { sql, moment } = parts
   const databaseNamed = async (name: string) => (await findDatabase(moment, name))?.name
   server.registerResource(

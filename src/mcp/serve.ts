@@ -17,7 +17,7 @@ import { replyOf, requestOf } from './exchange.js'
 import { refusalOf, resultOf } from './result.js'
 import type { RunningCalls } from './running-calls.js'
 import { offerSchemas } from './schemas.js'
-import type { Asked, Tool } from './tool/tool.js'
+import type { CallContext, Tool } from './tool/tool.js'
 import { toolsOf, type ToolParts } from './tools.js'
 
 /** Arguments are checked by the tools, whose refusals say more; so the library takes any. */
@@ -38,7 +38,7 @@ const cancelled = (): Problem => new Problem('query_failed', 'Cancelled', 'the c
 type Parts = { toolParts: ToolParts; version: string; logger: Logger; running: RunningCalls }
 
 /** Everything that a session of a client's needs to be told apart. */
-type From = { call: Call; origin: Origin; session: string }
+type ClientSession = { call: Call; origin: Origin; session: string }
 
 /** Answers messages of MCP. One server serves one request: nothing is kept between them. */
 export class McpService {
@@ -49,7 +49,7 @@ export class McpService {
   }
 
   /** Answers the message, or the batch of messages, that a call brought. */
-  async answer(from: From): Promise<Reply> {
+  async answer(from: ClientSession): Promise<Reply> {
     const { call } = from
     const { sessionEnd } = call.caller
     const handler = createMcpHandler(() => this.#serverFor(from))
@@ -57,7 +57,7 @@ export class McpService {
     return replyOf(response, sessionEnd)
   }
 
-  #serverFor(from: From): McpServer {
+  #serverFor(from: ClientSession): McpServer {
     const { toolParts, version } = this.parts
     const about = { name: 'mindledger', title: 'Mindledger', version }
     const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } }
@@ -78,12 +78,12 @@ export class McpService {
     return server
   }
 
-  #asked({ call, origin }: From, { signal, tell }: Pick<Asked, 'signal' | 'tell'>): Asked {
+  #asked({ call, origin }: ClientSession, { signal, tell }: Pick<CallContext, 'signal' | 'tell'>): CallContext {
     const note = (positions: readonly number[]) => void (call.positions = [...(call.positions ?? []), ...positions])
     return { origin, client: call.client, signal, tell, note }
   }
 
-  async #run(tool: Tool, args: unknown, from: From, context: ServerContext): Promise<CallToolResult> {
+  async #run(tool: Tool, args: unknown, from: ClientSession, context: ServerContext): Promise<CallToolResult> {
     const { call, session } = from
     const { id, signal: sdkSignal, _meta, notify } = context.mcpReq
     const { signal: byMessage, end } = this.parts.running.begin(session, id)

@@ -1,6 +1,6 @@
 import type { AskAgent } from '../agents/contract/answering.js'
-import type { Predicting } from '../models/serving/predicting.js'
-import type { Moment } from '../http/reads/reading.js'
+import type { PredictionService } from '../models/serving/prediction-service.js'
+import type { Moment } from '../http/reads/read-routes.js'
 import type { Histories } from '../log/read/history.js'
 import type { SqlEngine } from '../sql/facade/execute.js'
 import type { Tool } from './tool/tool.js'
@@ -19,7 +19,7 @@ export type ToolParts = {
   /** Resources as they are now. */
   moment: Moment
   histories: Histories
-  predicting: Predicting
+  predicting: PredictionService
   ask?: AskAgent | undefined
   knowledge?: Knowledge | undefined
   defaultProject: string

@@ -3,7 +3,7 @@ import { ConfigError } from '../setup/config.js'
 import { isSamePlace } from '../log/shared/postgres/rows.js'
 import { refusalToOpen } from '../log/shared/refusal-to-open.js'
 import { Replica } from '../log/shared/replica.js'
-import { Forked, Sequencer } from '../log/shared/sequencer.js'
+import { ForkError, Sequencer } from '../log/shared/sequencer.js'
 import { ServerClock } from '../log/shared/server-clock.js'
 import { Session } from '../log/shared/postgres/session.js'
 import { readLogId } from '../log/shared/postgres/tables.js'
@@ -18,7 +18,7 @@ type Options = {
 }
 
 /** The result of a copy: its last position, and why it ends there if the log has more. */
-export type Copied = { position: number; fault?: string }
+export type CopyResult = { position: number; fault?: string }
 
 const idOf = async (url: string): Promise<string> => {
   const session = await Session.open(url)
@@ -57,7 +57,7 @@ export const copyAll = async (
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log
  */
-export const copyShared = async ({ url, file, vault, onProgress }: Options): Promise<Copied> => {
+export const copyShared = async ({ url, file, vault, onProgress }: Options): Promise<CopyResult> => {
   try {
     const clock = new ServerClock()
     const sequencer = new Sequencer(url, clock)
@@ -68,7 +68,7 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
         return { position: replica.place.position }
       } catch (error) {
         // No node could have written what the tables have.
-        if (error instanceof Forked || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
+        if (error instanceof ForkError || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
         throw error
       } finally {
         replica.close()

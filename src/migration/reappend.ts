@@ -7,14 +7,14 @@ import { chainAt, lookAt, reappendedAfter, reappendedNote } from '../log/shared/
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
-import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
+import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /**
  * The positions that were appended again (none if `first` is beyond `last`), how many kept answers came with them, and the hashes of
  * contents that exist nowhere now.
  */
-export type Reappended = { first: number; last: number; answers: number; missing: string[] }
+export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
 
 /** The end of the log in PostgreSQL, which has to be a place of this log. @throws ConfigError when it has another event there */
 const endOf = async (session: Session, db: Connection): Promise<Place> => {
@@ -56,7 +56,7 @@ const sendAnswers = async (session: Session, db: Connection, end: Place): Promis
   return sent
 }
 
-const sendLost = async (session: Session, db: Connection, asked: Sending): Promise<Reappended> => {
+const sendLost = async (session: Session, db: Connection, asked: PostgresMigration): Promise<ReappendResult> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1
@@ -88,7 +88,7 @@ const sendLost = async (session: Session, db: Connection, asked: Sending): Promi
  * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, missing: [] }
  * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged
  */
-export const reappend = async (asked: Sending): Promise<Reappended> => {
+export const reappend = async (asked: PostgresMigration): Promise<ReappendResult> => {
   const db = openForWriting(asked.paths.log, () => {
     throw new ConfigError(`${asked.paths.log} holds no log`)
   })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
-import { Session, Unreachable } from '../log/shared/postgres/session.js'
+import { Session, UnreachableError } from '../log/shared/postgres/session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
 import type { Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
@@ -11,7 +11,7 @@ import type { DataPaths } from '../setup/data-directory.js'
 import { payloadsIn } from './stored-rows.js'
 
 /** A data directory whose rows and contents are sent to PostgreSQL. No other process may use it meanwhile. */
-export type Sending = {
+export type PostgresMigration = {
   paths: DataPaths
   to: SharedPlace
   onProgress: (text: string) => void
@@ -24,7 +24,7 @@ export const inSession = async <T>(url: string, work: (session: Session) => Prom
     session = await Session.open(url)
     return await work(session)
   } catch (error) {
-    if (!(error instanceof Unreachable)) throw error
+    if (!(error instanceof UnreachableError)) throw error
     throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it continues where it stopped.`)
   } finally {
     session?.destroy()
@@ -54,13 +54,13 @@ export class Sender {
   }
 }
 
-type Known = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
+type KnownPayload = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
 
 /** Sends the payloads that PostgreSQL lacks, or has with another key. */
 export const sendPayloads = async (session: Session, db: Connection, sender: Sender): Promise<void> => {
   for (const part of payloadsIn(db)) {
     const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
-    const { rows } = await session.query<Known>(select, [part.map(({ hash }) => hash)])
+    const { rows } = await session.query<KnownPayload>(select, [part.map(({ hash }) => hash)])
     const known = new Map(rows.map((row) => [row.hash, row]))
     // A migration that was cut off has sent some payloads, and their keys may have changed since.
     const missing = part.filter(({ hash, wrapped, replacedBy }) => {
@@ -73,7 +73,7 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
 }
 
 /** Stores the blobs that the shared store lacks, from the folder of the data directory. Returns those that neither of them has. */
-export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: Sending): Promise<string[]> => {
+export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: PostgresMigration): Promise<string[]> => {
   if (hashes.length === 0) return []
   const missing: string[] = []
   // The folder is not used as a cache here: no file is moved out of it or removed.

@@ -8,9 +8,9 @@ import { forgetSharedBatch, openForWriting, type Connection } from '../log/stora
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
-import type { Moved } from './to-postgres.js'
+import type { MigrationResult } from './to-postgres.js'
 
-export type ToDirectory = {
+export type DirectoryMigration = {
   from: SharedPlace
   /** The data directory: empty, or one that follows this log. */
   paths: DataPaths
@@ -18,7 +18,7 @@ export type ToDirectory = {
   onProgress: (text: string) => void
 }
 
-const follow = async ({ from, paths, vault }: ToDirectory): Promise<number> => {
+const follow = async ({ from, paths, vault }: DirectoryMigration): Promise<number> => {
   if (ownLogIn(paths.log) !== undefined)
     throw new ConfigError(`${paths.root} has a log of its own: name an empty directory, or that of a node`)
   const log = await SharedLog.open({ url: from.url, file: paths.log, vault })
@@ -29,7 +29,7 @@ const follow = async ({ from, paths, vault }: ToDirectory): Promise<number> => {
   }
 }
 
-const fetchBlobs = async (db: Connection, { from, paths, onProgress }: ToDirectory): Promise<Omit<Moved, 'position'>> => {
+const fetchBlobs = async (db: Connection, { from, paths, onProgress }: DirectoryMigration): Promise<Omit<MigrationResult, 'position'>> => {
   const needed = [...neededBlobs(db)]
   const missing: string[] = []
   const { blobs, close } = await openSharedStore(from, { folder: paths.blobs, maxBytes: Infinity })
@@ -57,7 +57,7 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: ToDirecto
  * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, onProgress })).missing // []
  * @throws ConfigError when PostgreSQL cannot be reached or the directory has another log; Problem storage_failed
  */
-export const toDirectory = async (asked: ToDirectory): Promise<Moved> => {
+export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationResult> => {
   const position = await follow(asked)
   const db = openForWriting(asked.paths.log, () => {
     throw new Error('the log has gone')

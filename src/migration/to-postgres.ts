@@ -5,11 +5,11 @@ import { openTables } from '../log/shared/postgres/tables.js'
 import { openForReading, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
-import { inSession, sendBlobs, Sender, sendPayloads, type Sending } from './sender.js'
+import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /** What was moved: up to which position, how many blobs, and the hashes of those that were missing. */
-export type Moved = { position: number; blobs: number; missing: string[] }
+export type MigrationResult = { position: number; blobs: number; missing: string[] }
 
 /** No release opens a log of this format: its migration is under way, and no node may write to it. */
 const unfinished = 0
@@ -42,7 +42,7 @@ const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () =>
   }
 }
 
-const sendLog = async (session: Session, db: Connection, { onProgress }: Sending): Promise<Place> => {
+const sendLog = async (session: Session, db: Connection, { onProgress }: PostgresMigration): Promise<Place> => {
   const place = await begin(session, readLogId(db))
   if (!chainIn(db, place.position)?.equals(place.chain))
     throw new ConfigError('PostgreSQL has events of this log that the data directory does not have')
@@ -65,7 +65,7 @@ const sendLog = async (session: Session, db: Connection, { onProgress }: Sending
  * @example (await toPostgres({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress })).position // 4711
  * @throws ConfigError when PostgreSQL has another log, cannot be reached, or the log here is damaged
  */
-export const toPostgres = async (asked: Sending): Promise<Moved> => {
+export const toPostgres = async (asked: PostgresMigration): Promise<MigrationResult> => {
   const { paths, to } = asked
   changeHere(paths)
   const db = openForReading(paths.log)

@@ -3,7 +3,7 @@ import Gauge from 'prom-client/lib/gauge.js'
 import Histogram from 'prom-client/lib/histogram.js'
 import Registry from 'prom-client/lib/registry.js'
 
-export type Described = { name: string; type: string; help: string; labels: readonly string[] }
+export type MetricDescription = { name: string; type: string; help: string; labels: readonly string[] }
 
 /** Makes metrics with the prefix of this service, in a registry of their own. */
 export class Instruments {
@@ -49,7 +49,7 @@ export class Instruments {
   }
 
   /** The descriptions of all metrics, in the order of the text. */
-  async described(): Promise<Described[]> {
+  async described(): Promise<MetricDescription[]> {
     const text = await this.text()
     return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(([, name = '', help = '', type = '']) => ({
       ...{ name, help, type },

@@ -2,7 +2,7 @@ import type { AgentAnswered } from '../../events/records/answers.js'
 import { anyForeign, isForeignType } from '../../events/foreign.js'
 import type { Batch } from '../log/contract/log.js'
 import { Gauges, type Sources } from './gauges.js'
-import { Instruments, type Described } from './instruments.js'
+import { Instruments, type MetricDescription } from './instruments.js'
 
 /** Seconds, from a read out of memory to the longest query. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -15,7 +15,7 @@ const predictDurations = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.0
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** A completed request. `route` is the template, such as `/projects/:project`; undefined if no route matched. */
-export type RequestDone = {
+export type CompletedRequest = {
   method: string
   route: string | undefined
   status: string
@@ -94,7 +94,7 @@ export class Metrics {
     this.#sources = sources
   }
 
-  request({ method, route = 'none', status, seconds, streamed, limit }: RequestDone): void {
+  request({ method, route = 'none', status, seconds, streamed, limit }: CompletedRequest): void {
     const labels = { method: methods.has(method) ? method : 'other', route }
     this.#requests.inc({ ...labels, status })
     if (limit !== undefined) this.#limits.inc({ limit })
@@ -154,7 +154,7 @@ export class Metrics {
   }
 
   /** Name, type, labels and meaning of each, for the docs. */
-  described(): Promise<Described[]> {
+  described(): Promise<MetricDescription[]> {
     return this.#make.described()
   }
 }

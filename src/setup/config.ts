@@ -246,7 +246,7 @@ export type Config = {
   mcpWrites: boolean
   logLevel: string
   /** What each setting is, without what is secret. */
-  settings: readonly SettingShown[]
+  settings: readonly VisibleSetting[]
 }
 
 /** Whether only programs on this machine can reach this address. */
@@ -260,7 +260,7 @@ export const settingDescriptions = Object.entries(settings.shape).map(([name, sc
 }))
 
 /** A setting as its reader may see it. The value of a secret is `******`; null means that the setting has no value. */
-export type SettingShown = { name: string; value: string | null; is_default: boolean; about: string }
+export type VisibleSetting = { name: string; value: string | null; is_default: boolean; about: string }
 
 /** Settings whose whole value is a secret. */
 const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
@@ -272,7 +272,7 @@ const withoutPassword = (text: string): string => {
   return `${protocol}//${host}${pathname}`
 }
 
-const settingsShown = (given: Record<string, string | undefined>): SettingShown[] =>
+const settingsShown = (given: Record<string, string | undefined>): VisibleSetting[] =>
   settingDescriptions.map(({ name, about, default: byDefault }) => {
     const said = given[name]
     const value = said ?? (byDefault === undefined ? null : String(byDefault))

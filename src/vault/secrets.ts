@@ -10,7 +10,7 @@ import type { SealedPayload, Vault } from './vault.js'
 export const mask = '******'
 
 /** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
-export type Sealed<T extends Json> = { value: T; payloads: SealedPayload[] }
+export type SealedJson<T extends Json> = { value: T; payloads: SealedPayload[] }
 
 const isSecret = (key: string, value: Json) =>
   value !== mask &&
@@ -58,7 +58,7 @@ const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
  *
  * @example sealSecrets(vault, { api_key: 'sk-1', k: 1 }).value // { api_key: { $secret: '…' }, k: 1 }
  */
-export const sealSecrets = <T extends Json>(vault: Vault, params: T): Sealed<T> => {
+export const sealSecrets = <T extends Json>(vault: Vault, params: T): SealedJson<T> => {
   const payloads: SealedPayload[] = []
   if (isObject(params) && sealKey in params) throw wrong(`"${sealKey}" cannot seal all params at once`, 'Mark the values in them.')
   const value = walk(params, '', (secret) => {

@@ -10,7 +10,7 @@ import { Replay, replay, replayLimits, type EventReader } from '../../projection
 import type { LedgerCommand } from '../../src/commands/dispatch.js'
 import type { Ledger } from '../../src/commands/ledger.js'
 import { isProblem } from '../../src/basics/errors.js'
-import type { AnyFound, ServedLog } from '../../src/log/contract/log.js'
+import type { AnyResource, ServedLog } from '../../src/log/contract/log.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { origin, stream, withLog } from '../support/log/log.js'
@@ -178,8 +178,8 @@ const aimed = async (log: ServedLog, one: LedgerCommand, pick: number): Promise<
   return { ...one, data: { ...one.data, ...inResult, stream: target } } as LedgerCommand
 }
 
-const folded = async (log: ServedLog): Promise<AnyFound[]> => {
-  const states = new Map<string, AnyFound>()
+const folded = async (log: ServedLog): Promise<AnyResource[]> => {
+  const states = new Map<string, AnyResource>()
   for (const { position, text } of await log.readAll(0, 100_000)) {
     const e = parseEnvelope(text)
     const definition = catalogue.get(e.type)
@@ -199,7 +199,7 @@ const folded = async (log: ServedLog): Promise<AnyFound[]> => {
         created_at: created.created_at,
         updated_at: e.recorded_at,
         state,
-      } as AnyFound)
+      } as AnyResource)
     }
   }
   return [...states.values()].sort((a, b) => a.id - b.id)

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { decodeFrame, encodeError, encodeFrame, FrameCutter, type Received } from '../../src/analytics/contract/frames.js'
+import { decodeFrame, encodeError, encodeFrame, FrameCutter, type LineFrame } from '../../src/analytics/contract/frames.js'
 import { streamId } from '../../events/common.js'
 import { Problem } from '../../src/basics/errors.js'
 
-const cut = (chunks: readonly Buffer[]): Received[] => {
+const cut = (chunks: readonly Buffer[]): LineFrame[] => {
   const cutter = new FrameCutter()
   return chunks.flatMap((chunk) => [...cutter.push(chunk)].map(decodeFrame))
 }

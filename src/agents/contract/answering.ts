@@ -3,16 +3,16 @@ import type { Json, StreamId } from '../../../events/common.js'
 import type { Problem } from '../../basics/errors.js'
 import type { ChatMessage, TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { Execution } from '../../commands/ledger.js'
-import type { Found, Origin } from '../../log/contract/log.js'
+import type { Resource, Origin } from '../../log/contract/log.js'
 import type { AnswerRecord, ToolUse } from './answer-record.js'
 
 /** One turn of a conversation. */
 export type Turn = { role: 'user' | 'assistant'; content: string }
 
 /** A question to an agent. The last of the turns is the question. */
-export type Asked = {
-  project: Found<'project'>
-  agent: Found<'agent'>
+export type AgentRequest = {
+  project: Resource<'project'>
+  agent: Resource<'agent'>
   turns: readonly Turn[]
   purpose: AnswerPurpose
   origin: Origin
@@ -52,7 +52,7 @@ export type AnswerFrame =
   | { type: 'text'; text: string }
 
 /** The end of an answer. It is recorded, at `position`, before this is known to anybody. */
-export type Answered = {
+export type AgentAnswer = {
   answer: string
   position: number
   /** The language model that was asked. */
@@ -70,7 +70,7 @@ export type Answered = {
  * Whether the question is settled: `unanswered` counts, a failure does not. A request that failed or was given up asks again when it is
  * sent again.
  */
-export const hasAnswer = ({ outcome }: Pick<Answered, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
+export const hasAnswer = ({ outcome }: Pick<AgentAnswer, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
 
 /** What a question would be sent as: nothing is asked, and nothing recorded. */
 export type AnswerPlan = {
@@ -97,10 +97,10 @@ export type AnswerPlan = {
  * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
  * @throws Problem not_ready, busy, egress_refused
  */
-export type AskAgent = (asked: Asked) => AsyncGenerator<AnswerFrame, Answered, void>
+export type AskAgent = (asked: AgentRequest) => AsyncGenerator<AnswerFrame, AgentAnswer, void>
 
 /** The end of an answer, for callers that do not need its frames. @example await answerOf(agents.ask(asked)) */
-export const answerOf = async (frames: ReturnType<AskAgent>): Promise<Answered> => {
+export const answerOf = async (frames: ReturnType<AskAgent>): Promise<AgentAnswer> => {
   for (;;) {
     const next = await frames.next()
     if (next.done === true) return next.value

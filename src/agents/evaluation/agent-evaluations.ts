@@ -7,12 +7,12 @@ import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
-import type { Beside, Found, Origin } from '../../log/contract/log.js'
+import type { ErasureGuard, Resource, Origin } from '../../log/contract/log.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
 import type { StatementOf } from '../../sql/statements/statement.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
-import { answerOf, type Answered, type AnswerRows, type Asked, type AskAgent } from '../contract/answering.js'
+import { answerOf, type AgentAnswer, type AnswerRows, type AgentRequest, type AskAgent } from '../contract/answering.js'
 import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
 import type { Spending } from '../../llm/tokens/token-days.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
@@ -26,20 +26,26 @@ type Parts = {
   ledger: Ledger
   ask: AskAgent
   /** The rows of a query over what the agent may read. */
-  rowsFor: (asked: Asked, sql: string) => Promise<AnswerRows>
+  rowsFor: (asked: AgentRequest, sql: string) => Promise<AnswerRows>
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
   /** Spends of the day of the agent, for its judge. */
-  spending: (agent: Found<'agent'>) => Spending
+  spending: (agent: Resource<'agent'>) => Spending
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
-  beside: Beside
+  beside: ErasureGuard
 }
 
 /** One case with its scores. `notes` say why a metric has none, and why the judge thinks so. */
-type Scored = { test: TestCase; answered: Answered | undefined; scores: Record<string, number>; reason: string | null; notes: string[] }
+type ScoredCase = {
+  test: TestCase
+  answered: AgentAnswer | undefined
+  scores: Record<string, number>
+  reason: string | null
+  notes: string[]
+}
 
 /** The judge of an evaluation, and what it has used. */
-type Judging = Judge & Spending & { usage: TokenUsage }
+type MeteredJudge = Judge & Spending & { usage: TokenUsage }
 
 const never = new AbortController().signal
 
@@ -86,18 +92,23 @@ export class AgentEvaluations {
     })
   }
 
-  async #judging(agent: Found<'agent'>, params: JsonObject): Promise<Judging> {
+  async #judging(agent: Resource<'agent'>, params: JsonObject): Promise<MeteredJudge> {
     const model = await this.parts.modelOf({ model_name: null, provider: null, params })
-    const judging: Judging = {
+    const judging: MeteredJudge = {
       ...{ model, ...this.parts.spending(agent), usage: noUsage },
       onUsed: (usage) => (judging.usage = addUsage(judging.usage, usage)),
     }
     return judging
   }
 
-  async #case(test: TestCase, metrics: readonly MetricName[], asking: Omit<Asked, 'turns'>, judging: Judge | undefined): Promise<Scored> {
-    const scored: Scored = { test, answered: undefined, scores: {}, reason: null, notes: [] }
-    const asked: Asked = { ...asking, turns: [{ role: 'user', content: test.question }] }
+  async #case(
+    test: TestCase,
+    metrics: readonly MetricName[],
+    asking: Omit<AgentRequest, 'turns'>,
+    judging: Judge | undefined,
+  ): Promise<ScoredCase> {
+    const scored: ScoredCase = { test, answered: undefined, scores: {}, reason: null, notes: [] }
+    const asked: AgentRequest = { ...asking, turns: [{ role: 'user', content: test.question }] }
     try {
       asked.signal.throwIfAborted()
       scored.answered = await answerOf(this.parts.ask(asked))
@@ -118,7 +129,7 @@ export class AgentEvaluations {
   }
 
   /** Null where there is nothing to compare with. */
-  async #score(metric: MetricName, scored: Scored, asked: Asked, judging: Judge | undefined): Promise<boolean | null> {
+  async #score(metric: MetricName, scored: ScoredCase, asked: AgentRequest, judging: Judge | undefined): Promise<boolean | null> {
     const { test, answered } = scored
     if (!answered) return null
     if (metric === 'exact') return test.answer === null ? null : isSameText(test.answer, answered.content)
@@ -137,9 +148,9 @@ export class AgentEvaluations {
   }
 
   #record(
-    { stream, version }: Found<'agent'>,
-    scored: readonly Scored[],
-    { model, origin, durationMs, judging }: { model: string; origin: Origin; durationMs: number; judging: Judging | undefined },
+    { stream, version }: Resource<'agent'>,
+    scored: readonly ScoredCase[],
+    { model, origin, durationMs, judging }: { model: string; origin: Origin; durationMs: number; judging: MeteredJudge | undefined },
   ): Promise<number> {
     const facts: EvaluationFacts = {
       ...{ agent: stream, version, test: 'table', replayed: 'nothing', model, durationMs },
@@ -153,13 +164,13 @@ export class AgentEvaluations {
   }
 }
 
-const usedBy = ({ model: { provider, model }, usage: { input, output } }: Judging): EvaluationJudge => {
+const usedBy = ({ model: { provider, model }, usage: { input, output } }: MeteredJudge): EvaluationJudge => {
   return { provider, model, input_tokens: input, output_tokens: output }
 }
 
 const expectedOf = ({ answer, sql }: TestCase): string | null => answer ?? sql
 
-const caseOf = ({ test, answered, scores, reason }: Scored, judgedBy: string | undefined): EvaluationCase => ({
+const caseOf = ({ test, answered, scores, reason }: ScoredCase, judgedBy: string | undefined): EvaluationCase => ({
   question: test.question,
   expected: expectedOf(test),
   answer: answered?.content ?? '',
@@ -169,7 +180,7 @@ const caseOf = ({ test, answered, scores, reason }: Scored, judgedBy: string | u
   ...(reason !== null && judgedBy !== undefined && { judgement: { model: judgedBy, reason } }),
 })
 
-const rowOf = ({ test, answered, scores, reason, notes }: Scored, metrics: readonly MetricName[]): JsonObject => ({
+const rowOf = ({ test, answered, scores, reason, notes }: ScoredCase, metrics: readonly MetricName[]): JsonObject => ({
   question: test.question,
   expected: expectedOf(test),
   answer: answered?.content ?? null,

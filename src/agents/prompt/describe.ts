@@ -4,7 +4,7 @@ import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
 import { quoteName } from '../../dialect/strings.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Resource } from '../../log/contract/log.js'
 import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
@@ -21,7 +21,7 @@ export type DescribedTable = {
 }
 
 /** What a connected database says of one of its tables. @throws Problem of the database */
-export type ReadComments = (connection: Found<'database'>, table: string, schema?: string) => Promise<TableComments>
+export type ReadComments = (connection: Resource<'database'>, table: string, schema?: string) => Promise<TableComments>
 
 const fewValues = 12
 const valueMaxChars = 40

@@ -17,7 +17,7 @@ type ReadRows = (sql: string, client: string | undefined) => Promise<unknown[][]
 type Options = { log: Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>; readRows: ReadRows }
 
 /** How an answer is found: `log` bounds it to a past, `client` is who asks. */
-type Asking = { log?: Pick<Log, 'readAll'>; client?: string }
+type LookupOptions = { log?: Pick<Log, 'readAll'>; client?: string }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -41,14 +41,14 @@ export class AnswerRecords {
   constructor(private readonly options: Options) {}
 
   /** An answer by its id, or by the position of its event; undefined if there is none. Ids are looked up in the tables of SQL. */
-  async find(ref: string, { log = this.options.log, client }: Asking = {}): Promise<RecordedAnswer | undefined> {
+  async find(ref: string, { log = this.options.log, client }: LookupOptions = {}): Promise<RecordedAnswer | undefined> {
     const position = /^\d{1,15}$/.test(ref) ? Number(ref) : await this.#positionOf(ref, client)
     const [stored] = position === undefined || position < 1 ? [] : await log.readAll(position - 1, 1)
     return stored && asAnswer(stored.text)
   }
 
   /** The same of one agent, if it is named. @throws Problem not_found */
-  async one(ref: string, asking: Asking & { agent?: StreamId } = {}): Promise<RecordedAnswer> {
+  async one(ref: string, asking: LookupOptions & { agent?: StreamId } = {}): Promise<RecordedAnswer> {
     const found = await this.find(ref, asking)
     if (found && (asking.agent === undefined || found.agent === asking.agent)) return found
     throw new Problem('not_found', 'Answer not found', `there is no answer ${ref}${asking.agent === undefined ? '' : ' of this agent'}`, {

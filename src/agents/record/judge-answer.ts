@@ -1,7 +1,7 @@
 import type { AnswerJudged } from '../../../events/records/answers.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { Beside, Origin, Outcome } from '../../log/contract/log.js'
+import type { ErasureGuard, Origin, Outcome } from '../../log/contract/log.js'
 import type { AnswerRecords } from './answer-records.js'
 import { sealRecord } from './seal-record.js'
 
@@ -9,7 +9,7 @@ type Options = {
   ledger: Ledger
   records: AnswerRecords
   /** Runs work during which no answers are erased. */
-  beside: Beside
+  beside: ErasureGuard
 }
 
 /** A verdict on an answer, which its id or its position names, of one agent. */

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import { llmProviders } from '../../catalogue/llm-providers.js'
 import { isOfModel, statedModel } from '../../catalogue/stated-model.js'
-import type { Found, Log, Resources } from '../../log/contract/log.js'
+import type { Resource, Log, Resources } from '../../log/contract/log.js'
 
 /** What is to be different when an agent is asked again. */
 export type AgentChange = {
@@ -45,9 +45,9 @@ const withModel = (agent: Agent, written: string): Agent => {
  */
 export const changedAgent = async (
   { log, resources }: { log: Pick<Log, 'earlier'>; resources: Resources },
-  stream: Found<'agent'>['stream'],
+  stream: Resource<'agent'>['stream'],
   { version, model, prompt }: AgentChange,
-): Promise<Found<'agent'>> => {
+): Promise<Resource<'agent'>> => {
   const found = await resources.byStream('agent', stream)
   if (!found) throw notFound('agent', stream)
   const earlier = version === undefined ? found : await log.earlier(found, version)

@@ -28,7 +28,7 @@ export type Comparison = {
 }
 
 /** An answer that could not be asked again. */
-export type Unanswered = { of: AnswerPlace; result: 'failed'; code: string; detail: string }
+export type FailedRerun = { of: AnswerPlace; result: 'failed'; code: string; detail: string }
 
 const difference = (before: number | null, after: number | null): number | null =>
   before === null || after === null ? null : after - before

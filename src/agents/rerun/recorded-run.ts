@@ -5,18 +5,20 @@ import type { AnswerRecord } from '../contract/answer-record.js'
 import { Fence } from '../prompt/fence.js'
 import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
-import { AnswerRun, GivenUp, type Finished } from '../run/answer-run.js'
+import { AnswerRun, CancelledError, type FinishedRun } from '../run/answer-run.js'
 import { ToolBook } from '../run/tool-book.js'
 import { givenBy, markIn, RecordedUses } from '../tools/replayed-tool.js'
 import { sqlTraits } from '../tools/sql-tool.js'
 import type { Tool } from '../tools/tool.js'
 
 /** An answer that was made again from its record. `isSame`: text, tool outputs, rows and exchanges are those of the record, to the byte. */
-export type Replayed = { finished: Finished; outcome: AnswerOutcome; isSame: boolean }
+export type AnswerReplay = { finished: FinishedRun; outcome: AnswerOutcome; isSame: boolean }
 
 /** What ended the answer, where it was no part of an exchange: who asked has left, or a limit of time or of tokens. */
 const endingOf = ({ outcome, error }: RecordedAnswer): Error =>
-  outcome === 'aborted' ? new GivenUp(error ?? 'It was aborted') : new Problem('llm_failed', error ?? 'It failed', 'it failed then, too')
+  outcome === 'aborted'
+    ? new CancelledError(error ?? 'It was aborted')
+    : new Problem('llm_failed', error ?? 'It failed', 'it failed then, too')
 
 /** A language model that says what another has said. */
 class RecordedModel implements LanguageModel {
@@ -70,7 +72,7 @@ const toolsOf = ({ settings, tools }: AnswerRecord, end: () => never): Tool[] =>
  *
  * @example (await replay(answer, await records.open(answer))).isSame // true
  */
-export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<Replayed> => {
+export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<AnswerReplay> => {
   const { tools: _, params: __, ...request } = record.settings
   const stop = new AbortController()
   const ending = endingOf(answer)

@@ -6,25 +6,25 @@ import { withinTime } from '../../basics/concurrency/within-time.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { causeAt } from '../../log/contract/origins.js'
-import type { Beside, Origin, Resources } from '../../log/contract/log.js'
+import type { ErasureGuard, Origin, Resources } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
-import { answerOf, queriesOf, type Answered, type AskAgent } from '../contract/answering.js'
+import { answerOf, queriesOf, type AgentAnswer, type AskAgent } from '../contract/answering.js'
 import type { AnswerRecords, RecordedAnswer } from '../record/answer-records.js'
 import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 import { changedAgent, type AgentChange } from './changed-agent.js'
-import { compare, meansOf, scoresOf, type Comparison, type Side, type Unanswered } from './compare.js'
+import { compare, meansOf, scoresOf, type Comparison, type Side, type FailedRerun } from './compare.js'
 import { replay } from './recorded-run.js'
 
 /** What is replayed: all that the language model and the tools said, only what the tools gave, or nothing. */
-export type Replaying = AgentEvaluated['replayed']
+export type ReplayScope = AgentEvaluated['replayed']
 
 /** How answers are asked again. `asOf`: a log position, or `then`, at which each answer read; agent and data are read there. */
 export type RerunRequest = AgentChange & {
   agent: StreamId
   answers: readonly string[]
-  replay?: Replaying | undefined
+  replay?: ReplayScope | undefined
   /** With replayed tools: whether what was not asked then is run now. */
   runsOthers?: boolean | undefined
   asOf?: number | 'then' | undefined
@@ -35,10 +35,10 @@ export type RerunRequest = AgentChange & {
 
 /** What came of it. `evaluation` is the position of the event that sums it up; null when nothing was recorded. */
 export type Rerun = {
-  replayed: Replaying
+  replayed: ReplayScope
   evaluation: number | null
   metrics: { name: string; value: number }[]
-  cases: (Comparison | Unanswered)[]
+  cases: (Comparison | FailedRerun)[]
 }
 
 type Parts = {
@@ -47,7 +47,7 @@ type Parts = {
   ask: AskAgent
   resourcesAt: (position: number, client?: string) => Resources
   /** Runs work during which no answers are erased. */
-  beside: Beside
+  beside: ErasureGuard
 }
 
 const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
@@ -55,17 +55,17 @@ const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
   return { text: record.answer, queries: queriesOf(record), ...{ outcome, version, model, input_tokens, output_tokens, duration_ms } }
 }
 
-const placeOf = ({ answer, position }: Pick<Answered, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
+const placeOf = ({ answer, position }: Pick<AgentAnswer, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
 
-const isComparison = (one: Comparison | Unanswered): one is Comparison => one.result !== 'failed'
+const isComparison = (one: Comparison | FailedRerun): one is Comparison => one.result !== 'failed'
 
-const caseOf = (one: Comparison | Unanswered): EvaluationCase =>
+const caseOf = (one: Comparison | FailedRerun): EvaluationCase =>
   isComparison(one)
     ? { question: one.question, expected: one.before.text, answer: one.after.text, of: one.of, gave: one.gave, scores: scoresOf(one) }
     : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} }
 
 /** What is replayed where the request does not say: all if nothing is changed, else what the tools gave. */
-const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): Replaying => {
+const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): ReplayScope => {
   const isChanged = [version, model, prompt, asOf].some((change) => change !== undefined)
   const replaying = wanted ?? (isChanged ? 'tools' : 'exchanges')
   if (replaying === 'exchanges' && isChanged)
@@ -117,7 +117,7 @@ export class Reruns {
   }
 
   /** One of several answers: what is refused is the result. */
-  async #tried(event: RecordedAnswer, replaying: Replaying, request: RerunRequest): Promise<Comparison | Unanswered> {
+  async #tried(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison | FailedRerun> {
     try {
       return await this.#again(event, replaying, request)
     } catch (error) {
@@ -130,7 +130,7 @@ export class Reruns {
     }
   }
 
-  async #again(event: RecordedAnswer, replaying: Replaying, request: RerunRequest): Promise<Comparison> {
+  async #again(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
     const record = await this.parts.records.open(event)
     const before = sideOf(event, record)
     const places = { of: placeOf(event), question: record.question }
@@ -149,7 +149,7 @@ export class Reruns {
   }
 
   /** Asks the agent, changed as the request says. */
-  async #ask(event: RecordedAnswer, record: AnswerRecord, replaying: Replaying, request: RerunRequest) {
+  async #ask(event: RecordedAnswer, record: AnswerRecord, replaying: ReplayScope, request: RerunRequest) {
     const { log } = this.parts.ledger
     const { runsOthers = false, origin, client, signal } = request
     signal.throwIfAborted()
@@ -180,8 +180,8 @@ export class Reruns {
 
   #record(
     { agent, origin }: RerunRequest,
-    cases: readonly (Comparison | Unanswered)[],
-    { replaying, metrics, durationMs }: { replaying: Replaying; metrics: Rerun['metrics']; durationMs: number },
+    cases: readonly (Comparison | FailedRerun)[],
+    { replaying, metrics, durationMs }: { replaying: ReplayScope; metrics: Rerun['metrics']; durationMs: number },
   ): Promise<number> {
     const sides = cases.filter(isComparison).map(({ after }) => after)
     const facts: EvaluationFacts = {

@@ -6,14 +6,14 @@ import type { Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
 import { charsOf, estimateTokens, tokensOf } from '../../llm/tokens/estimates.js'
-import { exchange, type Exchanged } from './exchange.js'
+import { exchange, type ExchangeResult } from './exchange.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import type { ToolBook } from './tool-book.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/usage.js'
 import { usageOf } from './usage.js'
 
 /** What an answer came to, with everything that was said and done on the way. */
-export type Finished = {
+export type FinishedRun = {
   content: string
   outcome: AnswerOutcome
   problem: Problem | undefined
@@ -27,7 +27,7 @@ export type Finished = {
 }
 
 /** Why an answer is given up before its end: not by a fault, but because nobody waits for it any more. */
-export class GivenUp extends Error {}
+export class CancelledError extends Error {}
 
 type RunParts = {
   model: LanguageModel
@@ -64,13 +64,13 @@ export class AnswerRun {
   constructor(private readonly parts: RunParts) {}
 
   /** Runs it to its end, whatever that is. @throws a fault of this service only */
-  async finish(): Promise<Finished> {
+  async finish(): Promise<FinishedRun> {
     const { signal, book } = this.parts
     try {
       await this.#converse()
     } catch (error) {
       const reason: unknown = signal.aborted ? signal.reason : error
-      if (reason instanceof GivenUp) return this.#ended('aborted', new Problem('busy', reason.message, reason.message))
+      if (reason instanceof CancelledError) return this.#ended('aborted', new Problem('busy', reason.message, reason.message))
       if (!isProblem(reason)) throw reason
       return this.#ended('failed', reason)
     }
@@ -81,7 +81,7 @@ export class AnswerRun {
     return this.#ended('unanswered')
   }
 
-  #ended(outcome: AnswerOutcome, problem?: Problem): Finished {
+  #ended(outcome: AnswerOutcome, problem?: Problem): FinishedRun {
     return {
       content: this.#text.trim(),
       outcome,
@@ -150,7 +150,7 @@ export class AnswerRun {
     this.#say(text)
   }
 
-  #count({ response }: Exchanged, read: number): number {
+  #count({ response }: ExchangeResult, read: number): number {
     const usage = usageOf(response)
     this.#usage = addUsage(this.#usage, usage)
     const written = estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
@@ -170,7 +170,7 @@ export class AnswerRun {
     settle?.(used)
   }
 
-  #stepOf({ response, durationMs, failure }: Exchanged): AnswerStep {
+  #stepOf({ response, durationMs, failure }: ExchangeResult): AnswerStep {
     const usage = usageOf(response)
     return {
       kind: 'model',

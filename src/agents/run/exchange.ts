@@ -1,11 +1,11 @@
-import { over, UnlessAborted } from '../../basics/concurrency/in-time.js'
+import { over, AbortableWait } from '../../basics/concurrency/in-time.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 
 /** What an exchange came to. `failure` is why it was cut off. */
-export type Exchanged = { response: ChatResponse; failure?: unknown; durationMs: number }
+export type ExchangeResult = { response: ChatResponse; failure?: unknown; durationMs: number }
 
 const tooMuch = (): Problem =>
   new Problem(
@@ -21,7 +21,7 @@ const tooManyCalls = (): Problem =>
     `the language model wanted more than ${limits.agentToolCallsMax} uses of tools at once (agentToolCallsMax)`,
   )
 
-type Said = { text: string; toolCalls: ToolCall[] }
+type ModelOutput = { text: string; toolCalls: ToolCall[] }
 
 /** A text of a language model as it can be kept: without the characters that no event may have. */
 const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
@@ -37,12 +37,12 @@ export const exchange = async (
   model: LanguageModel,
   request: ChatRequest,
   { signal, onText }: { signal: AbortSignal; onText: (text: string) => void },
-): Promise<Exchanged> => {
+): Promise<ExchangeResult> => {
   const began = performance.now()
-  const said: Said = { text: '', toolCalls: [] }
+  const said: ModelOutput = { text: '', toolCalls: [] }
   let chars = 0
   const stop = new AbortController()
-  const waiting = new UnlessAborted(signal)
+  const waiting = new AbortableWait(signal)
   const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
   try {
     for (;;) {

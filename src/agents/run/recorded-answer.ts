@@ -3,9 +3,9 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { erased, Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
-import { queriesOf, type Answered } from '../contract/answering.js'
+import { queriesOf, type AgentAnswer } from '../contract/answering.js'
 
-type Stored = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
 
 /**
  * An answer as it was recorded at a position of the log.
@@ -13,7 +13,7 @@ type Stored = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
  * @throws Problem erased when what was said is gone
  * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
  */
-export const recordedAnswer = async (log: Stored, position: number): Promise<Answered> => {
+export const recordedAnswer = async (log: ReadableLog, position: number): Promise<AgentAnswer> => {
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && currentEvent(parseEnvelope(stored.text))
   if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)

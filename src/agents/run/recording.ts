@@ -4,32 +4,32 @@ import type { Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
-import { hasAnswer, type Asked } from '../contract/answering.js'
+import { hasAnswer, type AgentRequest } from '../contract/answering.js'
 import { sealAnswer } from '../record/seal-record.js'
 import type { AgentSettings } from '../prompt/settings.js'
 import type { Scope } from '../scope/scope.js'
-import type { Searched } from '../tools/search-tool.js'
-import type { Finished } from './answer-run.js'
+import type { PerformedSearch } from '../tools/search-tool.js'
+import type { FinishedRun } from './answer-run.js'
 
 /** All that is recorded of an answer. */
-export type Recorded = {
+export type AnswerRecording = {
   answer: string
-  asked: Asked
+  asked: AgentRequest
   scope: Scope
   settings: AgentSettings
   model: LanguageModel
   readAt: number
   request: Omit<ChatRequest, 'messages'>
-  searched: readonly Searched[]
-  finished: Finished
+  searched: readonly PerformedSearch[]
+  finished: FinishedRun
 }
 
 /** The last search of each knowledge base. */
-const basesOf = (searched: readonly Searched[]): Searched[] => [
-  ...new Map<StreamId, Searched>(searched.map((one) => [one.knowledge_base, one])).values(),
+const basesOf = (searched: readonly PerformedSearch[]): PerformedSearch[] => [
+  ...new Map<StreamId, PerformedSearch>(searched.map((one) => [one.knowledge_base, one])).values(),
 ]
 
-const eventOf = (payload: string, { answer, asked, scope, model, readAt, searched, finished }: Recorded): AgentAnswered => {
+const eventOf = (payload: string, { answer, asked, scope, model, readAt, searched, finished }: AnswerRecording): AgentAnswered => {
   const { usage, outcome, problem, firstTextMs, durationMs } = finished
   return {
     agent: scope.agent.stream,
@@ -56,7 +56,7 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
   }
 }
 
-const recordOf = ({ asked, settings, request, finished }: Recorded): AnswerRecord => ({
+const recordOf = ({ asked, settings, request, finished }: AnswerRecording): AnswerRecord => ({
   question: asked.turns.at(-1)?.content ?? '',
   history: asked.turns.slice(0, -1),
   settings: { ...request, params: settings.params },
@@ -70,7 +70,7 @@ const recordOf = ({ asked, settings, request, finished }: Recorded): AnswerRecor
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
-export const record = async (ledger: Ledger, recorded: Recorded): Promise<Outcome> => {
+export const record = async (ledger: Ledger, recorded: AnswerRecording): Promise<Outcome> => {
   const payload = sealAnswer(ledger.vault, recordOf(recorded))
   const { origin, idempotency } = recorded.asked
   return ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, {

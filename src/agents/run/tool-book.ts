@@ -6,7 +6,7 @@ import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/l
 import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
-import { ToldFailure } from '../tools/replayed-tool.js'
+import { VerbatimFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 
@@ -14,7 +14,7 @@ import { addUsage, noUsage } from '../../llm/tokens/usage.js'
  * One use of a tool: for the record, the steps, and who watches. `fault` is why this service could not carry it out at the moment: nothing
  * that a language model could mend.
  */
-export type Used = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Problem }
+export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Problem }
 
 const readInput = (text: string): JsonObject => {
   let input: Json
@@ -29,7 +29,7 @@ const readInput = (text: string): JsonObject => {
 
 const textOf = (problem: Problem): string => {
   const { detail, extras } = problem
-  if (problem instanceof ToldFailure) return detail
+  if (problem instanceof VerbatimFailure) return detail
   return shortened(extras.hint === undefined ? detail : `${detail}\n${extras.hint}`)
 }
 
@@ -67,7 +67,7 @@ export class ToolBook {
   }
 
   /** Uses a tool as a language model asks for it. @throws what is no refusal: the signal's reason, or a fault */
-  async use(call: ToolCall, signal: AbortSignal): Promise<Used> {
+  async use(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
     let usage: TokenUsage | undefined

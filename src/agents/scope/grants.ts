@@ -3,13 +3,13 @@ import { limits } from '../../basics/limits.js'
 import { namesIn } from './names.js'
 
 /** Names as they were written, what not to take of them, and where they are looked up; undefined: in the agent’s own project. */
-export type NamesGranted = { in: string | undefined; names: readonly string[]; except: readonly string[] }
+export type NameGrant = { in: string | undefined; names: readonly string[]; except: readonly string[] }
 
 /** What one skill, or the data, lets an agent use, in the names of whoever wrote it. `about` are descriptions. */
-type Granted = { tables: NamesGranted[]; models: NamesGranted[]; knowledgeBases: NamesGranted[]; about: string[] }
+type PartialGrants = { tables: NameGrant[]; models: NameGrant[]; knowledgeBases: NameGrant[]; about: string[] }
 
 /** What skills and data let an agent use. `missing` tells what was left out of lists that are too long. */
-export type Grants = Granted & { missing: string[] }
+export type Grants = PartialGrants & { missing: string[] }
 
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
@@ -20,12 +20,12 @@ const firstOf = (params: JsonObject, ...keys: readonly string[]): string[] | und
   return key === undefined ? undefined : namesIn(params[key])
 }
 
-const named = (where: string | undefined, names: readonly string[] | undefined, except: readonly string[] = []): NamesGranted[] =>
+const named = (where: string | undefined, names: readonly string[] | undefined, except: readonly string[] = []): NameGrant[] =>
   names === undefined ? [] : [{ in: where, names, except }]
 
-const modelsOf = (params: JsonObject): NamesGranted[] => named(undefined, firstOf(params, 'models', 'model'))
+const modelsOf = (params: JsonObject): NameGrant[] => named(undefined, firstOf(params, 'models', 'model'))
 
-const basesOf = (params: JsonObject, ...keys: readonly string[]): NamesGranted[] => {
+const basesOf = (params: JsonObject, ...keys: readonly string[]): NameGrant[] => {
   const where = textOf(params['knowledge_base_database']) ?? textOf(params['knowledge_base_project'])
   return named(
     where,
@@ -35,7 +35,7 @@ const basesOf = (params: JsonObject, ...keys: readonly string[]): NamesGranted[]
 }
 
 /** A skill of SQL without any table has all of its database; without a database it has nothing but what it names. */
-const tablesOf = (params: JsonObject): NamesGranted[] => {
+const tablesOf = (params: JsonObject): NameGrant[] => {
   const database = textOf(params['database'])
   const names = firstOf(params, 'tables', 'include_tables', 'include') ?? (database === undefined ? undefined : ['*'])
   return named(database, names, [...namesIn(params['ignore_tables']), ...namesIn(params['exclude_tables']), ...namesIn(params['exclude'])])
@@ -49,9 +49,9 @@ const typeOf = (written: string): string =>
     .replaceAll(/[\s-]+/g, '_')
 
 /** What one skill lets an agent use. Types that nobody knows give nothing. */
-const ofSkill = (type: string, params: JsonObject): Granted => {
+const ofSkill = (type: string, params: JsonObject): PartialGrants => {
   const about = textOf(params['description'])
-  const none: Granted = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
+  const none: PartialGrants = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
   switch (typeOf(type)) {
     case 'sql':
     case 'text2sql':
@@ -69,7 +69,7 @@ const ofSkill = (type: string, params: JsonObject): Granted => {
 }
 
 /** What the `data` of an agent lets it use: full names, or names in its own project; `db.*` is all of a database. */
-const ofData = (data: Json | undefined): Granted => {
+const ofData = (data: Json | undefined): PartialGrants => {
   if (!isObject(data)) return { tables: [], models: [], knowledgeBases: [], about: [] }
   return {
     tables: named(undefined, firstOf(data, 'tables'), namesIn(data['ignore_tables'])),
@@ -83,7 +83,7 @@ const ofData = (data: Json | undefined): Granted => {
  * As many names as an agent may list. A list of what to leave out is never cut, as more would be granted then: what it stands with is left
  * out altogether.
  */
-const bounded = (granted: readonly NamesGranted[], what: string): { granted: NamesGranted[]; missing: string[] } => {
+const bounded = (granted: readonly NameGrant[], what: string): { granted: NameGrant[]; missing: string[] } => {
   const most = limits.agentNamesMax
   const fitting = granted.filter(({ except }) => except.length <= most)
   const missing = fitting.length < granted.length ? [`${what} of a list that leaves out more than ${most} names (agentNamesMax)`] : []
@@ -105,7 +105,7 @@ const bounded = (granted: readonly NamesGranted[], what: string): { granted: Nam
  * grantsOf([{ type: 'sql', params: { database: 'files', tables: ['cars'] } }], {}).tables // [{ in: 'files', names: ['cars'], except: [] }]
  */
 export const grantsOf = (skills: readonly { type: string; params: JsonObject }[], agentParams: JsonObject): Grants => {
-  const own: Granted = { tables: [], models: named(undefined, firstOf(agentParams, 'models')), knowledgeBases: [], about: [] }
+  const own: PartialGrants = { tables: [], models: named(undefined, firstOf(agentParams, 'models')), knowledgeBases: [], about: [] }
   const all = [...skills.map(({ type, params }) => ofSkill(type, params)), ofData(agentParams['data']), own]
   const tables = bounded(
     all.flatMap((one) => one.tables),

@@ -1,10 +1,10 @@
-import type { Found, Resources } from '../../log/contract/log.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
 import { fits, isPattern } from './names.js'
 
 /** Kinds that agents name. */
 type NamedKind = 'view' | 'file' | 'model' | 'knowledge_base'
 
-type Where = { project?: Found<'project'> | undefined; most: number }
+type NameScope = { project?: Resource<'project'> | undefined; most: number }
 
 const listedPage = 1_000
 
@@ -17,14 +17,14 @@ export const resourcesNamed = async <K extends NamedKind>(
   resources: Pick<Resources, 'one' | 'page'>,
   kind: K,
   pattern: string,
-  { project, most }: Where,
-): Promise<Found<K>[]> => {
+  { project, most }: NameScope,
+): Promise<Resource<K>[]> => {
   if (!isPattern(pattern)) {
     const found = await resources.one(kind, pattern, project)
     // A reference in digits may be an id: only names count here.
     return found && fits(pattern, found.state.name) ? [found] : []
   }
-  const all: Found<K>[] = []
+  const all: Resource<K>[] = []
   for (let after = 0; all.length < most;) {
     const page = await resources.page(kind, project, after, listedPage)
     all.push(...page.filter(({ state }) => fits(pattern, state.name)))

@@ -2,8 +2,8 @@ import type { ModelVersion } from '../../../events/model.js'
 import { foldName, type JsonObject } from '../../../events/common.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Resources } from '../../log/contract/log.js'
-import { grantsOf, type NamesGranted } from './grants.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
+import { grantsOf, type NameGrant } from './grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
 import { fits, isPattern, partsOfName } from './names.js'
 import { resourcesNamed } from './resources-named.js'
@@ -11,12 +11,12 @@ import { quoteName } from '../../dialect/strings.js'
 import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
 
 /** A model that an agent may ask, and the version that answers. */
-export type ScopeModel = { label: string; project: Found<'project'>; found: Found<'model'>; version: ModelVersion; artefact: string }
+export type ScopeModel = { label: string; project: Resource<'project'>; found: Resource<'model'>; version: ModelVersion; artefact: string }
 
 /** What an agent may use, at one position of the log. `missing` names what it was given and cannot be used. */
 export type Scope = {
-  agent: Found<'agent'>
-  skills: readonly Found<'skill'>[]
+  agent: Resource<'agent'>
+  skills: readonly Resource<'skill'>[]
   tables: readonly ScopeTable[]
   models: readonly ScopeModel[]
   bases: readonly NamedBase[]
@@ -28,7 +28,7 @@ export type Scope = {
 export type ScopePlace = Catalogue & { knowledge: Knowledge | undefined }
 
 /** A skill with what the agent adds to it; undefined where the skill was deleted. */
-const skillsOf = async (resources: Resources, { state }: Found<'agent'>) => {
+const skillsOf = async (resources: Resources, { state }: Resource<'agent'>) => {
   const found = await Promise.all(
     state.skills.map(async ({ skill, params }) => ({ params, skill: await resources.byStream('skill', skill) })),
   )
@@ -36,7 +36,7 @@ const skillsOf = async (resources: Resources, { state }: Found<'agent'>) => {
 }
 
 /** Collects what names stand for, once each, and notes names that stand for nothing. */
-class Collected<T> {
+class NameCollection<T> {
   readonly #known = new Map<string, T>()
   readonly missing: string[] = []
 
@@ -55,8 +55,8 @@ const whyMissing = (error: unknown): string => {
   return error.title
 }
 
-const tablesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
-  const tables = new Collected<ScopeTable>()
+const tablesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
+  const tables = new NameCollection<ScopeTable>()
   const models: string[] = []
   for (const { in: where, names, except } of granted) {
     const isLeftOut = leftOutBy(except)
@@ -94,11 +94,11 @@ const inProject = async ({ resources, project }: Catalogue, where: string | unde
   return inside && { project: inside, name: parts.join('.') }
 }
 
-const modelsIn = ({ resources }: Catalogue, project: Found<'project'>, name: string): Promise<Found<'model'>[]> =>
+const modelsIn = ({ resources }: Catalogue, project: Resource<'project'>, name: string): Promise<Resource<'model'>[]> =>
   resourcesNamed(resources, 'model', name, { project, most: limits.agentModelsMax })
 
-const modelsOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
-  const models = new Collected<ScopeModel>()
+const modelsOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
+  const models = new NameCollection<ScopeModel>()
   for (const { in: where, names } of granted)
     for (const written of names) {
       const at = await inProject(place, where, written)
@@ -115,8 +115,8 @@ const modelsOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => 
   return { models: models.items.slice(0, limits.agentModelsMax), missing: models.missing }
 }
 
-const basesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
-  const bases = new Collected<NamedBase>()
+const basesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
+  const bases = new NameCollection<NamedBase>()
   for (const { in: where, names, except } of granted)
     for (const written of names) {
       const at = await inProject(place, where, written)
@@ -137,7 +137,7 @@ const basesOf = async (place: ScopePlace, granted: readonly NamesGranted[]) => {
  *
  * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
  */
-export const scopeOf = async (place: ScopePlace, agent: Found<'agent'>): Promise<Scope> => {
+export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Promise<Scope> => {
   const skills = await skillsOf(place.resources, agent)
   const grants = grantsOf(
     skills.map(({ skill, params }): { type: string; params: JsonObject } => ({ type: skill.state.type, params })),

@@ -3,7 +3,7 @@ import { driverOf } from '../../catalogue/connection-engines.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import type { Tables } from '../../connections/contract/requests.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Resources } from '../../log/contract/log.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { fits, isPattern, partsOfName } from './names.js'
 import { resourcesNamed } from './resources-named.js'
@@ -15,23 +15,24 @@ export type ScopeTable = {
   state: string
   columns?: readonly { name: string; type: string }[]
   /** The connection that it is a table of. */
-  connection?: Found<'database'>
+  connection?: Resource<'database'>
 }
 
 /** A database that can be named before a table. */
-type Database = { kind: 'files' } | { kind: 'project'; project: Found<'project'> } | { kind: 'connection'; connection: Found<'database'> }
+type Database =
+  { kind: 'files' } | { kind: 'project'; project: Resource<'project'> } | { kind: 'connection'; connection: Resource<'database'> }
 
 /** Where names are looked up: resources at one position of the log, and what connections list of their tables. */
 export type Catalogue = {
   resources: Resources
   /** Connected databases are read as they are now: in the past they have no tables. */
   isPast: boolean
-  project: Found<'project'>
-  connectedTables: (connection: Found<'database'>) => Promise<Tables>
+  project: Resource<'project'>
+  connectedTables: (connection: Resource<'database'>) => Promise<Tables>
 }
 
 /** What a database has under a name, or under a pattern. The files and projects of this service have no schemas. */
-type Wanted = { schema: string | undefined; table: string }
+type TablePattern = { schema: string | undefined; table: string }
 
 const databaseNamed = async ({ resources }: Catalogue, name: string): Promise<Database | undefined> => {
   const system = systemDatabaseOf(name)
@@ -44,20 +45,20 @@ const databaseNamed = async ({ resources }: Catalogue, name: string): Promise<Da
   return connection && driverOf(connection.state.engine) !== undefined ? { kind: 'connection', connection } : undefined
 }
 
-const viewTable = (project: Found<'project'>, { stream, version, state }: Found<'view'>): ScopeTable => ({
+const viewTable = (project: Resource<'project'>, { stream, version, state }: Resource<'view'>): ScopeTable => ({
   path: [project.state.name, state.name],
   kind: 'view',
   state: `${stream} ${version}`,
 })
 
-const fileTable = ({ state: { name, content, columns } }: Found<'file'>): ScopeTable => ({
+const fileTable = ({ state: { name, content, columns } }: Resource<'file'>): ScopeTable => ({
   path: ['files', name],
   kind: 'file',
   state: content,
   columns,
 })
 
-const connectedTable = (connection: Found<'database'>, path: readonly string[]): ScopeTable => ({
+const connectedTable = (connection: Resource<'database'>, path: readonly string[]): ScopeTable => ({
   path: [connection.state.name, ...path],
   kind: 'connected',
   state: `${connection.stream} ${connection.version}`,
@@ -66,8 +67,8 @@ const connectedTable = (connection: Found<'database'>, path: readonly string[]):
 
 const inConnection = async (
   { connectedTables, isPast }: Catalogue,
-  connection: Found<'database'>,
-  { schema, table }: Wanted,
+  connection: Resource<'database'>,
+  { schema, table }: TablePattern,
 ): Promise<ScopeTable[]> => {
   if (isPast) return []
   const path = schema === undefined ? [table] : [schema, table]

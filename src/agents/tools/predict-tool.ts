@@ -11,9 +11,9 @@ import type { ScopeModel } from '../scope/scope.js'
 import { inputSchema, type Tool } from './tool.js'
 
 /** What predicts, and what keeps record of it. */
-export type Predicting = { store: ModelStore; recorder: PredictionRecorder }
+export type PredictionParts = { store: ModelStore; recorder: PredictionRecorder }
 
-type PredictParts = Predicting & { models: readonly ScopeModel[]; origin: Origin; readAt: number }
+type PredictParts = PredictionParts & { models: readonly ScopeModel[]; origin: Origin; readAt: number }
 
 /** The inputs of a model as a language model is told them. */
 const inputsOf = async ({ artefact }: ScopeModel, store: ModelStore): Promise<string> => {

@@ -5,7 +5,7 @@ import { rowsOf } from '../contract/answering.js'
 import type { OnUsed, Tool, ToolResult } from './tool.js'
 
 /** A failure whose text a language model is told as it stands. */
-export class ToldFailure extends Problem {
+export class VerbatimFailure extends Problem {
   constructor(detail: string) {
     super('wrong_arguments', 'It failed', detail)
   }
@@ -55,11 +55,11 @@ export class RecordedUses {
   }
 }
 
-/** What a recorded use gives. @throws ToldFailure when it failed */
+/** What a recorded use gives. @throws VerbatimFailure when it failed */
 export const givenBy = (use: ToolUse, onUsed: OnUsed): ToolResult => {
   if (use.usage) onUsed(use.usage)
   const text = textIn(use.output)
-  if (use.failed) throw new ToldFailure(text)
+  if (use.failed) throw new VerbatimFailure(text)
   const query = rowsOf(use)
   return { output: text, rows: query ? query.rows.length : null, ...(query && { query }) }
 }
@@ -74,6 +74,6 @@ export const replayedTool = (tool: Tool, uses: RecordedUses, runsOthers: boolean
     const known = uses.take(tool.description.name, input, { repeats: true })
     if (known) return givenBy(known, onUsed)
     if (runsOthers) return tool.use(input, signal, onUsed)
-    throw new ToldFailure(notRecorded)
+    throw new VerbatimFailure(notRecorded)
   },
 })

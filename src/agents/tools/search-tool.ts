@@ -1,20 +1,20 @@
 import { foldName, type StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { AskingModel } from '../../knowledge/contract/search.js'
+import type { ModelInterceptor } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, type Tool } from './tool.js'
 
 /** A search that was made: which knowledge base, and up to which position of the log. */
-export type Searched = { knowledge_base: StreamId; version: number; position: number }
+export type PerformedSearch = { knowledge_base: StreamId; version: number; position: number }
 
 type SearchParts = {
   bases: readonly NamedBase[]
   search: Knowledge['search']
   /** The log position of a past to search. */
   asOf: number | undefined
-  onSearched: (searched: Searched) => void
+  onSearched: (searched: PerformedSearch) => void
 }
 
 const usualChunks = 5
@@ -49,7 +49,7 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       const most =
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
       const { base } = found
-      const asking: AskingModel = (_role, _model, use) => use(onUsed)
+      const asking: ModelInterceptor = (_role, _model, use) => use(onUsed)
       const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))

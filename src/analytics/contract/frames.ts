@@ -1,25 +1,25 @@
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
-import type { BlobQuestion, Question, Told } from '../../sql/contract/connected.js'
+import type { BlobQuestion, Question, ServerAnswer } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
 /**
  * What the parent says on a line: a query to run, with its number; the number of a query that nobody waits for any more; or the answer
  * to a question of the query.
  */
-export type Said =
-  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: Told } | { to: number; refused: ProblemFields }
+export type LineMessage =
+  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: ServerAnswer } | { to: number; refused: ProblemFields }
 
 /** A question of the query, with its number. */
-export type Asked = { asks: number; question: Question | BlobQuestion }
+export type QueryQuestion = { asks: number; question: Question | BlobQuestion }
 
 /**
  * What comes back: the execution has begun; questions; frames of the answer, or an error; the query has ended and holds nothing any
  * more.
  */
-export type Received = Frame | Asked | { begun: true } | { ended: true } | { error: Problem }
+export type LineFrame = Frame | QueryQuestion | { begun: true } | { ended: true } | { error: Problem }
 
 /** A frame is one byte for its kind, four bytes for its length, and then its bytes: rows as they are, anything else as JSON. */
-type Raw = { kind: number; bytes: Buffer }
+type RawFrame = { kind: number; bytes: Buffer }
 
 const rowsKind = 0x52
 const jsonKind = 0x4a
@@ -39,9 +39,9 @@ const json = (value: unknown): Buffer => {
   return bytes
 }
 
-export const encodeSaid = (said: Said): Buffer => json(said)
+export const encodeMessage = (said: LineMessage): Buffer => json(said)
 
-export const encodeAsked = (asked: Asked): Buffer => json(asked)
+export const encodeQuestion = (asked: QueryQuestion): Buffer => json(asked)
 
 /** The pieces of a part of an answer, to be written one after the other. */
 export const encodeFrame = (frame: Frame): Buffer[] =>
@@ -65,15 +65,15 @@ export const errorFields = (error: unknown): ProblemFields =>
 export const encodeError = (error: unknown): Buffer => json({ error: errorFields(error) })
 
 /** A frame as it is written in JSON: an error is the fields of its problem. */
-type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: ProblemFields }
+type JsonFrame = Exclude<LineFrame, { rows: Buffer } | { error: Problem }> | { error: ProblemFields }
 
 /** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
-export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
+export const decodeMessage = ({ bytes }: RawFrame): LineMessage => JSON.parse(bytes.toString()) as LineMessage
 
 /** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is not a frame */
-export const decodeFrame = ({ kind, bytes }: Raw): Received => {
+export const decodeFrame = ({ kind, bytes }: RawFrame): LineFrame => {
   if (kind === rowsKind) return { rows: bytes }
-  const frame = JSON.parse(bytes.toString()) as Written
+  const frame = JSON.parse(bytes.toString()) as JsonFrame
   if ('columns' in frame || 'end' in frame || 'begun' in frame || 'ended' in frame || 'asks' in frame) return frame
   if (!('error' in frame)) throw new TypeError('a frame is no part of an answer')
   return { error: problemOf(frame.error) }
@@ -86,11 +86,11 @@ export class FrameCutter {
   #wanted = headerBytes
 
   /** The frames that are whole with this chunk. */
-  push(chunk: Buffer): Raw[] {
+  push(chunk: Buffer): RawFrame[] {
     this.#begun.push(chunk)
     this.#have += chunk.length
     if (this.#have < this.#wanted) return []
-    const frames: Raw[] = []
+    const frames: RawFrame[] = []
     let bytes = this.#begun.length === 1 ? chunk : Buffer.concat(this.#begun)
     for (;;) {
       this.#wanted = bytes.length < headerBytes ? headerBytes : headerBytes + bytes.readUInt32LE(1)

@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import type { Question, Told } from '../../sql/contract/connected.js'
+import type { Question, ServerAnswer } from '../../sql/contract/connected.js'
 import type { HeldBlob } from '../../files/blob-store.js'
 import type { SelectRequest } from '../../sql/contract/select.js'
 
@@ -7,7 +7,11 @@ import type { SelectRequest } from '../../sql/contract/select.js'
  * Answers what a query asks about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading` gets
  * the end of that reading.
  */
-export type AnswerQuestion = (question: Question, request: SelectRequest, onReading: (end: Promise<unknown>) => void) => Promise<Told>
+export type AnswerQuestion = (
+  question: Question,
+  request: SelectRequest,
+  onReading: (end: Promise<unknown>) => void,
+) => Promise<ServerAnswer>
 
 /** Keeps the file of a blob in the data directory until it is released. */
 export type HoldBlob = (sha: string) => Promise<HeldBlob>

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { begunFrame, decodeSaid, encodeAsked, encodeError, encodeFrame, endedFrame, FrameCutter } from '../contract/frames.js'
+import { begunFrame, decodeMessage, encodeQuestion, encodeError, encodeFrame, endedFrame, FrameCutter } from '../contract/frames.js'
 import { problemOf } from '../../basics/errors.js'
-import type { Said } from '../contract/frames.js'
-import type { AskServer, Told } from '../../sql/contract/connected.js'
+import type { LineMessage } from '../contract/frames.js'
+import type { AskServer, ServerAnswer } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 import type { TablesStatus } from '../../sql/relations/projections.js'
 
@@ -35,10 +35,10 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
  */
 const gatherMs = 1_000
 
-type Gathering = { hold: () => void; release: () => void }
+type WriteBuffer = { hold: () => void; release: () => void }
 
 /** After `hold`, what is written is kept and sent together: a moment later, or at `release`. After that nothing is kept any more. */
-const gathering = (line: Socket): Gathering => {
+const gathering = (line: Socket): WriteBuffer => {
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   const release = () => {
@@ -57,7 +57,7 @@ const gathering = (line: Socket): Gathering => {
 }
 
 /** Writes an answer as the parent takes it. The end of the answer does not wait until the query has cleaned up. */
-const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, { hold, release }: Gathering): Promise<void> => {
+const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, { hold, release }: WriteBuffer): Promise<void> => {
   for await (const frame of frames) {
     hold()
     const hasRoom = writeAll(line, encodeFrame(frame))
@@ -70,11 +70,11 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
   }
 }
 
-type Waiting = { resolve: (told: Told) => void; reject: (reason: Error) => void }
+type PendingQuestion = { resolve: (told: ServerAnswer) => void; reject: (reason: Error) => void }
 
 /** The questions of the query that a line has. */
 class Questions {
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingQuestion>()
   #last = 0
 
   constructor(private readonly line: Socket) {}
@@ -87,17 +87,17 @@ class Questions {
         const asks = ++this.#last
         this.#waiting.set(asks, { resolve, reject })
         signal.addEventListener('abort', () => this.#take(asks)?.reject(signal.reason as Error), { once: true })
-        this.line.write(encodeAsked({ asks, question }))
+        this.line.write(encodeQuestion({ asks, question }))
       })
   }
 
-  hear(said: Extract<Said, { to: number }>): void {
+  hear(said: Extract<LineMessage, { to: number }>): void {
     const waiting = this.#take(said.to)
     if ('told' in said) waiting?.resolve(said.told)
     else waiting?.reject(problemOf(said.refused))
   }
 
-  #take(number: number): Waiting | undefined {
+  #take(number: number): PendingQuestion | undefined {
     const waiting = this.#waiting.get(number)
     this.#waiting.delete(number)
     return waiting
@@ -106,7 +106,7 @@ class Questions {
 
 /** Runs one query. Tells when its execution begins, at which its deadline begins to run, and when it holds nothing any more. */
 const serveQuery = async (
-  { run: query, request }: Extract<Said, { run: number }>,
+  { run: query, request }: Extract<LineMessage, { run: number }>,
   { line, signal, ask }: { line: Socket; signal: AbortSignal; ask: AskServer },
   options: Options,
 ): Promise<void> => {
@@ -136,7 +136,7 @@ const serveLine = (line: Socket, options: Options): void => {
   let running: { query: number; gone: AbortController } | undefined
   line.on('data', (chunk) => {
     for (const raw of cutter.push(chunk)) {
-      const said = decodeSaid(raw)
+      const said = decodeMessage(raw)
       if ('run' in said) {
         const gone = new AbortController()
         running = { query: said.run, gone }

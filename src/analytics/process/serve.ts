@@ -41,10 +41,10 @@ const tell = (message: ChildMessage, sent: () => void = () => undefined): void =
 /** A process that has built tables of so many events holds memory that its allocator does not give back. A new one serves them. */
 const buildMinEvents = 20_000
 
-type Running = { store: Store; projector: Projector; queries: Set<number> }
+type RunningService = { store: Store; projector: Projector; queries: Set<number> }
 
 /** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
-const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<Running | undefined> => {
+const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<RunningService | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
   const store = await openStore(paths, settings, log)
   const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
@@ -106,7 +106,7 @@ const removeSocket = ({ socket }: Settings): void => {
 }
 
 /** Ends at once. Only an idle process closes its tables first, since DuckDB is not waited for; the tables survive both. */
-const leave = (settings: Settings | undefined, running: Running | undefined): void => {
+const leave = (settings: Settings | undefined, running: RunningService | undefined): void => {
   if (settings) removeSocket(settings)
   if (running && running.queries.size === 0 && !running.projector.busy) {
     running.projector.stop()
@@ -116,7 +116,7 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
 }
 
 /** Copies the tables once they hold everything up to the position that is asked for. */
-const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {
+const copy = async ({ into, upTo }: CopyRequest, running: RunningService | undefined): Promise<void> => {
   try {
     if (!running) throw new Error('the tables are not open yet')
     await running.projector.ensure(upTo)
@@ -134,8 +134,8 @@ const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): 
 export const serveAnalytics = (options: ServeOptions): void => {
   let settings: Settings | undefined
   let log: FollowedLog | undefined
-  let running: Running | undefined
-  const start = async (given: Settings): Promise<Running | undefined> => {
+  let running: RunningService | undefined
+  const start = async (given: Settings): Promise<RunningService | undefined> => {
     log = options.openLog(given.dataDirectory, asKeys(given.masterKeys))
     return serve(given, log, options.run)
   }

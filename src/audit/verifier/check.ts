@@ -1,17 +1,17 @@
 import { Findings } from './findings.js'
 import { isSigned, originOf, readHeads, readKey, type Head, type Key } from './heads.js'
-import { Broken, fieldsOf, isCount } from './lines.js'
+import { MalformedInputError, fieldsOf, isCount } from './lines.js'
 import { sha256, Tree } from './tree.js'
 
 export type Header = { format: 1 | 2; log: string; project: string | null; size: number; checkpoint: Head; key: Key }
 
 export const readHeader = (line: string): Header => {
   const { mindledger_export: format, log, project, size, checkpoint, key } = fieldsOf(line)
-  if (format !== 1 && format !== 2) throw new Broken('the first line is not the header of an export')
+  if (format !== 1 && format !== 2) throw new MalformedInputError('the first line is not the header of an export')
   const [head, more] = (typeof checkpoint === 'string' ? readHeads(checkpoint) : undefined) ?? []
   const ownKey = typeof key === 'string' ? readKey(key) : undefined
   if (typeof log !== 'string' || !isCount(size) || (typeof project !== 'string' && project !== null) || !head || more || !ownKey)
-    throw new Broken('the header is not one of an export: a field is missing or is not what it should be')
+    throw new MalformedInputError('the header is not one of an export: a field is missing or is not what it should be')
   return { format, log, project, size, checkpoint: head, key: ownKey }
 }
 
@@ -41,7 +41,7 @@ export class Check {
     this.#compareHeads()
   }
 
-  /** @throws Broken where the lines cannot be followed any further */
+  /** @throws MalformedInputError where the lines cannot be followed any further */
   line(fields: Record<string, unknown>, leaf: Buffer): void {
     if ('omitted' in fields) this.#leftOut(fieldsOf(fields['omitted']))
     else this.#event(fields, leaf)
@@ -51,7 +51,7 @@ export class Check {
     const place = this.tree.size + 1
     const { position, stream, version, type, recorded_at: at, data } = fields
     if (!isCount(position) || typeof stream !== 'string' || !isCount(version) || typeof type !== 'string' || typeof at !== 'string')
-      throw new Broken(`the line of position ${place} is not an event`)
+      throw new MalformedInputError(`the line of position ${place} is not an event`)
     if (position !== place) this.order.add(`position ${place}: the event here says that its position is ${position}`)
     const next = (this.#versions.get(stream) ?? 0) + 1
     if (version !== next) this.order.add(`position ${place}: version ${version} of its stream, where ${next} should be`)
@@ -79,10 +79,10 @@ export class Check {
     const place = this.tree.size + 1
     if (this.header.project === null) this.order.add(`position ${place}: events are left out of an export of everything`)
     if (from !== place || !isCount(to) || to < place || to > this.header.size || !Array.isArray(subtrees))
-      throw new Broken(`position ${place}: the events left out here do not begin and end as they should`)
+      throw new MalformedInputError(`position ${place}: the events left out here do not begin and end as they should`)
     this.omitted += to - place + 1
     const wrong = this.tree.fill(subtrees, to, () => this.#compareHeads())
-    if (wrong !== undefined) throw new Broken(`position ${place}: ${wrong}`)
+    if (wrong !== undefined) throw new MalformedInputError(`position ${place}: ${wrong}`)
   }
 
   /** Compares the lines so far with the heads of this size. The chain is known only if nothing is left out. */

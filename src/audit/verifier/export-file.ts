@@ -1,6 +1,6 @@
 import { Check, readHeader, type Header } from './check.js'
 import type { Head, Key } from './heads.js'
-import { Broken, fieldsOf, linesOf } from './lines.js'
+import { MalformedInputError, fieldsOf, linesOf } from './lines.js'
 import { Listing } from './listing.js'
 import { leafHash } from './tree.js'
 
@@ -26,7 +26,7 @@ const stopOf = (step: () => void): string | undefined => {
     step()
     return undefined
   } catch (error) {
-    if (error instanceof Broken) return error.message
+    if (error instanceof MalformedInputError) return error.message
     throw error
   }
 }
@@ -49,7 +49,7 @@ export const checkFile = async (file: string, heads: Head[], key: Key | undefine
       broken ??= stopOf(() => check.line(fields, leaf))
     }
   } catch (error) {
-    if (!(error instanceof Broken)) throw error
+    if (!(error instanceof MalformedInputError)) throw error
     broken ??= error.message
   }
   if (!read) return { findings: [broken ?? 'the file is empty'] }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 
 /** The lines cannot be followed any further, so that going on would say nothing more. Exit status 1. */
-export class Broken extends Error {}
+export class MalformedInputError extends Error {}
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
@@ -28,7 +28,7 @@ export async function* linesOf(file: string): AsyncGenerator<Buffer> {
       from = end + 1
     }
     rest = bytes.subarray(from)
-    if (rest.length > lineMaxBytes) throw new Broken(`a line has more than ${lineMaxBytes} bytes: this is no export`)
+    if (rest.length > lineMaxBytes) throw new MalformedInputError(`a line has more than ${lineMaxBytes} bytes: this is no export`)
   }
-  if (rest.length > 0) throw new Broken('the last line does not end: the file was cut off')
+  if (rest.length > 0) throw new MalformedInputError('the last line does not end: the file was cut off')
 }

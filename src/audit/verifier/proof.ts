@@ -1,5 +1,5 @@
 import { isSigned, readHeads, type Head, type Key } from './heads.js'
-import { Broken, fieldsOf } from './lines.js'
+import { MalformedInputError, fieldsOf } from './lines.js'
 import { fromBase64, leafHash, nodeHash } from './tree.js'
 
 /**
@@ -22,7 +22,7 @@ const rootFrom = (leaf: Buffer, index: number, size: number, hashes: readonly Bu
 /** A proof of one event, C2SP's tlog-proof: the leaf's index, hashes, and the signed head. */
 type Proof = { index: number; hashes: Buffer[]; checkpoint: Head }
 
-/** @throws Broken */
+/** @throws MalformedInputError */
 export const readProof = (text: string): Proof => {
   const end = text.indexOf('\n\n')
   const [format, at = '', ...encoded] = text.slice(0, Math.max(0, end)).split('\n')
@@ -30,7 +30,7 @@ export const readProof = (text: string): Proof => {
   const hashes = encoded.flatMap((hash) => fromBase64(hash, 32) ?? [])
   const [checkpoint, more] = readHeads(text.slice(end + 2)) ?? []
   if (format !== 'c2sp.org/tlog-proof@v1' || index === undefined || hashes.length !== encoded.length || !checkpoint || more)
-    throw new Broken('the first file is not a proof: GET /api/log/proofs/inclusion gives one with Accept: text/plain')
+    throw new MalformedInputError('the first file is not a proof: GET /api/log/proofs/inclusion gives one with Accept: text/plain')
   return { index: Number(index), hashes, checkpoint }
 }
 

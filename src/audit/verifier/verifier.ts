@@ -27,7 +27,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { checkFile } from './export-file.js'
 import { readHeads, readKey, type Head, type Key } from './heads.js'
-import { Broken } from './lines.js'
+import { MalformedInputError } from './lines.js'
 import { checkProof, readProof } from './proof.js'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -62,7 +62,7 @@ const runProof = (file: string, event: string, heads: readonly Head[], key: Key 
       return 0
     }
   } catch (error) {
-    if (!(error instanceof Broken)) throw error
+    if (!(error instanceof MalformedInputError)) throw error
     say(error.message)
   }
   say('THE PROOF DOES NOT HOLD')

@@ -26,10 +26,10 @@ export const over = new Error('it has ended')
  * them: with many short pieces, listening each time would cost more than the wait itself.
  *
  * @example
- * const waiting = new UnlessAborted(signal)
+ * const waiting = new AbortableWait(signal)
  * try { while ((await waiting.for(parts.next())).done !== true) … } finally { waiting.end() }
  */
-export class UnlessAborted {
+export class AbortableWait {
   #reject: (reason: unknown) => void = () => undefined
   readonly #stop = () => this.#reject(this.signal.reason)
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../basics/errors.js'
-import type { Found, Log } from '../../log/contract/log.js'
+import type { Resource, Log } from '../../log/contract/log.js'
 import { openSecrets } from '../../vault/secrets.js'
 import type { Channel, ChannelParams, Fetch } from './channel.js'
 import { slackChannel } from './slack.js'
@@ -17,7 +17,7 @@ const channels: Readonly<Record<string, (params: ChannelParams, call: Fetch) => 
  *
  * @throws Problem not_ready when the connection is gone or is no chat service; erased when its secrets are
  */
-export const channelOf = async (log: Pick<Log, 'resources' | 'payload'>, chatbot: Found<'chatbot'>, call: Fetch): Promise<Channel> => {
+export const channelOf = async (log: Pick<Log, 'resources' | 'payload'>, chatbot: Resource<'chatbot'>, call: Fetch): Promise<Channel> => {
   const connection = await log.resources.byStream('database', chatbot.state.database)
   const make = connection && channels[connection.state.engine]
   if (!connection || !make)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../events/common.js'
 import type { ReadHeader } from './signatures.js'
 
 /** A message as a chat service sends it. */
-export type Incoming = {
+export type InboundMessage = {
   /** Names the conversation within the chatbot: messages from the same place belong together. */
   place: string
   /** The ids by which the chat service tells this message from others; the first is that of its event. */
@@ -18,10 +18,10 @@ export type Incoming = {
 }
 
 /** What came through a webhook: a message, something to be answered at once, or nothing for a chatbot. */
-export type Arrival = { message: Incoming } | { challenge: string } | { ignored: string }
+export type Arrival = { message: InboundMessage } | { challenge: string } | { ignored: string }
 
 /** A text on its way out: an answer, or the notice that there is none. `reply` is its id. */
-export type Outgoing = { reply: string; status: 'answered' | 'failed'; text: string; address: JsonObject }
+export type OutboundMessage = { reply: string; status: 'answered' | 'failed'; text: string; address: JsonObject }
 
 /**
  * How one try to deliver ended. `later`: the chat service certainly did not take it, and may take it another time. `unknown`: nobody
@@ -41,7 +41,7 @@ export type Channel = {
   /** Reads a checked request. @throws Problem when it does not come from this chat service */
   read: (body: unknown, header: ReadHeader) => Arrival
   /** Delivers an answer; undefined where answers are only read here, or in the reply to the webhook. */
-  post: ((outgoing: Outgoing, signal: AbortSignal) => Promise<Attempt>) | undefined
+  post: ((outgoing: OutboundMessage, signal: AbortSignal) => Promise<Attempt>) | undefined
   /** Whether the reply to a webhook waits for the answer. */
   answersInReply: boolean
 }

@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import type { Attempt, Fetch } from './channel.js'
 
 /** What a chat service said to a call: its status, what it told to wait, and its body if that was JSON. */
-export type Said = { status: number; afterMs: number | undefined; body: unknown }
+export type PostReply = { status: number; afterMs: number | undefined; body: unknown }
 
 /** `Retry-After` in milliseconds: seconds, or a date. */
 const retryAfter = (value: string | null): number | undefined => {
@@ -42,7 +42,7 @@ export const post = async (
   url: string,
   init: RequestInit,
   signal: AbortSignal,
-  judge: (said: Said) => Attempt,
+  judge: (said: PostReply) => Attempt,
 ): Promise<Attempt> => {
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.deliveryTimeoutMs)])
@@ -55,7 +55,7 @@ export const post = async (
 }
 
 /** What a status alone says: a server that is too busy, or failed, did not take it. */
-export const judgedByStatus = ({ status, afterMs }: Said): Attempt => {
+export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   if (status >= 200 && status < 300) return { end: 'sent' }
   const error = `it answered ${status}`
   const passing = status === 408 || status === 425 || status === 429 || status >= 500

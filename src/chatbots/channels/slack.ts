@@ -2,8 +2,17 @@ import * as z from 'zod'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signatures.js'
-import { apiUrl, textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type Outgoing } from './channel.js'
-import { fitting, judgedByStatus, post, type Said } from './post.js'
+import {
+  apiUrl,
+  textParam,
+  type Arrival,
+  type Attempt,
+  type Channel,
+  type ChannelParams,
+  type Fetch,
+  type OutboundMessage,
+} from './channel.js'
+import { fitting, judgedByStatus, post, type PostReply } from './post.js'
 
 const id = z.string().min(1).max(100)
 
@@ -88,7 +97,7 @@ const passing: ReadonlySet<string | undefined> = new Set([
   'service_unavailable',
 ])
 
-const judge = (said: Said): Attempt => {
+const judge = (said: PostReply): Attempt => {
   const byStatus = judgedByStatus(said)
   const answer = saidOk.safeParse(said.body)
   if (byStatus.end !== 'sent') return byStatus
@@ -104,7 +113,7 @@ const judge = (said: Said): Attempt => {
  */
 export const slackChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://slack.com/api')
-  const send = ({ text, address }: Outgoing, signal: AbortSignal): Promise<Attempt> => {
+  const send = ({ text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
     const body = { ...address, text: escaped(fitting(text, limits.slackMessageMaxChars)), unfurl_links: false, unfurl_media: false }
     const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${textParam(params, 'token')}` }
     return post(call, `${base}/chat.postMessage`, { method: 'POST', headers, body: JSON.stringify(body) }, signal, judge)

@@ -2,8 +2,17 @@ import * as z from 'zod'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { badSignature, sameText, strongSecret, type ReadHeader } from './signatures.js'
-import { apiUrl, textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type Outgoing } from './channel.js'
-import { fitting, judgedByStatus, post, type Said } from './post.js'
+import {
+  apiUrl,
+  textParam,
+  type Arrival,
+  type Attempt,
+  type Channel,
+  type ChannelParams,
+  type Fetch,
+  type OutboundMessage,
+} from './channel.js'
+import { fitting, judgedByStatus, post, type PostReply } from './post.js'
 
 const update = z.looseObject({
   update_id: z.int(),
@@ -53,7 +62,7 @@ const saidOk = z.looseObject({
   parameters: z.looseObject({ retry_after: z.number().nonnegative().optional() }).optional(),
 })
 
-const judge = (said: Said): Attempt => {
+const judge = (said: PostReply): Attempt => {
   const answer = saidOk.safeParse(said.body)
   const { ok, description, parameters } = answer.success ? answer.data : {}
   const told = parameters?.retry_after
@@ -67,7 +76,7 @@ const judge = (said: Said): Attempt => {
 /** Telegram: updates come with the secret token that was given to `setWebhook`, answers go out by `sendMessage`. */
 export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://api.telegram.org')
-  const send = ({ text, address }: Outgoing, signal: AbortSignal): Promise<Attempt> => {
+  const send = ({ text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
     const { message_id, ...to } = address
     const body = {
       ...to,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { missingField, wrong } from '../../basics/errors.js'
 import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signatures.js'
-import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type Outgoing } from './channel.js'
+import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type OutboundMessage } from './channel.js'
 import { judgedByStatus, post } from './post.js'
 
 const fields = z.strictObject({
@@ -68,7 +68,7 @@ const read = (body: unknown, header: ReadHeader): Arrival => {
 export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
   const url = textParam(params, 'reply_url')
   const secret = params['secret']
-  const send = async ({ reply, status, text, address }: Outgoing, signal: AbortSignal): Promise<Attempt> => {
+  const send = async ({ reply, status, text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
     const body = Buffer.from(JSON.stringify({ ...address, reply, status, text }))
     const time = String(Math.floor(Date.now() / 1_000))
     const headers = {

@@ -27,9 +27,9 @@ export type Server = {
 /** The settings, and the server's URL if the caller gave one. */
 export type Reach = Config & { serverUrl?: string | undefined }
 
-type Sent = { address: string; headers: Record<string, string> }
+type RequestTarget = { address: string; headers: Record<string, string> }
 
-const request = ({ address, headers }: Sent, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
+const request = ({ address, headers }: RequestTarget, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
   fetch(address + path, {
     headers: { 'content-type': 'application/json', ...headers },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
@@ -38,16 +38,16 @@ const request = ({ address, headers }: Sent, path: string, body?: object, signal
     throw new ConfigError(`no server answers at ${address}. Is it running? --url names another address.`)
   })
 
-const answerOf = async (response: Response, { address }: Sent): Promise<Answer> => {
+const answerOf = async (response: Response, { address }: RequestTarget): Promise<Answer> => {
   const body: unknown = await response.json().catch(() => {
     throw new ConfigError(`what answers at ${address} is not this service. --url names another address.`)
   })
   return { status: response.status, body }
 }
 
-const send = async (sent: Sent, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
+const send = async (sent: RequestTarget, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
 
-const download = async (sent: Sent, path: string, into: string): Promise<void> => {
+const download = async (sent: RequestTarget, path: string, into: string): Promise<void> => {
   const response = await request(sent, path)
   if (!response.ok || !response.body) throw new ConfigError(refusalText((await answerOf(response, sent)).body))
   await pipeline(response.body, createWriteStream(into, { mode: 0o600 })).catch(() => {
@@ -55,7 +55,7 @@ const download = async (sent: Sent, path: string, into: string): Promise<void> =
   })
 }
 
-const login = async (sent: Sent, auth: Config['auth']): Promise<Record<string, string>> => {
+const login = async (sent: RequestTarget, auth: Config['auth']): Promise<Record<string, string>> => {
   if (!auth) return {}
   const { body } = await send(sent, '/api/login', auth)
   const answer = z.looseObject({ token: z.string() }).safeParse(body)

@@ -17,14 +17,14 @@ export type ReproduceOptions = {
 }
 
 const checkSchema = z.looseObject({ data: z.enum(['same', 'changed', 'unavailable']), detail: z.string(), read_at: z.number() })
-type DataAgain = { data: 'same' | 'changed' | 'unavailable'; data_detail: string }
+type DataReproduction = { data: 'same' | 'changed' | 'unavailable'; data_detail: string }
 
-type Told = { model: string } & Reproduction & DataAgain
+type ModelReproduction = { model: string } & Reproduction & DataReproduction
 
 const statuses = { reproduced: 0, different: 1, impossible: 2 } as const
 
 /** Whether the query still returns the training rows; only the service can run it. */
-const checkData = async (server: Server, { project, model, version: { version } }: NamedVersion): Promise<DataAgain> => {
+const checkData = async (server: Server, { project, model, version: { version } }: NamedVersion): Promise<DataReproduction> => {
   const path = `/api/projects/${encodeURIComponent(project)}/models/${encodeURIComponent(`${model}.${version}`)}/data_check`
   const { body } = await server.get(path)
   const checked = checkSchema.safeParse(body).data
@@ -33,7 +33,7 @@ const checkData = async (server: Server, { project, model, version: { version } 
 
 const shown = ({ phase, done, total }: Progress): string => `${phase} ${Math.round((100 * done) / Math.max(total, 1))} %`
 
-const show = ({ model, result, detail, artefact, seconds, data, data_detail }: Told, out: Output): void => {
+const show = ({ model, result, detail, artefact, seconds, data, data_detail }: ModelReproduction, out: Output): void => {
   const words = { reproduced: 'reproduced', different: 'DIFFERENT', impossible: 'could not be reproduced' }
   const took = seconds === null ? '' : ` in ${seconds} s`
   out.line(`${model}: ${words[result]}${took}, ${artefact.slice(0, 12)}… by its event`)
@@ -41,8 +41,8 @@ const show = ({ model, result, detail, artefact, seconds, data, data_detail }: T
   out.line(`  Its data: ${data}. ${data_detail}`)
 }
 
-const summary = (told: readonly Told[]): string => {
-  const count = (result: Told['result']) => told.filter((one) => one.result === result).length
+const summary = (told: readonly ModelReproduction[]): string => {
+  const count = (result: ModelReproduction['result']) => told.filter((one) => one.result === result).length
   return `${count('reproduced')} reproduced, ${count('different')} different, ${count('impossible')} could not be reproduced`
 }
 
@@ -56,7 +56,7 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
 const run = async (config: Reach, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
-  const told: Told[] = []
+  const told: ModelReproduction[] = []
   const again = async (work: string, blobs: ReadBlobs): Promise<void> => {
     const parts = { blobs, log: models.log, trainer: new Trainer(), work }
     for (const named of chosen(models, options, config.defaultProject)) {

@@ -49,7 +49,7 @@ const rerunSchema = z.looseObject({
 })
 
 type Case = z.infer<typeof rerunSchema>['cases'][number]
-type Chosen = { project: string; agent: string; positions: number[] }
+type RerunTarget = { project: string; agent: string; positions: number[] }
 
 const statuses = { same: 0, different: 1, failed: 2 } as const
 /** The worst of them counts; one that could not be asked again is worse than a different one. */
@@ -77,7 +77,7 @@ const rowsSchema = z.looseObject({
 })
 
 /** The answers to ask again, by agent. */
-const choose = async (server: Server, { answer, query }: RerunOptions): Promise<Chosen[] | string> => {
+const choose = async (server: Server, { answer, query }: RerunOptions): Promise<RerunTarget[] | string> => {
   const wanted = query ?? `SELECT '${(answer ?? '').replaceAll("'", "''")}'`
   const { body } = await server.post('/api/sql/query', { query: chosenAnswers(wanted, limits.rerunAnswersMax + 1) })
   const found = rowsSchema.safeParse(body).data
@@ -85,7 +85,7 @@ const choose = async (server: Server, { answer, query }: RerunOptions): Promise<
   if (found.data.length === 0) return answer === undefined ? 'the query names no recorded answer' : `there is no answer ${answer}`
   if (found.data.length > limits.rerunAnswersMax)
     return `the query names more than ${limits.rerunAnswersMax} answers (rerunAnswersMax): narrow it, or add LIMIT`
-  const byAgent = new Map<string, Chosen>()
+  const byAgent = new Map<string, RerunTarget>()
   for (const [, position, project, agent] of found.data) {
     const chosen = byAgent.get(agent) ?? { project: project ?? '', agent, positions: [] }
     chosen.positions.push(position)

@@ -11,7 +11,7 @@ import type { Output } from '../terminal/output.js'
 import { runningServer, type Reach, type Server } from '../access/server.js'
 
 type Lines = [name: string, text: string][]
-type Found = { lines: Lines; bytes: Record<string, number>; free: number; ok: boolean }
+type StatusReport = { lines: Lines; bytes: Record<string, number>; free: number; ok: boolean }
 
 const part = z.looseObject({ ready: z.boolean(), reason: z.string().optional() })
 const readySchema = z.looseObject({
@@ -57,7 +57,7 @@ const sharedLine = ({ state, lag }: { state: string; lag: { events: number } }):
 ]
 
 /** The status of a running server. */
-const ask = async (server: Server): Promise<Found> => {
+const ask = async (server: Server): Promise<StatusReport> => {
   const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
   const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
   const lines: Lines = [
@@ -92,7 +92,7 @@ const tablesAt = async ({ analytics }: DataPaths, head: number): Promise<{ table
 }
 
 /** The status of a data directory that no server holds. */
-const look = async (paths: DataPaths): Promise<Found> => {
+const look = async (paths: DataPaths): Promise<StatusReport> => {
   const head = headOf(paths)
   const { tables, ok } = await tablesAt(paths, head)
   const { count, last } = readRebuilds(paths.rebuilds) ?? { count: 0, last: null }

@@ -7,7 +7,7 @@ const gatherMs = 20
 const newline = 0x0a
 
 /** How many bytes were written, and the error that ended the write. */
-type Done = (reached: number, error: NodeJS.ErrnoException | null) => void
+type WriteCallback = (reached: number, error: NodeJS.ErrnoException | null) => void
 
 const lostLine = (lost: number): string =>
   `${JSON.stringify({ level: 40, time: new Date().toISOString(), lost, msg: `up to ${lost} lines of this log could not be written and are lost` })}\n`
@@ -74,7 +74,7 @@ export class LogLines {
     })
   }
 
-  #put(bytes: Buffer, from: number, done: Done): void {
+  #put(bytes: Buffer, from: number, done: WriteCallback): void {
     write(this.fd, bytes, from, bytes.length - from, null, (error, written) => {
       // The reader of the pipe is slow: retry later.
       if (error?.code === 'EAGAIN') setTimeout(() => this.#put(bytes, from, done), retryMs)

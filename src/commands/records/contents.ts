@@ -2,13 +2,14 @@ import type { Command } from '@event-driven-io/emmett'
 import { contentsStream, type ContentsEvent, type KnowledgeInserted, type KnowledgeRemoved } from '../../../events/records/contents.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { NewEvent } from '../../log/contract/log.js'
-import { byStream, type Found, versionOf } from '../../log/contract/lookups.js'
+import { byStream, type Resource, versionOf } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
 /** `contents` is the version of the contents that the command was made for, `name` the name of the knowledge base. */
-type For = { name: string; contents: number }
+type ContentsTarget = { name: string; contents: number }
 export type ContentsCommand =
-  Command<'InsertKnowledge', For & { inserted: KnowledgeInserted }> | Command<'RemoveKnowledge', For & { removed: KnowledgeRemoved }>
+  | Command<'InsertKnowledge', ContentsTarget & { inserted: KnowledgeInserted }>
+  | Command<'RemoveKnowledge', ContentsTarget & { removed: KnowledgeRemoved }>
 
 const eventOf = ({ type, data }: ContentsCommand): ContentsEvent =>
   type === 'InsertKnowledge' ? { type: 'KnowledgeInserted', data: data.inserted } : { type: 'KnowledgeRemoved', data: data.removed }
@@ -18,7 +19,7 @@ const reads = (command: ContentsCommand) => {
   const version = versionOf(contentsStream(knowledge_base))
   return { base: byStream('knowledge_base', knowledge_base), version }
 }
-type Facts = { base: Found<'knowledge_base'> | undefined; version: number }
+type Facts = { base: Resource<'knowledge_base'> | undefined; version: number }
 
 const decide = (command: ContentsCommand, { base, version }: Facts): NewEvent[] => {
   const event = eventOf(command)

@@ -2,24 +2,24 @@ import type { Command } from '@event-driven-io/emmett'
 import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../../events/records/predictions.js'
 import { notFound } from '../../basics/errors.js'
 import type { NewEvent } from '../../log/contract/log.js'
-import { byStream, type Found } from '../../log/contract/lookups.js'
+import { byStream, type Resource } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
 /** An answered request: its id, if it has one, and its number of rows. */
-export type Answered = { request: string | null; rows: number }
+export type AnsweredRequest = { request: string | null; rows: number }
 /** The answers of a model's version. `payload` is the hash of the sealed rows, null if they are only counted. */
-type Served = Omit<PredictionsServed, 'rows' | 'requests'> & { requests: Answered[] }
+type VersionAnswers = Omit<PredictionsServed, 'rows' | 'requests'> & { requests: AnsweredRequest[] }
 /** The true values of predicted rows. `name` is the model's name, `payload` the hash of the sealed values. */
 type Truths = Omit<OutcomesReported, 'rows'> & { name: string }
 
-export type PredictionsCommand = Command<'RecordPredictions', Served> | Command<'ReportOutcomes', Truths>
+export type PredictionsCommand = Command<'RecordPredictions', VersionAnswers> | Command<'ReportOutcomes', Truths>
 
 const reads = ({ type, data }: PredictionsCommand) => (type === 'ReportOutcomes' ? { model: byStream('model', data.model) } : {})
 
-type Facts = { model?: Found<'model'> | undefined }
+type Facts = { model?: Resource<'model'> | undefined }
 
 /** Answers are recorded even if the model was deleted since: they have been given. */
-const recorded = ({ model, version, requests, payload, statement, read_at }: Served): PredictionsServed => ({
+const recorded = ({ model, version, requests, payload, statement, read_at }: VersionAnswers): PredictionsServed => ({
   model,
   version,
   rows: requests.reduce((sum, { rows }) => sum + rows, 0),

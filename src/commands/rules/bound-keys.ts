@@ -3,7 +3,7 @@ import { isSecretReference } from '../../../events/secrets.js'
 import { wrong } from '../../basics/errors.js'
 import { destinationOf, statedModel } from '../../catalogue/stated-model.js'
 
-type Saying = { provider?: string | null; model_name?: string | null; params: JsonObject }
+type ModelFields = { provider?: string | null; model_name?: string | null; params: JsonObject }
 
 const written = (destination: string | null): string => {
   if (destination === null) return 'no known address'
@@ -16,7 +16,7 @@ const written = (destination: string | null): string => {
  *
  * @throws Problem wrong_arguments that names the key
  */
-export const refuseMovedKeys = (before: Saying, after: Saying): void => {
+export const refuseMovedKeys = (before: ModelFields, after: ModelFields): void => {
   const [then, now] = [statedModel(before), statedModel(after)]
   for (const key of now.keys) {
     const { value } = key

@@ -1,10 +1,10 @@
 import { foldName } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
-import type { Found, Resources } from '../../log/contract/log.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
 /** The database as it is recorded: an empty text for the model's own project, because the project may be renamed. */
-export const recordedDatabase = (database: string, project: Found<'project'>): string =>
+export const recordedDatabase = (database: string, project: Resource<'project'>): string =>
   foldName(database) === foldName(project.state.name) ? '' : database
 
 /**
@@ -16,7 +16,7 @@ export const recordedDatabase = (database: string, project: Found<'project'>): s
 export const databaseOf = async (
   resources: Pick<Resources, 'one'>,
   { database }: Pick<ModelVersion, 'database'>,
-  project: Found<'project'>,
+  project: Resource<'project'>,
 ): Promise<string> => {
   if (database === '') return project.state.name
   if (systemDatabaseOf(database) !== undefined) return database

@@ -1,12 +1,12 @@
 import { foldName, type JsonObject } from '../../../events/common.js'
 import type { Model, TrainingRequest } from '../../../events/model.js'
 import { wrong } from '../../basics/errors.js'
-import { byExactName, type Found, type Lookup } from '../../log/contract/lookups.js'
+import { byExactName, type Resource, type Lookup } from '../../log/contract/lookups.js'
 import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type EngineInfo } from '../../catalogue/engines.js'
 import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { replacedParams } from './params.js'
 
-type OwnName = Found<'engine'> | undefined
+type OwnName = Resource<'engine'> | undefined
 
 /** The users' own names of engines: the one in the command, and those that the model's versions use. */
 export type EngineFacts = { engine: OwnName } & { [fact: `engine ${string}`]: OwnName }

@@ -3,7 +3,7 @@ import { byExactName, type FactsOf } from '../../log/contract/lookups.js'
 import { refuseTableName } from './table-names.js'
 
 /** The kinds that FROM can name in a project. */
-type Readable = 'view' | 'model' | 'agent' | 'knowledge_base'
+type ReadableKind = 'view' | 'model' | 'agent' | 'knowledge_base'
 
 /** The resources that already have a name, of all kinds that FROM can name. */
 export const namesakes = (name: string, project: string) => ({
@@ -14,11 +14,11 @@ export const namesakes = (name: string, project: string) => ({
 })
 
 /** @returns whether FROM can name a kind in a project */
-export const isReadable = (kind: string): kind is Readable => Object.hasOwn(excluded, kind)
+export const isReadable = (kind: string): kind is ReadableKind => Object.hasOwn(excluded, kind)
 
 export type Namesakes = FactsOf<ReturnType<typeof namesakes>>
 
-const words: Readonly<Record<Readable, string>> = {
+const words: Readonly<Record<ReadableKind, string>> = {
   view: 'a view',
   model: 'a model',
   agent: 'an agent',
@@ -26,7 +26,7 @@ const words: Readonly<Record<Readable, string>> = {
 }
 
 /** For each kind, the other kinds with which it cannot share a name. A model and an agent may share one, as in the public service. */
-const excluded: Readonly<Record<Readable, readonly Readable[]>> = {
+const excluded: Readonly<Record<ReadableKind, readonly ReadableKind[]>> = {
   view: ['model', 'agent', 'knowledge_base'],
   model: ['view', 'knowledge_base'],
   agent: ['view', 'knowledge_base'],
@@ -40,7 +40,7 @@ const excluded: Readonly<Record<Readable, readonly Readable[]>> = {
  * @example refuseTakenName('view', 'docs', facts) // Problem: docs is the name of a knowledge base in this project
  * @throws Problem already_exists
  */
-export const refuseTakenName = (kind: Readable, name: string, { asView, asModel, asAgent, asKnowledgeBase }: Namesakes): void => {
+export const refuseTakenName = (kind: ReadableKind, name: string, { asView, asModel, asAgent, asKnowledgeBase }: Namesakes): void => {
   if (kind !== 'agent') refuseTableName(name)
   const there = { view: asView, model: asModel, agent: asAgent, knowledge_base: asKnowledgeBase }
   const other = excluded[kind].find((one) => there[one] !== undefined)

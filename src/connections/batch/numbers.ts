@@ -1,4 +1,4 @@
-import { Unfit } from './unfit.js'
+import { ValueError } from './value-error.js'
 import type { Vector } from './vector.js'
 
 const two32 = 4_294_967_296
@@ -13,11 +13,11 @@ const putInt64 = ({ data }: Vector, row: number, value: number): void => {
 /** Writes a whole number as it is in a vector of 8 bytes a value. */
 export const putMicros = (vector: Vector, row: number, value: number | bigint): void => {
   if (typeof value === 'number') putInt64(vector, row, value)
-  else if (BigInt.asIntN(64, value) !== value) throw new Unfit('a point in time lies beyond the years that can be held')
+  else if (BigInt.asIntN(64, value) !== value) throw new ValueError('a point in time lies beyond the years that can be held')
   else vector.data.writeBigInt64LE(value, row * 8)
 }
 
-const outside = () => new Unfit('a number is larger than its type')
+const outside = () => new ValueError('a number is larger than its type')
 
 const integer = (text: string, least: number, most: number): number => {
   const value = Number(text)
@@ -37,7 +37,7 @@ export const putUinteger = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeUInt32LE(integer(text, 0, 0xffff_ffff), row * 4)
 
 const whole = (text: string): bigint => {
-  if (!/^[+-]?\d+$/.test(text)) throw new Unfit('a value is not a whole number')
+  if (!/^[+-]?\d+$/.test(text)) throw new ValueError('a value is not a whole number')
   return BigInt(text)
 }
 
@@ -68,7 +68,7 @@ export const putHugeint = (vector: Vector, row: number, text: string): void => p
 /** Reads a number as SQL writes it; `NaN` and `Infinity` too. */
 const float = (text: string): number => {
   const value = Number(text)
-  if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new Unfit('a value is not a number')
+  if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new ValueError('a value is not a number')
   return value
 }
 
@@ -91,7 +91,7 @@ const notFinite = 'Convert it there: SELECT * FROM db (SELECT …::double precis
 /**
  * Writes decimal numbers with `scale` digits behind the point.
  *
- * @throws Unfit for NaN, infinity, and numbers with more digits than that
+ * @throws ValueError for NaN, infinity, and numbers with more digits than that
  */
 export const putDecimal = (width: number, scale: number): ((vector: Vector, row: number, text: string) => void) => {
   const most = 10n ** BigInt(width)
@@ -100,12 +100,12 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
     const before = point < 0 ? text : text.slice(0, point)
     let behind = point < 0 ? '' : text.slice(point + 1)
     if (behind.length > scale) {
-      if (/[^0]/.test(behind.slice(scale))) throw new Unfit(`a number has more than ${scale} digits behind its point`)
+      if (/[^0]/.test(behind.slice(scale))) throw new ValueError(`a number has more than ${scale} digits behind its point`)
       behind = behind.slice(0, scale)
     }
     const digits = before + behind.padEnd(scale, '0')
     if (text === '' || !/^[+-]?\d+$/.test(digits))
-      throw new Unfit('a number is NaN or infinite, which an exact type cannot hold', notFinite)
+      throw new ValueError('a number is NaN or infinite, which an exact type cannot hold', notFinite)
     if (digits.length <= exactChars && vector.width <= 8) {
       const value = Number(digits)
       if (digits.length < width || Math.abs(value) < Number(most)) {
@@ -117,7 +117,7 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
       }
     }
     const value = BigInt(digits)
-    if (value >= most || value <= -most) throw new Unfit(`a number has more than ${width - scale} digits before its point`)
+    if (value >= most || value <= -most) throw new ValueError(`a number has more than ${width - scale} digits before its point`)
     const at = row * vector.width
     if (vector.width === 16) putInt128(vector, row, value)
     else if (vector.width === 8) vector.data.writeBigInt64LE(value, at)
@@ -129,7 +129,7 @@ export const putDecimal = (width: number, scale: number): ((vector: Vector, row:
 /** Writes a UUID, in the order in which DuckDB compares them. */
 export const putUuid = ({ data }: Vector, row: number, text: string): void => {
   const bytes = Buffer.from(text.replaceAll('-', ''), 'hex')
-  if (bytes.length !== 16) throw new Unfit('a value is not a UUID')
+  if (bytes.length !== 16) throw new ValueError('a value is not a UUID')
   for (let i = 0; i < 16; i++) data[row * 16 + i] = bytes[15 - i] ?? 0
   data[row * 16 + 15] = (data[row * 16 + 15] ?? 0) ^ 0x80
 }

@@ -1,5 +1,5 @@
 import { putMicros } from './numbers.js'
-import { Unfit } from './unfit.js'
+import { ValueError } from './value-error.js'
 import type { Vector } from './vector.js'
 
 const dayMicros = 86_400_000_000
@@ -20,7 +20,7 @@ const infiniteMicros = 0x7fff_ffff_ffff_ffffn
 
 const infinity = (text: string): 1 | -1 | undefined => (text === 'infinity' ? 1 : text === '-infinity' ? -1 : undefined)
 
-const notRead = (what: string) => new Unfit(`a value is not a ${what} in a known form`)
+const notRead = (what: string) => new ValueError(`a value is not a ${what} in a known form`)
 
 const digits = (text: string, from: number, to: number): number => {
   let value = 0
@@ -67,7 +67,7 @@ const readZone = (text: string, from: number): number => {
 export const putDate = ({ data }: Vector, row: number, text: string): void => {
   const endless = infinity(text)
   const days = endless === undefined ? readDay(text).days : endless * infiniteDays
-  if (Math.abs(days) > infiniteDays) throw new Unfit('a date lies beyond the years that can be held')
+  if (Math.abs(days) > infiniteDays) throw new ValueError('a date lies beyond the years that can be held')
   data.writeInt32LE(days, row * 4)
 }
 
@@ -125,7 +125,7 @@ export const spanMicros = (text: string): number => {
 
 /** An interval as PostgreSQL writes it: `1 year 2 mons -3 days +04:05:06.789`. */
 export const putInterval = (vector: Vector, row: number, text: string): void => {
-  if (infinity(text) !== undefined) throw new Unfit('an interval is infinite, which DuckDB cannot hold')
+  if (infinity(text) !== undefined) throw new ValueError('an interval is infinite, which DuckDB cannot hold')
   let [months, days, micros] = [0, 0, 0]
   const parts = text.split(' ')
   for (let i = 0; i < parts.length; i++) {

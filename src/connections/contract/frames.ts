@@ -41,11 +41,11 @@ export const errorFields = (error: unknown): ProblemFields =>
 
 export const encodeError = (error: unknown): Buffer => encodeJson({ error: errorFields(error) })
 
-type Written = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: ProblemFields }
+type JsonFrame = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: ProblemFields }
 
 const decode = (kind: number, bytes: Buffer): Frame => {
   if (kind === batchKind) return { batch: bytes }
-  const frame = JSON.parse(bytes.toString()) as Written
+  const frame = JSON.parse(bytes.toString()) as JsonFrame
   if (!('error' in frame)) return frame
   return { error: problemOf(frame.error) }
 }

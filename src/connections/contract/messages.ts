@@ -13,7 +13,7 @@ export type ToDriver =
   | { cancel: number }
   | { forget: string }
 
-export type Answered = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
+export type MetadataAnswer = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
 
 /**
  * Messages of the driver process. `opened` is the answer to `open`: the ticket is valid. `sending` comes before the statement goes to the
@@ -21,7 +21,7 @@ export type Answered = { checked: true } | Tables | ListedColumns | { columns: r
  */
 export type FromDriver =
   | { listening: true }
-  | { answered: number; answer: Answered }
+  | { answered: number; answer: MetadataAnswer }
   | { opened: number }
   | { sending: number; statement: string }
   | { ended: number; outcome: Outcome }

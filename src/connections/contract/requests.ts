@@ -47,9 +47,9 @@ export type Scan = {
 }
 
 /** One statement in the language of the database. With `writes` it may change something there, if the connection is writable. */
-export type Native = { native: string; writes?: boolean }
+export type NativeRequest = { native: string; writes?: boolean }
 
-export type Query = { scan: Scan } | Native
+export type Query = { scan: Scan } | NativeRequest
 
 /** Whether a query asks to change something. */
 export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net'
 import type { QueryOutcome } from '../../../events/records/queries.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Rows } from '../batch/reading.js'
+import type { Rows } from '../batch/column-reading.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, Session } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/concurrency/in-time.js'
-import type { HeldBytes, Holding } from './held-bytes.js'
+import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
 import { tooLong, tooMuchTogether, watched } from './watched.js'
 
@@ -121,7 +121,7 @@ export class Answer {
     }
   }
 
-  async #stream(session: Session, holding: Holding): Promise<boolean> {
+  async #stream(session: Session, holding: SessionBytes): Promise<boolean> {
     this.#changed = isWriting(this.asked.query) && !session.isAtomic
     const cursor = await this.#open(session, holding)
     try {
@@ -140,7 +140,7 @@ export class Answer {
   }
 
   /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
-  async #open(session: Session, holding: Holding): Promise<Cursor> {
+  async #open(session: Session, holding: SessionBytes): Promise<Cursor> {
     const opening = session.open(this.asked.query, (statement) => {
       this.#sent = statement
       this.asked.onSend(statement)
@@ -167,7 +167,7 @@ export class Answer {
     }
   }
 
-  async #pass(session: Session, holding: Holding, cursor: Cursor): Promise<void> {
+  async #pass(session: Session, holding: SessionBytes, cursor: Cursor): Promise<void> {
     // Bytes that come while the service waits for the reader have a limit, too.
     let mark = session.received
     const look = setInterval(() => {
@@ -181,7 +181,7 @@ export class Answer {
     }
   }
 
-  async #steps(session: Session, holding: Holding, cursor: Cursor, onStep: () => void): Promise<void> {
+  async #steps(session: Session, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
     const { limit } = this.asked
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = batchRows

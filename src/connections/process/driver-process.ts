@@ -7,7 +7,7 @@ import { whenOverdue } from '../../basics/overdue.js'
 import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
-import type { Answered, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
+import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
 import { noComments, type Connection, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Session, Surroundings } from '../engines/contract/engine.js'
 import { engineOf } from '../engines/engines.js'
@@ -17,7 +17,7 @@ import { Pools } from './pools.js'
 import { Tickets } from './tickets.js'
 import { watched } from './watched.js'
 
-type Opening = { id: number; connection: Connection; query: Query; limits: QueryLimits }
+type OpenRequest = { id: number; connection: Connection; query: Query; limits: QueryLimits }
 
 const ticketChars = 64
 const lookEveryMs = 20
@@ -31,7 +31,7 @@ const fail = (id: number, error: unknown): void => {
 /** The outcome of a request that never became a statement. */
 const nothing = (ending: 'failed' | 'cut'): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
-const ask = async (session: Session, of: Metadata): Promise<Answered> => {
+const ask = async (session: Session, of: Metadata): Promise<MetadataAnswer> => {
   if ('tables' in of) return session.tables()
   if ('everyColumn' in of) return session.everyColumn()
   if ('comments' in of) return { comments: (await session.comments?.(of.comments.table, of.comments.schema)) ?? noComments }
@@ -44,7 +44,7 @@ const ask = async (session: Session, of: Metadata): Promise<Answered> => {
 class Driver {
   readonly #pools: Pools
   readonly #held = new HeldBytes(limits.connectionsReadMaxBytes)
-  readonly #tickets = new Tickets<Opening>()
+  readonly #tickets = new Tickets<OpenRequest>()
   readonly #reading = new Map<number, Socket>()
 
   constructor(private readonly around: Surroundings) {
@@ -103,7 +103,7 @@ class Driver {
     })
   }
 
-  #admit(ticket: string, opening: Opening): void {
+  #admit(ticket: string, opening: OpenRequest): void {
     try {
       engineOf(opening.connection.engine).check(opening.connection)
     } catch (error) {

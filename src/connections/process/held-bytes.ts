@@ -1,7 +1,7 @@
 import type { Session } from '../engines/contract/engine.js'
 
 /** The bytes that one session has sent, and that were not passed on yet. */
-export type Holding = {
+export type SessionBytes = {
   /** Whether all sessions together hold too much, and no session holds more than this one. */
   readonly isTooMuch: boolean
   /** Notes that what had been received by then has been passed on. */
@@ -18,15 +18,15 @@ export type Holding = {
  * if (holding.isTooMuch) session.destroy()
  */
 export class HeldBytes {
-  readonly #all = new Map<Holding, () => number>()
+  readonly #all = new Map<SessionBytes, () => number>()
 
   constructor(private readonly most: number) {}
 
-  hold(session: Session): Holding {
+  hold(session: Session): SessionBytes {
     let from = session.received
     const bytes = (): number => session.received - from
     const isTooMuch = (): boolean => this.#total > this.most && bytes() === Math.max(...[...this.#all.values()].map((each) => each()))
-    const holding: Holding = {
+    const holding: SessionBytes = {
       get isTooMuch() {
         return isTooMuch()
       },

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../basics/concurrency/in-time.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
 
-type Waiting = { give: (session: Session) => void; refuse: (reason: Error) => void; connect: () => void }
+type Waiter = { give: (session: Session) => void; refuse: (reason: Error) => void; connect: () => void }
 
 const busy = (detail: string): Problem =>
   new Problem('busy', 'The database is busy', detail, {
@@ -21,7 +21,7 @@ const busy = (detail: string): Problem =>
  */
 export class Pool {
   readonly #idle = new Map<Session, NodeJS.Timeout>()
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<Waiter>()
   #open = 0
   #isClosed = false
   /** When it was last asked for a session. */
@@ -115,7 +115,7 @@ export class Pool {
         leave()
         tell()
       }
-      const waiting: Waiting = {
+      const waiting: Waiter = {
         give: (session) => settle(() => resolve(session))(),
         refuse: (reason) => settle(() => reject(reason))(),
         connect: settle(() => void this.#connect(signal).then(resolve, reject)),

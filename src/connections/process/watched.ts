@@ -1,7 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
-import type { Holding } from './held-bytes.js'
+import type { SessionBytes } from './held-bytes.js'
 
 const lookEveryMs = 20
 
@@ -29,7 +29,7 @@ export const tooMuchTogether = (): Problem =>
     { hint: 'Leave out columns with very long values, or try again when fewer statements are under way.' },
   )
 
-export type Watch = { session: Session; holding: Holding; timeoutMs: number; what: string; limit: string; signal: AbortSignal }
+export type Watch = { session: Session; holding: SessionBytes; timeoutMs: number; what: string; limit: string; signal: AbortSignal }
 
 /**
  * Waits for a step of a session. The wait ends when its time is over, when the step or all sessions together have too many bytes, or when

@@ -1,5 +1,5 @@
 import { Problem, wrong } from '../../basics/errors.js'
-import type { Native } from '../contract/requests.js'
+import type { NativeRequest } from '../contract/requests.js'
 
 /** Spaces and comments before the first word, but not a comment inside a comment: databases end those at different places. */
 const before = /^(?:\s+|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?:(?!\/\*)[\s\S])*?\*\/|\()*/
@@ -70,7 +70,7 @@ const checkReading = (native: string, reason: Reason): void => {
  * @example mayWrite({ native: 'DELETE FROM homes', writes: true }, true) // true
  * @throws Problem refused_statement, wrong_arguments for a NUL
  */
-export const mayWrite = ({ native, writes }: Native, isWritable: boolean): boolean => {
+export const mayWrite = ({ native, writes }: NativeRequest, isWritable: boolean): boolean => {
   // In the protocols a NUL ends a text: the rest would be read as something else.
   if (native.includes('\0')) throw wrong('The statement has a character NUL, which ends it in the protocol of the database')
   if (writes === true && isWritable) return true

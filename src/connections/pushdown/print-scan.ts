@@ -5,7 +5,7 @@ import type { AnswerColumn } from '../contract/types.js'
 import type { Dialect } from './dialect.js'
 
 /** A scan as a database gets it. */
-export type Sent = {
+export type PrintedScan = {
   sql: string
   values: readonly string[]
   /** Filters that are not part of it. */
@@ -22,11 +22,11 @@ export type Columns = readonly TableColumn[] | undefined
 export const tableName = ({ quote }: Dialect, table: string, schema: string | undefined): string =>
   schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
 
-type Bind = (value: string) => string
+type Binder = (value: string) => string
 
 const columnOf = (columns: Columns, name: string): TableColumn | undefined => columns?.find((column) => column.name === name)
 
-const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Bind): string | undefined => {
+const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Binder): string | undefined => {
   const all = (filters: readonly Filter[], word: string): string | undefined => {
     const printed = filters.map((each) => filterSql(each, columns, dialect, bind))
     const whole = printed.filter((each) => each !== undefined)
@@ -125,7 +125,7 @@ export const asksForColumns = needsColumns
  * @example printScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
  * @throws Problem wrong_arguments for a column that is not there, and for aggregates that cannot be asked
  */
-export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent => {
+export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): PrintedScan => {
   const { quote } = dialect
   const { filters = [], aggregates = [], limit } = scan
   if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)

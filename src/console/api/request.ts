@@ -19,7 +19,7 @@ export const loginNeeded = signal(false)
 /** Whether the last request found the service. */
 export const isReachable = signal(true)
 
-export type Ask = {
+export type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
   /** An object is sent as JSON. */
   body?: unknown
@@ -56,7 +56,10 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
  * @example const response = await request('projects', { at: '42' })
  * @throws ApiError when the service refuses, or cannot be reached; the reason of the signal when that was aborted
  */
-export const request = async (path: string, { method = 'GET', body, headers = {}, signal: aborted, at }: Ask = {}): Promise<Response> => {
+export const request = async (
+  path: string,
+  { method = 'GET', body, headers = {}, signal: aborted, at }: RequestOptions = {},
+): Promise<Response> => {
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
   const isJson = body !== undefined && !(body instanceof FormData)
@@ -85,7 +88,7 @@ export const request = async (path: string, { method = 'GET', body, headers = {}
  * @example const projects = await json<{ name: string }[]>('projects')
  * @throws as request
  */
-export const json = async <T>(path: string, ask: Ask = {}): Promise<T> => {
+export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T> => {
   const response = await request(path, ask)
   const text = await response.text()
   return (text === '' ? null : JSON.parse(text)) as T

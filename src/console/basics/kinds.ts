@@ -93,11 +93,11 @@ export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && 
 export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
 
 /** A resource as the log's own table lists it. */
-export type ResourceListed = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
+export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
 /** All resources at a moment, or those of one kind, by name. */
-export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ResourceListed[]> =>
-  select<ResourceListed>({
+export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ListedResource[]> =>
+  select<ListedResource>({
     query: `SELECT kind, project, name, id, created_at FROM log.resources WHERE kind <> 'config'${kind === undefined ? '' : ' AND kind = :kind'} ORDER BY kind, project, name`,
     ...(kind !== undefined && { params: { kind } }),
     at,

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api/request.js'
 
 /** What a page asked for: on its way, there, or refused. What was there stays while it is asked for again. */
-export type Loaded<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
+export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
 
 /** An error of the service as it is; any other as a fault of the console. */
 export const asApiError = (error: unknown): ApiError =>
@@ -19,8 +19,8 @@ export const asApiError = (error: unknown): ApiError =>
 export const useLoaded = <T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
-): { loaded: ReadonlySignal<Loaded<T>>; reload: () => void } => {
-  const state = useSignal<Loaded<T>>({ value: undefined, error: undefined, isLoading: true })
+): { loaded: ReadonlySignal<LoadState<T>>; reload: () => void } => {
+  const state = useSignal<LoadState<T>>({ value: undefined, error: undefined, isLoading: true })
   const tries = useSignal(0)
   useEffect(() => {
     const aborting = new AbortController()
@@ -39,7 +39,7 @@ export const useLoaded = <T>(
 }
 
 /** Asks again some time after what was asked for came, however long that took. */
-export const useRepeated = <T>(loaded: ReadonlySignal<Loaded<T>>, reload: () => void, everyMs: number): void => {
+export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () => void, everyMs: number): void => {
   const { isLoading } = loaded.value
   useEffect(() => {
     if (isLoading) return undefined

@@ -6,8 +6,8 @@ import { Icon } from '../parts/icon.js'
 import { changeQuery, momentShown } from '../basics/place.js'
 import { wordsOf } from '../basics/words.js'
 
-type Newest = { head: number }
-type Recorded = { type: string; recorded_at: string }
+type LogHead = { head: number }
+type EventTime = { type: string; recorded_at: string }
 
 type Mark = { position: number; recorded_at: string } & Record<string, Value>
 
@@ -44,11 +44,11 @@ const Marks = ({ head }: { head: number }) => {
 /** A slider over all positions of the log. What happened there is told before everything is shown as it was then. */
 const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
   const chosen = useSignal<number | undefined>(at !== undefined && /^\d+$/.test(at) ? Number(at) : undefined)
-  const { loaded } = useLoaded((signal) => json<Newest>('events?order=desc&limit=1', { signal }), [])
+  const { loaded } = useLoaded((signal) => json<LogHead>('events?order=desc&limit=1', { signal }), [])
   const head = loaded.value.value?.head ?? 0
   const position = chosen.value
   const { loaded: found } = useLoaded(
-    async (signal) => (position === undefined ? undefined : json<Recorded>(`events/${position}`, { signal })),
+    async (signal) => (position === undefined ? undefined : json<EventTime>(`events/${position}`, { signal })),
     [position],
   )
   const event = found.value.value

@@ -4,10 +4,10 @@ import { limits } from '../../basics/limits.js'
 export type Member = { key: string; kind: 'string' | 'number' | 'boolean' | 'null' | 'nested'; source: string }
 
 /** The result of a scan: an object and the place after it, a reason why it is not an object, or `more` when the text ends within it. */
-export type Scanned = { members: Member[]; end: number } | { reason: string } | 'more'
+export type ObjectScan = { members: Member[]; end: number } | { reason: string } | 'more'
 
-class Unfinished extends Error {}
-class Broken extends Error {}
+class UnfinishedJsonError extends Error {}
+class MalformedJsonError extends Error {}
 
 const quote = 0x22
 const backslash = 0x5c
@@ -28,7 +28,7 @@ const parsed = (source: string): unknown => {
   try {
     return JSON.parse(source)
   } catch {
-    throw new Broken('it is not well-formed JSON')
+    throw new MalformedJsonError('it is not well-formed JSON')
   }
 }
 
@@ -44,9 +44,9 @@ const stringEnd = (text: string, from: number): number => {
     const code = text.charCodeAt(at)
     if (code === backslash) at += 1
     else if (code === quote) return at + 1
-    else if (code < 0x20) throw new Broken('a line break or control character stands in a string')
+    else if (code < 0x20) throw new MalformedJsonError('a line break or control character stands in a string')
   }
-  throw new Unfinished()
+  throw new UnfinishedJsonError()
 }
 
 const nestedEnd = (text: string, from: number): number => {
@@ -57,30 +57,30 @@ const nestedEnd = (text: string, from: number): number => {
     else if (code === openBrace || code === openBracket) depth += 1
     else if (code === closeBrace || code === closeBracket) depth -= 1
     else continue
-    if (depth > limits.jsonMaxDepth) throw new Broken(`it is nested deeper than ${limits.jsonMaxDepth}`)
+    if (depth > limits.jsonMaxDepth) throw new MalformedJsonError(`it is nested deeper than ${limits.jsonMaxDepth}`)
     if (depth === 0) return at + 1
   }
-  throw new Unfinished()
+  throw new UnfinishedJsonError()
 }
 
 const scalarKind = (source: string): Member['kind'] => {
   if (source === 'null') return 'null'
   if (source === 'true' || source === 'false') return 'boolean'
   if (jsonNumber.test(source)) return 'number'
-  throw new Broken(source === '' ? 'a value is missing' : `${source.slice(0, 40)} is not a JSON value`)
+  throw new MalformedJsonError(source === '' ? 'a value is missing' : `${source.slice(0, 40)} is not a JSON value`)
 }
 
 /** The character at a place; it must exist. */
 const characterAt = (text: string, at: number): string => {
-  if (at >= text.length) throw new Unfinished()
+  if (at >= text.length) throw new UnfinishedJsonError()
   return text.charAt(at)
 }
 
 const scanMember = (text: string, from: number): { member: Member; end: number } => {
-  if (characterAt(text, from) !== '"') throw new Broken('a name in quotes is expected')
+  if (characterAt(text, from) !== '"') throw new MalformedJsonError('a name in quotes is expected')
   const keyEnd = stringEnd(text, from)
   const colon = skipSpace(text, keyEnd)
-  if (characterAt(text, colon) !== ':') throw new Broken('a colon is expected after a name')
+  if (characterAt(text, colon) !== ':') throw new MalformedJsonError('a colon is expected after a name')
   const start = skipSpace(text, colon + 1)
   const key = stringValue(text.slice(from, keyEnd))
   const first = characterAt(text, start)
@@ -98,18 +98,18 @@ const scanMember = (text: string, from: number): { member: Member; end: number }
 }
 
 const scanMembers = (text: string, from: number): { members: Member[]; end: number } => {
-  if (characterAt(text, from) !== '{') throw new Broken('an object is expected: { "column": value, … }')
+  if (characterAt(text, from) !== '{') throw new MalformedJsonError('an object is expected: { "column": value, … }')
   const members: Member[] = []
   let at = skipSpace(text, from + 1)
   if (characterAt(text, at) === '}') return { members, end: at + 1 }
   for (;;) {
     const { member, end } = scanMember(text, at)
     members.push(member)
-    if (members.length > limits.fileMaxColumns) throw new Broken(`it has more than ${limits.fileMaxColumns} members`)
+    if (members.length > limits.fileMaxColumns) throw new MalformedJsonError(`it has more than ${limits.fileMaxColumns} members`)
     const after = skipSpace(text, end)
     const mark = characterAt(text, after)
     if (mark === '}') return { members, end: after + 1 }
-    if (mark !== ',') throw new Broken('a comma or } is expected after a value')
+    if (mark !== ',') throw new MalformedJsonError('a comma or } is expected after a value')
     at = skipSpace(text, after + 1)
   }
 }
@@ -119,12 +119,12 @@ const scanMembers = (text: string, from: number): { members: Member[]; end: numb
  *
  * @example scanObject('{"a": 1.50}', 0) // { members: [{ key: 'a', kind: 'number', source: '1.50' }], end: 11 }
  */
-export const scanObject = (text: string, from: number): Scanned => {
+export const scanObject = (text: string, from: number): ObjectScan => {
   try {
     return scanMembers(text, from)
   } catch (error) {
-    if (error instanceof Unfinished) return 'more'
-    if (error instanceof Broken) return { reason: error.message }
+    if (error instanceof UnfinishedJsonError) return 'more'
+    if (error instanceof MalformedJsonError) return { reason: error.message }
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { badFile, BadRows } from '../tables/bad-rows.js'
 import { columnNames } from '../types/column-names.js'
 import { stageCsv } from '../formats/csv.js'
 import { detectFormat } from '../formats/formats.js'
-import type { Ingested, IngestJob } from './ingest-messages.js'
+import type { IngestedTable, IngestJob } from './ingest-messages.js'
 import { stageJson } from '../formats/json.js'
 import { stageText } from '../formats/text.js'
 import { limits } from '../../basics/limits.js'
@@ -22,7 +22,7 @@ const workFiles = (workDirectory: string) => ({
 const columnWarnings = (table: StagedTable): string[] =>
   table.columns.flatMap(({ name, warning }) => (warning === undefined ? [] : [`Column ${JSON.stringify(name)} ${warning}.`]))
 
-const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRows): Promise<Ingested> => {
+const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRows): Promise<IngestedTable> => {
   const { rows, target, spill } = workFiles(job.workDirectory)
   const connection = await openSandbox([rows, target], spill, job.memoryBytes)
   try {
@@ -44,7 +44,7 @@ const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRow
 }
 
 /** A Parquet file is read completely and rewritten: this checks every page, and makes the names and row groups ours. */
-const convertParquet = async (job: IngestJob): Promise<Ingested> => {
+const convertParquet = async (job: IngestJob): Promise<IngestedTable> => {
   const { target, spill } = workFiles(job.workDirectory)
   const connection = await openSandbox([job.source, target], spill, job.memoryBytes)
   try {
@@ -69,7 +69,7 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
  *
  * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/ingest/1', memoryBytes: 1e9 })
  */
-export const convert = async (job: IngestJob): Promise<Ingested> => {
+export const convert = async (job: IngestJob): Promise<IngestedTable> => {
   const { rows, target } = workFiles(job.workDirectory)
   const badRows = new BadRows(job.onBadRows)
   try {

@@ -25,4 +25,4 @@ export const ingested = z.strictObject({
   warnings: z.array(z.string()),
   renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })),
 })
-export type Ingested = z.infer<typeof ingested>
+export type IngestedTable = z.infer<typeof ingested>

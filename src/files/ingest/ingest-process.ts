@@ -3,11 +3,13 @@
  * receives one job, answers once, and ends when its parent does.
  */
 import { convert } from './convert.js'
-import { ingestJob, type Ingested } from './ingest-messages.js'
+import { ingestJob, type IngestedTable } from './ingest-messages.js'
 import { isProblem } from '../../basics/errors.js'
 
 export type IngestAnswer =
-  { done: Ingested } | { refused: { code: string; title: string; detail: string; extras: Record<string, unknown> } } | { failed: string }
+  | { done: IngestedTable }
+  | { refused: { code: string; title: string; detail: string; extras: Record<string, unknown> } }
+  | { failed: string }
 
 const run = async (message: unknown): Promise<IngestAnswer> => {
   try {

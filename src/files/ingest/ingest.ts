@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import * as z from 'zod'
 import { badFile, tooLarge, type OnBadRows } from '../tables/bad-rows.js'
 import type { FileFormat } from '../formats/formats.js'
-import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
+import { ingested, type IngestedTable, type IngestJob } from './ingest-messages.js'
 import { isProblemCode, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { residentBytes } from '../../basics/resident-memory.js'
@@ -33,7 +33,7 @@ const answer = z.union([
   z.strictObject({ failed: z.string() }),
 ])
 
-type Outcome = { done: Ingested } | { problem: Problem }
+type Outcome = { done: IngestedTable } | { problem: Problem }
 
 const internal = (detail: string): Problem => new Problem('internal', 'File could not be read', detail)
 
@@ -65,7 +65,7 @@ export class Ingester {
   }
 
   /** The work directory must exist and be empty; the caller removes it, whatever the result. Throws a `Problem`. */
-  async ingest({ onBadRows = 'refuse', ...request }: IngestRequest): Promise<Ingested> {
+  async ingest({ onBadRows = 'refuse', ...request }: IngestRequest): Promise<IngestedTable> {
     if (this.running >= this.limits.concurrentMax) await new Promise<void>((start) => this.waiting.push(start))
     else this.running += 1
     try {
@@ -79,7 +79,7 @@ export class Ingester {
     }
   }
 
-  private run(job: IngestJob): Promise<Ingested> {
+  private run(job: IngestJob): Promise<IngestedTable> {
     return new Promise((resolve, reject) => {
       const child = startProgram('ingest-process', { env: { UV_THREADPOOL_SIZE: '4' } })
       let result: Outcome | undefined

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../../basics/limits.js'
-import { Link, Unreachable, type Session } from '../../log/shared/postgres/session.js'
+import { Link, UnreachableError, type Session } from '../../log/shared/postgres/session.js'
 import { blobsAway } from './problems.js'
 
 type Way = { link: Link; waiting: number }
@@ -51,7 +51,7 @@ export class Links {
       try {
         return await this.#once(work)
       } catch (error) {
-        if (!(error instanceof Unreachable) || performance.now() > until) throw blobsAway('PostgreSQL', error)
+        if (!(error instanceof UnreachableError) || performance.now() > until) throw blobsAway('PostgreSQL', error)
         await sleep(20 + Math.random() * 80)
       }
   }

@@ -1,12 +1,12 @@
 import type { Links } from './links.js'
 
 /** A complete blob: the object that has its bytes, and the place of the object. */
-export type Registered = { object: string; place: string; bytes: number }
+export type RegisteredBlob = { object: string; place: string; bytes: number }
 
 type Row = { object: string; place: string; bytes: string }
 
 /** An object whose bytes are to be removed. */
-export type Doomed = { object: string; place: string }
+export type DoomedObject = { object: string; place: string }
 
 const pageRows = 10_000
 
@@ -37,7 +37,7 @@ export class Register {
   constructor(private readonly links: Links) {}
 
   /** A blob; with a time (`2026-01-31T10:00:00.500000Z`) only if it was put then or later. */
-  async find(sha: string, putSince?: string): Promise<Registered | undefined> {
+  async find(sha: string, putSince?: string): Promise<RegisteredBlob | undefined> {
     const select = 'SELECT object, place, bytes FROM mindledger.blobs WHERE sha = $1 AND ($2::timestamptz IS NULL OR put_at >= $2)'
     const [row] = await this.links.query<Row>(select, [sha, putSince ?? null], 'find_blob')
     return row && { ...row, bytes: Number(row.bytes) }
@@ -64,7 +64,7 @@ export class Register {
 
   /** Takes a blob out, and lists its bytes for removal; also those that an earlier try listed. */
   async erase(sha: string): Promise<boolean> {
-    return (await this.links.query<Doomed>(erase('sha = $1'), [sha])).length > 0
+    return (await this.links.query<DoomedObject>(erase('sha = $1'), [sha])).length > 0
   }
 
   /** Whether a blob is there, or bytes of it that are to be removed. */
@@ -82,12 +82,12 @@ export class Register {
    */
   async eraseLeft(sha: string, erasedAt: string, ageMs: number | null): Promise<boolean> {
     const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
-    return (await this.links.query<Doomed>(erase(which), [sha, erasedAt, ageMs])).length > 0
+    return (await this.links.query<DoomedObject>(erase(which), [sha, erasedAt, ageMs])).length > 0
   }
 
   /** The objects of a blob that are to be removed. */
-  doomedOf(sha: string): Promise<Doomed[]> {
-    return this.links.query<Doomed>('SELECT object, place FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed', [sha])
+  doomedOf(sha: string): Promise<DoomedObject[]> {
+    return this.links.query<DoomedObject>('SELECT object, place FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed', [sha])
   }
 
   /** Lists an object for removal, unless a blob has it. */
@@ -97,12 +97,12 @@ export class Register {
   }
 
   /** Gives up the uploads that began this long ago. Returns all objects to be removed: these, and what is left of earlier removals. */
-  async doomOlder(ageMs: number): Promise<Doomed[]> {
+  async doomOlder(ageMs: number): Promise<DoomedObject[]> {
     await this.links.query(
       `UPDATE mindledger.blob_objects SET is_doomed = true WHERE NOT is_doomed AND since < now() - $1 * interval '1 millisecond'`,
       [ageMs],
     )
-    return this.links.query<Doomed>('SELECT object, place FROM mindledger.blob_objects WHERE is_doomed LIMIT $1', [pageRows])
+    return this.links.query<DoomedObject>('SELECT object, place FROM mindledger.blob_objects WHERE is_doomed LIMIT $1', [pageRows])
   }
 
   /** Forgets an object whose bytes were removed. */
@@ -125,9 +125,9 @@ export class Register {
   }
 
   /** Takes blobs out that no event names, unless they were put again meanwhile. Returns what is to be removed. */
-  eraseUnnamed(shas: readonly string[], ageMs: number): Promise<Doomed[]> {
+  eraseUnnamed(shas: readonly string[], ageMs: number): Promise<DoomedObject[]> {
     const which = `sha = ANY($1) AND NOT is_named AND put_at < now() - $2 * interval '1 millisecond'`
-    return this.links.query<Doomed>(erase(which), [shas, ageMs])
+    return this.links.query<DoomedObject>(erase(which), [shas, ageMs])
   }
 
   /** The hashes of all blobs, sorted. */

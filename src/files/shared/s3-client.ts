@@ -12,7 +12,7 @@ export const emptySha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991
 export type Content = { bytes: number; sha: string; body?: () => Readable }
 
 /** A request that can be sent again. */
-type Ask = { method: 'PUT' | 'GET' | 'DELETE'; url: string; content?: Content }
+type S3Request = { method: 'PUT' | 'GET' | 'DELETE'; url: string; content?: Content }
 
 /** The errors of S3 that mean: not now. */
 const isPassing = (status: number): boolean => status >= 500 || status === 429
@@ -102,7 +102,7 @@ export class S3Client {
     await this.#agent?.close()
   }
 
-  async #ask(ask: Ask): Promise<Dispatcher.ResponseData> {
+  async #ask(ask: S3Request): Promise<Dispatcher.ResponseData> {
     const until = performance.now() + limits.blobPatienceMs
     for (;;) {
       const tried = await this.#try(ask).catch((error: unknown) => error)
@@ -116,7 +116,7 @@ export class S3Client {
     }
   }
 
-  async #try({ method, url, content }: Ask): Promise<Dispatcher.ResponseData> {
+  async #try({ method, url, content }: S3Request): Promise<Dispatcher.ResponseData> {
     const { keys, region } = this.address
     const signed = await new AwsV4Signer({
       method,

@@ -7,7 +7,7 @@ import type { BlobStore, HeldBlob } from '../blob-store.js'
 import type { BlobCache } from './blob-cache.js'
 import type { Objects } from './objects.js'
 import { blobDamaged, noBlob } from './problems.js'
-import type { Doomed, Register, Registered } from './register.js'
+import type { DoomedObject, Register, RegisteredBlob } from './register.js'
 
 type Options = {
   register: Register
@@ -17,7 +17,7 @@ type Options = {
 }
 
 /** A blob on its way to this machine, in a file of its own until it is whole; `isGone` when it was erased meanwhile. */
-type Fetching = { arrived: Promise<void>; file: string; isGone: boolean }
+type BlobDownload = { arrived: Promise<void>; file: string; isGone: boolean }
 
 /**
  * Blobs that all nodes of a log share. The register lists them, one or more places have their bytes, and the folder of this node is a
@@ -28,7 +28,7 @@ type Fetching = { arrived: Promise<void>; file: string; isGone: boolean }
 export class SharedBlobs implements BlobStore {
   readonly place = 'the shared store'
   readonly isLocal = false
-  readonly #fetching = new Map<string, Fetching>()
+  readonly #fetching = new Map<string, BlobDownload>()
   /** When blobs were erased, as far as this node follows the log. What was put before that is not handed out, wherever it still is. */
   readonly #erased = new Map<string, string>()
 
@@ -79,7 +79,7 @@ export class SharedBlobs implements BlobStore {
     }
   }
 
-  async #giveUp(object: Doomed): Promise<void> {
+  async #giveUp(object: DoomedObject): Promise<void> {
     // If the answer to its completion was lost, it may be a blob by now.
     if (await this.options.register.doom(object.object)) await this.removeObject(object)
   }
@@ -91,7 +91,7 @@ export class SharedBlobs implements BlobStore {
   }
 
   /** A blob in the register, unless it was put before its erasure. */
-  #find(sha: string): Promise<Registered | undefined> {
+  #find(sha: string): Promise<RegisteredBlob | undefined> {
     return this.options.register.find(sha, this.#erased.get(sha))
   }
 
@@ -109,8 +109,8 @@ export class SharedBlobs implements BlobStore {
     throw noBlob(sha)
   }
 
-  #begin(sha: string): Fetching {
-    const fetching: Fetching = { arrived: Promise.resolve(), file: this.options.cache.temporary(), isGone: false }
+  #begin(sha: string): BlobDownload {
+    const fetching: BlobDownload = { arrived: Promise.resolve(), file: this.options.cache.temporary(), isGone: false }
     fetching.arrived = this.#fetch(sha, fetching)
       // The waiting callers go on before it is released.
       .then(({ release }) => void setImmediate(release))
@@ -119,7 +119,7 @@ export class SharedBlobs implements BlobStore {
     return fetching
   }
 
-  async #fetch(sha: string, fetching: Fetching): Promise<HeldBlob> {
+  async #fetch(sha: string, fetching: BlobDownload): Promise<HeldBlob> {
     const { cache } = this.options
     cache.path(sha)
     const found = await this.#find(sha)
@@ -137,7 +137,7 @@ export class SharedBlobs implements BlobStore {
   }
 
   /** @throws Problem not_found when it was erased meanwhile, storage_failed when its bytes are missing or damaged */
-  async #download(sha: string, { object, place, bytes }: Registered, fetching: Fetching): Promise<void> {
+  async #download(sha: string, { object, place, bytes }: RegisteredBlob, fetching: BlobDownload): Promise<void> {
     const hash = createHash('sha256')
     const file = await open(fetching.file, 'wx', 0o600)
     try {
@@ -223,7 +223,7 @@ export class SharedBlobs implements BlobStore {
   }
 
   /** Removes the bytes of an object that is listed for removal. */
-  async removeObject({ object, place }: Doomed): Promise<void> {
+  async removeObject({ object, place }: DoomedObject): Promise<void> {
     await this.#placeOf(place).remove(object)
     await this.options.register.removed(object)
   }

@@ -1,4 +1,4 @@
-import type { Renamed } from '../types/column-names.js'
+import type { ColumnRename } from '../types/column-names.js'
 import type { TypedColumn } from '../types/column-types.js'
 
 /**
@@ -18,7 +18,7 @@ export type StagedTable = {
   columns: (TypedColumn & { name: string })[]
   rowCount: number
   warnings: string[]
-  renamed: Renamed[]
+  renamed: ColumnRename[]
 }
 
 /** Text from this program, such as a path, as a SQL string. */

@@ -1,6 +1,6 @@
 import { limits } from '../../basics/limits.js'
 
-export type Renamed = { from: string; to: string }
+export type ColumnRename = { from: string; to: string }
 
 /** SQL compares column names without case, so `ID` and `id` would be the same name. */
 const fold = (name: string) => name.normalize('NFC').toLowerCase()
@@ -22,7 +22,7 @@ const tidy = (name: string, index: number): string => {
  *
  * @example columnNames(['x', 'X', '']) // { names: ['x', 'X_1', 'column_3'], renamed: [{ from: 'X', to: 'X_1' }, { from: '', to: 'column_3' }] }
  */
-export const columnNames = (given: readonly string[]): { names: string[]; renamed: Renamed[] } => {
+export const columnNames = (given: readonly string[]): { names: string[]; renamed: ColumnRename[] } => {
   const tidied = given.map(tidy)
   const reserved = new Set(tidied.map(fold))
   const used = new Set<string>()

@@ -3,14 +3,14 @@ import { isObject } from '../../../events/common.js'
 import { missingField, Problem, wrong } from '../../basics/errors.js'
 
 /** The body that came with a request: its JSON value, or a note that it had another form. */
-export type Sent = { method: string; json: unknown; isOther: boolean }
+export type RequestBody = { method: string; json: unknown; isOther: boolean }
 
 /** The body that a route takes: its schema for the OpenAPI document, and its reader. */
 export type Body<T> = {
   /** Null if the document has no place for it. */
   schema: z.ZodType | null
   /** @throws Problem that names the field */
-  read: (sent: Sent) => T | Promise<T>
+  read: (sent: RequestBody) => T | Promise<T>
 }
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
@@ -33,20 +33,20 @@ export const notJson = (): Problem =>
     hint: 'Send the header Content-Type: application/json.',
   })
 
-const jsonOf = ({ json, isOther }: Sent): unknown => {
+const jsonOf = ({ json, isOther }: RequestBody): unknown => {
   if (json === undefined && isOther) throw notJson()
   return json
 }
 
 /** The body as a JSON object. @throws Problem when it is not one */
-export const objectIn = (sent: Sent): Record<string, unknown> => {
+export const objectIn = (sent: RequestBody): Record<string, unknown> => {
   const body = jsonOf(sent)
   if (!isObject(body)) throw wrong('the body must be a JSON object')
   return body
 }
 
 /** Checks and returns the object that a body wraps under its kind's name. @throws Problem when it is missing or invalid */
-export const unwrap = <T>(sent: Sent, kind: string, schema: z.ZodType<T>): T => {
+export const unwrap = <T>(sent: RequestBody, kind: string, schema: z.ZodType<T>): T => {
   const body = jsonOf(sent)
   const inner = isObject(body) ? body[kind] : undefined
   if (!isObject(inner))

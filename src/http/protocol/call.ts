@@ -4,7 +4,7 @@ import { unfitJson } from '../../../events/common.js'
 import type { Source } from '../../../events/stored/envelope.js'
 import { wrong, type Problem } from '../../basics/errors.js'
 import type { Execution } from '../../commands/ledger.js'
-import type { Expects } from '../../log/contract/expects.js'
+import type { Precondition } from '../../log/contract/precondition.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { type Caller, clientAddress, networkOf, nobody } from './client.js'
 import { expectsOf, positionHeader, prefersDryRun, readTraceparent } from './command-headers.js'
@@ -56,7 +56,7 @@ export class Call {
   #gone: AbortSignal | undefined
   #query: QueryString | undefined
   #isDryRun: boolean | undefined
-  #expects: { versions: Expects | undefined } | undefined
+  #expects: { versions: Precondition | undefined } | undefined
 
   /** `incoming` is also the stream of an upload's body. */
   constructor(
@@ -134,7 +134,7 @@ export class Call {
   }
 
   /** The versions that the client expects of the resource, read once. @throws Problem 400 when the header is ill-formed */
-  expects(): Expects | undefined {
+  expects(): Precondition | undefined {
     return (this.#expects ??= { versions: expectsOf(this) }).versions
   }
 

@@ -1,11 +1,11 @@
 import { wrong } from '../../basics/errors.js'
-import type { Expects, Versions } from '../../log/contract/expects.js'
+import type { Precondition, Versions } from '../../log/contract/precondition.js'
 
 /** One entity tag of RFC 9110: `W/` if it is weak, and the text between the quotes. */
 const entityTag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/
 
 /** Anything that has the headers of a request. */
-type Headed = { header: (name: string) => string | undefined }
+type HeaderSource = { header: (name: string) => string | undefined }
 
 type Tag = { weak: boolean; opaque: string }
 
@@ -33,7 +33,7 @@ const tagsIn = (name: string, value: string): Tag[] => {
 const isVersion = ({ opaque }: Tag): boolean => /^[1-9]\d{0,15}$/.test(opaque)
 
 /** The versions in a header. A tag that is not a version of this service matches nothing. */
-const versionsIn = (call: Headed, name: string, counts: (tag: Tag) => boolean): Versions | undefined => {
+const versionsIn = (call: HeaderSource, name: string, counts: (tag: Tag) => boolean): Versions | undefined => {
   const value = call.header(name)
   if (value === undefined) return undefined
   if (value.trim() === '*') return '*'
@@ -49,7 +49,7 @@ const versionsIn = (call: Headed, name: string, counts: (tag: Tag) => boolean): 
  * @example expectsOf(call) // { match: [3, 4] } for If-Match: "3", "4"
  * @throws Problem when a header is ill-formed
  */
-export const expectsOf = (call: Headed): Expects | undefined => {
+export const expectsOf = (call: HeaderSource): Precondition | undefined => {
   const match = versionsIn(call, 'If-Match', ({ weak }) => !weak)
   const noneMatch = versionsIn(call, 'If-None-Match', () => true)
   return match === undefined && noneMatch === undefined

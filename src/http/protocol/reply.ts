@@ -1,5 +1,5 @@
 import { jsonItems } from '../../basics/json-text.js'
-import type { AnyFound } from '../../log/contract/log.js'
+import type { AnyResource } from '../../log/contract/log.js'
 
 export type Headers = Readonly<Record<string, string>>
 export type Piece = string | Buffer
@@ -35,28 +35,28 @@ export type Reply = {
   keep?: 'never' | 'rows'
 }
 
-type More = Omit<Reply, 'type' | 'body' | 'status'> & { status?: number }
+type ReplyOptions = Omit<Reply, 'type' | 'body' | 'status'> & { status?: number }
 
 const jsonType = 'application/json; charset=utf-8'
 
 /** An answer whose JSON text is already written. */
-export const jsonText = (text: string, more: More = {}): Reply => ({ status: 200, type: jsonType, body: text, ...more })
+export const jsonText = (text: string, more: ReplyOptions = {}): Reply => ({ status: 200, type: jsonType, body: text, ...more })
 
 /**
  * An answer in JSON.
  *
  * @example json(record, { status: 201 })
  */
-export const json = (value: unknown, more: More = {}): Reply => jsonText(JSON.stringify(value), more)
+export const json = (value: unknown, more: ReplyOptions = {}): Reply => jsonText(JSON.stringify(value), more)
 
 /** An answer in another media type; in UTF-8 unless the type names a charset. */
-export const text = (type: string, body: string, more: More = {}): Reply => ({
+export const text = (type: string, body: string, more: ReplyOptions = {}): Reply => ({
   ...{ status: 200, type: type.includes('charset=') ? type : `${type}; charset=utf-8`, body },
   ...more,
 })
 
 /** An answer that is produced while it is sent. */
-export const stream = (type: string, body: Stream, more: More = {}): Reply => ({ status: 200, type, body, ...more })
+export const stream = (type: string, body: Stream, more: ReplyOptions = {}): Reply => ({ status: 200, type, body, ...more })
 
 /** Headers of server-sent events. */
 export const eventHeaders: Headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' }
@@ -65,7 +65,7 @@ export const eventHeaders: Headers = { 'Cache-Control': 'no-cache, no-transform'
 export const noContent: Reply = { status: 204 }
 
 /** The answer to HEAD where the body need not be produced. */
-export const headOnly = (type: string, more: More = {}): Reply => ({ status: 200, type, ...more })
+export const headOnly = (type: string, more: ReplyOptions = {}): Reply => ({ status: 200, type, ...more })
 
 /**
  * The strong entity tag of a resource: the version of its stream. It counts only the resource's own events: data of other resources
@@ -73,7 +73,7 @@ export const headOnly = (type: string, more: More = {}): Reply => ({ status: 200
  *
  * @example json(record, { headers: entityTag(skill) }) // ETag: "7"
  */
-export const entityTag = ({ version }: Pick<AnyFound, 'version'>): Headers => ({ ETag: `"${version}"` })
+export const entityTag = ({ version }: Pick<AnyResource, 'version'>): Headers => ({ ETag: `"${version}"` })
 
 /** Up to this many items are sent whole, with a Content-Length; a longer list is streamed. */
 const itemsInOne = 200
@@ -85,11 +85,11 @@ async function* arrayPieces(items: readonly unknown[]): AsyncGenerator<Piece, vo
 }
 
 /** A JSON array. A long one is serialised in batches that yield to the event loop. */
-export const jsonArray = (items: readonly unknown[], more: More = {}): Reply =>
+export const jsonArray = (items: readonly unknown[], more: ReplyOptions = {}): Reply =>
   items.length <= itemsInOne ? json(items, more) : stream(jsonType, { pieces: arrayPieces(items) }, more)
 
 /** A list in JSON whose text comes in pieces. */
-export const jsonPieces = (pieces: AsyncIterable<Piece>, more: More = {}): Reply => stream(jsonType, { pieces }, more)
+export const jsonPieces = (pieces: AsyncIterable<Piece>, more: ReplyOptions = {}): Reply => stream(jsonType, { pieces }, more)
 
 const isStream = (body: Piece | Stream): body is Stream => typeof body === 'object' && 'pieces' in body
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
-import type { Body, Sent } from './body.js'
+import type { Body, RequestBody } from './body.js'
 import type { Call, Refusal } from './call.js'
 import { readParameters, refuseUnknown, type Parameters, type ValuesOf } from './parameters.js'
 import type { Reply } from './reply.js'
@@ -33,7 +33,7 @@ export type Input<Path extends string, Query extends Parameters, Content> = {
 }
 
 /** What the router and the OpenAPI document need to know about a route. */
-type Described = {
+type RouteDescription = {
   method: 'get' | 'post' | 'put' | 'delete'
   /** Without prefix: `/projects/:project/skills`. */
   path: string
@@ -59,13 +59,13 @@ type Described = {
 }
 
 /** One route: what it does, its input and output, and its handler. The router and the OpenAPI document are made from the same list. */
-export type Route = Described & {
+export type Route = RouteDescription & {
   /** Parses and checks the request, and returns the reply of the handler. @throws Problem */
   handle: (call: Call, segments: Segments) => Promise<Reply>
 }
 
 /** The definition of a route: its handler gets the values that `path`, `query` and `body` declare. */
-export type RouteOf<Path extends string, Query extends Parameters, Content> = Described & {
+export type RouteOf<Path extends string, Query extends Parameters, Content> = RouteDescription & {
   path: Path
   query?: Query
   body?: Body<Content>
@@ -84,7 +84,7 @@ const hasBody = (call: Call): boolean => {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-const sentBy = (call: Call): Sent => ({ method: call.method, json: call.json, isOther: call.json === undefined && hasBody(call) })
+const sentBy = (call: Call): RequestBody => ({ method: call.method, json: call.json, isOther: call.json === undefined && hasBody(call) })
 
 /**
  * Makes a route whose handler gets typed input.

@@ -1,4 +1,4 @@
-import type { Answered, AnswerFrame } from '../../agents/contract/answering.js'
+import type { AgentAnswer, AnswerFrame } from '../../agents/contract/answering.js'
 import type { Json, JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { errorMessage } from '../../sql/contract/answer.js'
@@ -6,7 +6,7 @@ import { errorMessage } from '../../sql/contract/answer.js'
 const restsOnNothing = 'No query was run and nothing was retrieved for this answer.'
 
 /** What an answer rests on, beside its text: the queries and their rows, or that there are none. */
-export const groundsOf = ({ outcome, position, queries, usage }: Answered, retrieved: readonly string[]) => ({
+export const groundsOf = ({ outcome, position, queries, usage }: AgentAnswer, retrieved: readonly string[]) => ({
   outcome,
   position,
   sql: queries.map(({ sql }) => sql),
@@ -16,7 +16,7 @@ export const groundsOf = ({ outcome, position, queries, usage }: Answered, retri
 })
 
 /** The refusal that an answer ended with; it names the answer, which is recorded. */
-export const refusalOf = ({ problem, answer, position }: Answered): Problem | undefined =>
+export const refusalOf = ({ problem, answer, position }: AgentAnswer): Problem | undefined =>
   problem && new Problem(problem.code, problem.title, problem.detail, { ...problem.extras, trace_id: answer, position })
 
 /**
@@ -62,7 +62,7 @@ export class AnswerEvents {
   }
 
   /** The last events of an answer that was recorded. */
-  end(answered: Answered, { returnsContext }: { returnsContext: boolean }): string {
+  end(answered: AgentAnswer, { returnsContext }: { returnsContext: boolean }): string {
     const refusal = refusalOf(answered)
     const grounds = groundsOf(answered, this.retrieved)
     this.#answer = answered.answer

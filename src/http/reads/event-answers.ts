@@ -11,8 +11,8 @@ export const batchType = 'application/cloudevents-batch+json'
 export const lineTypes = ['application/x-ndjson', 'application/jsonl', 'application/jsonlines'] as const
 
 /** Serialises an event: as it is stored, or as a CloudEvent. */
-export type Write = (event: ReadEvent) => string
-export const writer = (format: 'cloudevents' | undefined, logId: string): Write =>
+export type EventFormatter = (event: ReadEvent) => string
+export const writer = (format: 'cloudevents' | undefined, logId: string): EventFormatter =>
   format === 'cloudevents' ? (event) => cloudEvent(event, logId) : ({ text }) => text
 
 /** The link to the next page: the URL of this one with the cursor. */
@@ -25,7 +25,7 @@ const linkTo = ({ address }: Call, cursor: string): string => {
 export const pageOf = async (
   call: Call,
   feed: EventFeed,
-  { query, limit, write, batch, head }: { query: PageQuery; limit: number; write: Write; batch: boolean; head: number },
+  { query, limit, write, batch, head }: { query: PageQuery; limit: number; write: EventFormatter; batch: boolean; head: number },
 ): Promise<Reply> => {
   const { events, left } = await readPage(feed, query.filter, { window: query.window, order: query.order, limit })
   const next = left && query.cursorOf(left)
@@ -36,7 +36,7 @@ export const pageOf = async (
     : jsonText(`{"events":${texts},"next":${JSON.stringify(next)},"head":${head}}`, { headers })
 }
 
-type Lines = { limit: number; write: Write }
+type Lines = { limit: number; write: EventFormatter }
 
 /** Downloads of all matching events as JSON lines, as fast as the client reads them; their number is limited. */
 export class Downloads {

@@ -4,7 +4,7 @@ import type { EventFeed, Window } from '../../log/feed/event-feed.js'
 import type { EventFilter } from '../../log/feed/filter.js'
 import type { ReadEvent } from '../../log/read/slices.js'
 import { SharesPerClient } from '../../basics/concurrency/shares-per-client.js'
-import type { Write } from './event-answers.js'
+import type { EventFormatter } from './event-answers.js'
 import { eventHeaders, stream, type Piece, type Reply } from '../protocol/reply.js'
 import { withBeats } from './heartbeat.js'
 
@@ -16,12 +16,12 @@ export type StreamBounds = {
 }
 
 /** One client's subscription: its events, their format, and how long it may read them. */
-export type Following = {
+export type Subscription = {
   client: string
   filter: EventFilter
   window: Window
   format: string
-  write: Write
+  write: EventFormatter
   mayGoOn: () => boolean
   sessionEnd?: AbortSignal | undefined
 }
@@ -58,13 +58,13 @@ export class EventStreams {
    * The events as messages, until the window ends, the client leaves or the service stops.
    * @throws Problem 503 at the first message, when there are too many clients, or the service is stopping
    */
-  reply(following: Following, gone: AbortSignal): Reply {
+  reply(following: Subscription, gone: AbortSignal): Reply {
     const ends = AbortSignal.any([gone, this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])])
     const { eventReaderStallMs: stallMs } = this.bounds
     return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(following, ends), stallMs, ends }, { headers: eventHeaders })
   }
 
-  async *#serve(following: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
+  async *#serve(following: Subscription, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
     if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(following.client)
     const over = new AbortController()
@@ -78,7 +78,7 @@ export class EventStreams {
     }
   }
 
-  async *#follow({ filter, window, format, write, mayGoOn }: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
+  async *#follow({ filter, window, format, write, mayGoOn }: Subscription, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
     // A client that is disconnected before the first event must know its position, too.
     yield `retry: 1000\nid: ${window.after}\n\n`
     let [at, told] = [window.after, window.after]
@@ -99,7 +99,7 @@ export class EventStreams {
     if (!ends.aborted && at !== told) yield `id: ${at}\n\n`
   }
 
-  #messages(events: readonly ReadEvent[], format: string, write: Write): Buffer {
+  #messages(events: readonly ReadEvent[], format: string, write: EventFormatter): Buffer {
     let formats = this.#written.get(events)
     if (!formats) this.#written.set(events, (formats = new Map<string, Buffer>()))
     let bytes = formats.get(format)

@@ -1,7 +1,7 @@
 import { foldName } from '../../../events/common.js'
 import { notFound } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Log, Resources } from '../../log/contract/log.js'
+import type { Resource, Log, Resources } from '../../log/contract/log.js'
 import { nameThere, type Tables } from '../../connections/contract/requests.js'
 import { connectionProblem, isConnected } from '../../sql/engine/resolve/connections.js'
 import { catalogue } from '../../sql/relations/catalogue.js'
@@ -19,8 +19,8 @@ export const systemDatabases = [system('information_schema'), system('log')]
 export type Database =
   | { type: 'system'; name: 'information_schema' | 'log' }
   | { type: 'files'; name: 'files' }
-  | { type: 'project'; name: string; project: Found<'project'> }
-  | { type: 'connection'; name: string; database: Found<'database'> }
+  | { type: 'project'; name: string; project: Resource<'project'> }
+  | { type: 'connection'; name: string; database: Resource<'database'> }
 
 /** Finds a database by its name; undefined if there is none. */
 export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: string): Promise<Database | undefined> => {
@@ -41,10 +41,10 @@ export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): P
 }
 
 /** The tables that a connected database has now. @throws Problem of the database */
-export type ReadTables = (connection: Found<'database'>) => Promise<Tables>
+export type ReadTables = (connection: Resource<'database'>) => Promise<Tables>
 
 /** Resources of a moment; without `connectedTables` it is one of the past, of which connected databases know nothing. */
-export type At = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undefined }
+export type MomentResources = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undefined }
 
 /** One entry of a database. A job is not a table. */
 export type Entry = {
@@ -64,14 +64,14 @@ const entry = (type: Entry['type'], name: string, engine: string | null = null, 
 })
 
 /** Maps an entry to what a route answers; undefined for one that it does not list. */
-type Show = (entry: Entry) => object | undefined
+type EntryMapper = (entry: Entry) => object | undefined
 
-const shownBy = (show: Show, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
+const shownBy = (show: EntryMapper, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
 
-const ofProject = (resources: Resources, project: Found<'project'>, show: Show): Part[] => {
+const ofProject = (resources: Resources, project: Resource<'project'>, show: EntryMapper): Part[] => {
   const each = <K extends 'model' | 'view' | 'agent' | 'knowledge_base' | 'job'>(
     kind: K,
-    engineOf: (found: Found<K>) => string | null = () => null,
+    engineOf: (found: Resource<K>) => string | null = () => null,
   ): Part =>
     resourcesPart(
       (after, limit) => resources.page(kind, project, after, limit),
@@ -90,7 +90,7 @@ const ofProject = (resources: Resources, project: Found<'project'>, show: Show):
 const cutNote = `The list ends here: it has more tables than connectionTablesMax (${limits.connectionTablesMax}).`
 
 const ofConnection =
-  (connection: Found<'database'>, readTables: ReadTables, show: Show): Part =>
+  (connection: Resource<'database'>, readTables: ReadTables, show: EntryMapper): Part =>
   async (after, limit) => {
     const { tables, isCut } = await readTables(connection)
     return tables.slice(after, after + limit).map((table, i) => {
@@ -102,7 +102,7 @@ const ofConnection =
   }
 
 /** The entries of a database, in the order that clients show. @throws Problem 400 for a connection that has no tables, or had them */
-export const entriesOf = ({ resources, connectedTables }: At, database: Database, show: Show): Part[] => {
+export const entriesOf = ({ resources, connectedTables }: MomentResources, database: Database, show: EntryMapper): Part[] => {
   switch (database.type) {
     case 'system':
       return [fixedPart(catalogue[database.name].flatMap(({ name }) => shownBy(show, entry('system view', name, null, false))))]

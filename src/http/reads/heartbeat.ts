@@ -1,5 +1,5 @@
 /** The state of a pending `next()`: its result, or the error. */
-type Coming<T> = { result?: IteratorResult<T, unknown>; failure?: { error: unknown } }
+type PendingResult<T> = { result?: IteratorResult<T, unknown>; failure?: { error: unknown } }
 
 /**
  * Yields the items of an iterable as they arrive, and a `beat` every `everyMs` milliseconds, also while no item arrives.
@@ -13,8 +13,8 @@ export async function* withBeats<T>(items: AsyncIterable<T>, everyMs: number): A
     beat.isDue = true
     beat.wake()
   }, everyMs)
-  const next = (): Coming<T> => {
-    const coming: Coming<T> = {}
+  const next = (): PendingResult<T> => {
+    const coming: PendingResult<T> = {}
     const came = iterator.next().then(
       (result) => void (coming.result = result),
       (error: unknown) => void (coming.failure = { error }),

@@ -57,10 +57,10 @@ export const resourcesPart =
 const entriesAtOnce = 100
 
 type Cursor = { part: number; after: number }
-type Placed = { items: readonly unknown[]; cursor: Cursor }
+type CursorPage = { items: readonly unknown[]; cursor: Cursor }
 
 /** Iterates over the entries of a list from a place on, in batches that yield to the event loop. */
-async function* walk(parts: readonly Part[], from: Cursor): AsyncGenerator<Placed, void, void> {
+async function* walk(parts: readonly Part[], from: Cursor): AsyncGenerator<CursorPage, void, void> {
   const work = new LongWork()
   for (let part = from.part; part < parts.length; part++) {
     let after = part === from.part ? from.after : 0

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../events/common.js'
 import type { Model, ModelVersion } from '../../../events/model.js'
 import type { RunRecord } from '../../jobs/history.js'
-import type { Found, Log } from '../../log/contract/log.js'
+import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import type { ProgressOf } from '../../models/training/progress.js'
-import { describeModelPlace, type Described, type ModelPlace } from '../../sql/facade/describe-model.js'
+import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
@@ -19,13 +19,13 @@ export class Records {
     private readonly progressOf?: ProgressOf,
   ) {}
 
-  async skill(skill: Found<'skill'>, project: Found<'project'>) {
+  async skill(skill: Resource<'skill'>, project: Resource<'project'>) {
     const agents = await this.moment.resources.linked('agent', skill.stream)
     return this.newSkill(skill, project, agents)
   }
 
   /** The same for a skill that was just created: no agent uses it yet. */
-  newSkill(skill: Found<'skill'>, project: Found<'project'>, agents: readonly Found<'agent'>[] = []) {
+  newSkill(skill: Resource<'skill'>, project: Resource<'project'>, agents: readonly Resource<'agent'>[] = []) {
     return {
       id: skill.id,
       name: skill.state.name,
@@ -37,7 +37,7 @@ export class Records {
     }
   }
 
-  async agent(agent: Found<'agent'>, project: Found<'project'>) {
+  async agent(agent: Resource<'agent'>, project: Resource<'project'>) {
     const { name, model_name, provider } = agent.state
     const found = await Promise.all(
       agent.state.skills.map(async (used) => ({ used, skill: await this.moment.resources.byStream('skill', used.skill) })),
@@ -58,7 +58,7 @@ export class Records {
   }
 
   /** The record that writes answer. */
-  async chatbot(chatbot: Found<'chatbot'>, project: Found<'project'>) {
+  async chatbot(chatbot: Resource<'chatbot'>, project: Resource<'project'>) {
     const { agent, database } = await this.#partners(chatbot)
     return {
       id: chatbot.id,
@@ -74,7 +74,7 @@ export class Records {
   }
 
   /** The record that reads answer. */
-  async chatbotDetail(chatbot: Found<'chatbot'>, project: Found<'project'>) {
+  async chatbotDetail(chatbot: Resource<'chatbot'>, project: Resource<'project'>) {
     const { agent, database } = await this.#partners(chatbot)
     return {
       id: chatbot.id,
@@ -92,12 +92,12 @@ export class Records {
     }
   }
 
-  async #partners({ state }: Found<'chatbot'>) {
+  async #partners({ state }: Resource<'chatbot'>) {
     const agent = state.agent === null ? undefined : await this.moment.resources.byStream('agent', state.agent)
     return { agent, database: await this.moment.resources.byStream('database', state.database) }
   }
 
-  knowledgeBase({ id, state, created_at, updated_at }: Found<'knowledge_base'>, project: Found<'project'>) {
+  knowledgeBase({ id, state, created_at, updated_at }: Resource<'knowledge_base'>, project: Resource<'project'>) {
     const { name, embedding_model, reranking_model, storage, content_columns, metadata_columns, id_column, chunking, params } = state
     return {
       id,
@@ -118,7 +118,7 @@ export class Records {
     }
   }
 
-  database(database: Found<'database'>) {
+  database(database: Resource<'database'>) {
     const { name, engine, parameters } = database.state
     return {
       id: database.id,
@@ -132,11 +132,11 @@ export class Records {
     }
   }
 
-  view(view: Found<'view'>) {
+  view(view: Resource<'view'>) {
     return { id: view.id, name: view.state.name, query: view.state.query }
   }
 
-  job({ id, state }: Found<'job'>, project: Found<'project'>) {
+  job({ id, state }: Resource<'job'>, project: Resource<'project'>) {
     const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
     return {
       id,
@@ -153,7 +153,7 @@ export class Records {
   }
 
   /** A run of a job in the form that clients read. */
-  jobRun({ state }: Found<'job'>, project: Found<'project'>, { started_at, end }: RunRecord) {
+  jobRun({ state }: Resource<'job'>, project: Resource<'project'>, { started_at, end }: RunRecord) {
     return {
       name: state.name,
       project: project.state.name,
@@ -181,12 +181,12 @@ export class Records {
   }
 
   /** The answer to describing a model or one of its attributes. */
-  described(place: ModelPlace): Described {
+  described(place: ModelPlace): NamedRows {
     return describeModelPlace(place, this.version, this.progressOf)
   }
 
   /** The record of one version of a model. */
-  async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
+  async model(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>) {
     // Progress can still be present for a moment after a training has ended.
     const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {

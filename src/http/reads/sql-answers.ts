@@ -9,7 +9,7 @@ export const formats = ['jsonlines', 'sse', 'csv', 'parquet'] as const
 export type Format = (typeof formats)[number] | 'json'
 
 /** A format whose pieces are written as the rows come. */
-type Written = Exclude<Format, 'parquet'>
+type StreamedFormat = Exclude<Format, 'parquet'>
 
 export const parquetType = 'application/vnd.apache.parquet'
 
@@ -50,7 +50,7 @@ const lines = (type: string, before: string, after: string): Shape => {
   }
 }
 
-const shapes: Record<Written, Shape> = {
+const shapes: Record<StreamedFormat, Shape> = {
   json: {
     type: 'application/json; charset=utf-8',
     head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
@@ -85,12 +85,12 @@ const errorBody = (problem: Problem, context: object): ErrorBody => ({
 })
 
 /** Converts chunks to CSV if needed: short answers come as JSON even if CSV was requested. */
-async function* rowsFor({ rows, format }: Table, wanted: Written): AsyncGenerator<Buffer, void, void> {
+async function* rowsFor({ rows, format }: Table, wanted: StreamedFormat): AsyncGenerator<Buffer, void, void> {
   for await (const chunk of rows) yield wanted === 'csv' && format === 'json' ? csvOfJson(chunk) : chunk
 }
 
 /** The pieces of a table. @throws Problem in CSV, which cannot express an error */
-async function* piecesOf(answer: Table, format: Written, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
+async function* piecesOf(answer: Table, format: StreamedFormat, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
   const shape = shapes[format]
   const head = shape.head(answer.columns, answer.context)
   let first = true

@@ -13,7 +13,7 @@ import { carriedOut } from '../protocol/carry-out.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { list, listParameters, type Entry } from '../reads/paged-list.js'
-import type { Reading } from '../reads/reading.js'
+import type { ReadRouteFactory } from '../reads/read-routes.js'
 import { streamInProject } from './resources/history.js'
 
 const facts = {
@@ -96,7 +96,7 @@ const beginningOf = (words: string): string =>
 
 const path = '/projects/:project/agents/:agent/answers'
 
-type Options = { ledger: Ledger; reading: Reading; records: AnswerRecords; judge: AnswerJudge }
+type Options = { ledger: Ledger; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
 
 export const answerRoutes = ({ ledger, reading, records, judge }: Options): Route[] => {
   const shortly = async (answer: RecordedAnswer) => {

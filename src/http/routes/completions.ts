@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Agents } from '../../agents/agents.js'
-import type { Answered, Asked } from '../../agents/contract/answering.js'
+import type { AgentAnswer, AgentRequest } from '../../agents/contract/answering.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
@@ -37,14 +37,14 @@ const answerSchema = z
   })
   .meta({ id: 'AgentAnswer' })
 
-type Input = { segments: { project: string; agent: string }; query: { as_of: number | undefined }; body: Asked['turns']; call: Call }
+type Input = { segments: { project: string; agent: string }; query: { as_of: number | undefined }; body: AgentRequest['turns']; call: Call }
 
-const planned = (agents: Agents, asked: Asked): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
+const planned = (agents: Agents, asked: AgentRequest): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
 
 /** Whether the agent wants the context of its answers given, too. */
-const returnsContext = ({ agent }: Asked): boolean => agent.state.params['return_context'] === true
+const returnsContext = ({ agent }: AgentRequest): boolean => agent.state.params['return_context'] === true
 
-const replyOf = (asked: Asked, answered: Answered, retrieved: readonly string[], call: Call): Reply => {
+const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly string[], call: Call): Reply => {
   call.positions = [answered.position]
   const refusal = refusalOf(answered)
   if (refusal) throw refusal
@@ -58,7 +58,7 @@ const replyOf = (asked: Asked, answered: Answered, retrieved: readonly string[],
 }
 
 /** The whole answer, with what its tools gave. */
-const wholeAnswer = async (agents: Agents, asked: Asked): Promise<{ answered: Answered; retrieved: string[] }> => {
+const wholeAnswer = async (agents: Agents, asked: AgentRequest): Promise<{ answered: AgentAnswer; retrieved: string[] }> => {
   const retrieved: string[] = []
   const answering = agents.ask(asked)
   for (;;) {
@@ -69,7 +69,7 @@ const wholeAnswer = async (agents: Agents, asked: Asked): Promise<{ answered: An
 }
 
 /** The events of an answer, as they come. What is refused before the first one is thrown. */
-async function* eventsOf(agents: Agents, asked: Asked, call: Call): AsyncGenerator<Piece, void, void> {
+async function* eventsOf(agents: Agents, asked: AgentRequest, call: Call): AsyncGenerator<Piece, void, void> {
   const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
   const answering = agents.ask(asked)
   let hasBegun = false
@@ -99,7 +99,7 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
 
 /** Routes that ask agents. */
 export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
-  const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<Asked> => {
+  const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<AgentRequest> => {
     const { project, found: agent } = await inProject(ledger.log, 'agent', segments.project, segments.agent)
     const { position: head } = await ledger.log.head()
     if (asOf !== undefined && asOf > head)

@@ -7,7 +7,12 @@ import type { InputRow } from '../../models/serving/answer.js'
 import { notJson, type Body } from '../protocol/body.js'
 import { jsonArray, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
-import { readPredictParams, type Predicted, type Predicting, type PredictParams } from '../../models/serving/predicting.js'
+import {
+  readPredictParams,
+  type PredictResult,
+  type PredictionService,
+  type PredictParams,
+} from '../../models/serving/prediction-service.js'
 import { dataSchema, rowsIn, rowsSchema } from '../reads/rows-in-body.js'
 
 /** The options of a request for predictions. */
@@ -23,10 +28,10 @@ const known = Object.keys(predictParams.shape)
 const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several requests, or JOIN the model in SQL.' }
 
 /** The rows to predict, and the options of the answer. */
-type Asked = { rows: InputRow[]; params: PredictParams }
+type PredictBody = { rows: InputRow[]; params: PredictParams }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
-export const predictBody: Body<Asked> = {
+export const predictBody: Body<PredictBody> = {
   schema: z.union([rowsSchema, z.object({ data: dataSchema, params: predictParams.nullish() })]),
   read: async ({ json: body, isOther }) => {
     if (isOther) throw notJson()
@@ -45,10 +50,10 @@ export const predictBody: Body<Asked> = {
  * The answers with the position at which they are recorded: outcomes are reported by it. The reply is never kept, even if recording is
  * off: rows are stored in payloads or not at all.
  */
-const replyOf = ({ answers, position }: Predicted): Reply =>
+const replyOf = ({ answers, position }: PredictResult): Reply =>
   jsonArray(answers, { headers: position === undefined ? {} : { 'Mindledger-Position': String(position) }, keep: 'never' })
 
-export const predictRoutes = (ledger: Ledger, predicting: Predicting): Route[] => [
+export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Route[] => [
   route({
     method: 'post',
     path: '/projects/:project/models/:model/predict',

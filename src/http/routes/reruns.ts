@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { answerOutcomes } from '../../../events/records/answers.js'
 import { chosenAnswers } from '../../agents/rerun/chosen-answers.js'
-import type { Comparison, Side, Unanswered } from '../../agents/rerun/compare.js'
+import type { Comparison, Side, FailedRerun } from '../../agents/rerun/compare.js'
 import type { Rerun, Reruns } from '../../agents/rerun/reruns.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -92,7 +92,7 @@ const shownSide = ({ queries, ...more }: Side, most: number) => ({
   queries: queries.map(({ sql, columns, rows, cut }) => ({ sql, columns, rows: rows.length, cut })),
 })
 
-const shownCase = (one: Comparison | Unanswered, most: number) =>
+const shownCase = (one: Comparison | FailedRerun, most: number) =>
   one.result === 'failed' ? one : { ...one, before: shownSide(one.before, most), after: shownSide(one.after, most) }
 
 const replyOf = ({ cases, ...rerun }: Rerun, call: Call, most: number) => {

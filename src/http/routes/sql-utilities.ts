@@ -3,7 +3,7 @@ import { isProblem } from '../../basics/errors.js'
 import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
 import { itemsOf } from '../reads/paged-list.js'
-import type { Moment, Reading } from '../reads/reading.js'
+import type { Moment, ReadRouteFactory } from '../reads/read-routes.js'
 import { json } from '../protocol/reply.js'
 import type { Route } from '../protocol/route.js'
 
@@ -31,7 +31,7 @@ const withTables = async (moment: Moment, name: string, database: Database): Pro
 }
 
 /** The routes that editors need besides running statements. */
-export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
+export const sqlUtilityRoutes = (reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path: '/sql/list_databases',
     summary: 'The databases with the names of their tables',

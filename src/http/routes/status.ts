@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { SettingShown } from '../../setup/config.js'
+import type { VisibleSetting } from '../../setup/config.js'
 import type { ExportStatus } from '../../archive/exporter.js'
 import type { HeadFileStatus } from '../../audit/head-file.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 
 /** What the service says about itself. */
-export type About = {
+export type ServiceInfo = {
   version: string
   authentication: boolean
   defaultProject: string
@@ -18,12 +18,12 @@ export type About = {
   sqlStopped: () => string | undefined
   /** Whether a model is being trained. */
   isTraining: () => boolean
-  settings: readonly SettingShown[]
+  settings: readonly VisibleSetting[]
 }
 
 const settingSchema = z.object({ name: z.string(), value: z.string().nullable(), is_default: z.boolean(), about: z.string() })
 
-export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, exported, settings }: About): Route[] => [
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, exported, settings }: ServiceInfo): Route[] => [
   route({
     method: 'get',
     path: '/status',

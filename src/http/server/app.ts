@@ -2,7 +2,7 @@ import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import type { Ledger } from '../../commands/ledger.js'
 import { limitOf } from '../../basics/errors.js'
-import type { RequestDone } from '../../observe/metrics.js'
+import type { CompletedRequest } from '../../observe/metrics.js'
 import type { TrustedProxies } from '../../setup/config.js'
 import { Call } from '../protocol/call.js'
 import { trustProxies } from '../protocol/client.js'
@@ -13,7 +13,7 @@ import { jsonText, type Reply } from '../protocol/reply.js'
 import { bodySizeOf, type Route, type Segments } from '../protocol/route.js'
 import type { Sessions } from '../protocol/sessions.js'
 import { callerOf } from '../routes/auth.js'
-import type { About } from '../routes/status.js'
+import type { ServiceInfo } from '../routes/status.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { readsEvents, refuseNotBuilt } from './not-built.js'
 import { openApiDocument } from './openapi.js'
@@ -27,7 +27,7 @@ import { welcome } from './welcome.js'
 export type AppOptions = {
   ledger: Ledger
   routes: readonly Route[]
-  about: About
+  about: ServiceInfo
   sessions: Sessions | undefined
   /** Whether metrics need no login. */
   openMetrics?: boolean
@@ -38,7 +38,7 @@ export type AppOptions = {
   trustedProxies?: TrustedProxies
   logger: Logger
   /** Called for each request when it has ended. */
-  onRequest?: (request: RequestDone) => void
+  onRequest?: (request: CompletedRequest) => void
 }
 
 /** `/api/v1/api/projects` and `/projects` are the same path: all leading `api` and `v1` segments are removed. */
@@ -94,7 +94,7 @@ type Endpoint = Pick<Route, 'refusal'> & {
 }
 
 /** Endpoints that are not in the OpenAPI document: the document itself, and the console with its files. */
-const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
+const ownEndpoints = (routes: readonly Route[], about: ServiceInfo): Endpoint[] => {
   // Made on demand: it is rarely needed, and takes a tenth of the startup time.
   let document: string | undefined
   return [

@@ -1,5 +1,5 @@
 /** Anything that is found by method and path. */
-type Addressed = { method: string; path: string }
+type RouteAddress = { method: string; path: string }
 
 /** An entry, and the names in its path with their places. */
 type Entry<T> = { route: T; names: readonly { name: string; at: number }[] }
@@ -37,7 +37,7 @@ const entryBelow = <T>(node: Node<T>, segments: readonly string[], at: number, m
   return found ?? (node.named && segment !== '' ? entryBelow(node.named, segments, at + 1, method) : undefined)
 }
 
-const matchOf = <T extends Addressed>({ route, names }: Entry<T>, sent: readonly string[]): Omit<Match<T>, 'found' | 'allowed'> => {
+const matchOf = <T extends RouteAddress>({ route, names }: Entry<T>, sent: readonly string[]): Omit<Match<T>, 'found' | 'allowed'> => {
   const segments: Record<string, string> = {}
   for (const { name, at } of names) segments[name] = decodeURIComponent(sent[at] ?? '')
   return { segments, template: route.path }
@@ -49,7 +49,7 @@ const matchOf = <T extends Addressed>({ route, names }: Entry<T>, sent: readonly
  *
  * @example new RouteTable(routes).find('GET', '/projects/shop/skills') // { found: route, segments: { project: 'shop' }, … }
  */
-export class RouteTable<T extends Addressed> {
+export class RouteTable<T extends RouteAddress> {
   readonly #root = empty<T>()
   readonly #methods = new Set<string>()
 

@@ -1,6 +1,6 @@
 import type { Call } from '../protocol/call.js'
 import { json, type Reply } from '../protocol/reply.js'
-import type { About } from '../routes/status.js'
+import type { ServiceInfo } from '../routes/status.js'
 import { consolePage } from './console.js'
 
 const addresses = ['/api/projects', '/api/sql/query', '/api/files', '/api/databases', '/api/events', '/api/status', '/api/openapi.json']
@@ -21,7 +21,7 @@ const curls = (base: string) => [
 ]
 
 /** Introduces the service: the console for browsers, JSON for other clients. */
-export const welcome = async ({ version, defaultProject }: About, call: Call): Promise<Reply> => {
+export const welcome = async ({ version, defaultProject }: ServiceInfo, call: Call): Promise<Reply> => {
   const page = call.accepts(['json', 'html']) === 'html' ? await consolePage(call) : undefined
   if (page) return page
   const host = call.header('host') ?? ''

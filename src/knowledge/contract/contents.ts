@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../events/common.js'
 import type { ContentsSource } from '../../../events/records/contents.js'
 import type { Execution } from '../../commands/ledger.js'
-import type { Found, Origin } from '../../log/contract/log.js'
+import type { Resource, Origin } from '../../log/contract/log.js'
 import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchFor, SearchOnRecord } from './search.js'
 
 /** A chunk that nothing was searched for. */
@@ -27,7 +27,7 @@ export type InsertMode = 'replace' | 'add' | 'skip'
 
 /** Rows that become documents. `isAtomic`: all of them are inserted, or none; they are held in memory for it. */
 export type Insertion = {
-  knowledgeBase: Found<'knowledge_base'>
+  knowledgeBase: Resource<'knowledge_base'>
   source: ContentsSource
   rows: AsyncIterable<JsonObject> | Iterable<JsonObject>
   isAtomic: boolean
@@ -40,10 +40,10 @@ export type Insertion = {
 }
 
 /** What came of an insert. `skipped` counts documents that were there, with `mode` skip. */
-export type Inserted = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
+export type InsertResult = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
 
 export type Removal = {
-  knowledgeBase: Found<'knowledge_base'>
+  knowledgeBase: Resource<'knowledge_base'>
   filters: readonly MetadataFilter[]
   origin: Origin
   execution?: Execution
@@ -54,11 +54,11 @@ export interface KnowledgeStore {
   search: SearchOnRecord
   list(knowledgeBase: { stream: string }, query: ListQuery): Promise<ChunkList & { position: number }>
   facts(knowledgeBase: { stream: string }): Promise<KnowledgeFacts>
-  insert(insertion: Insertion): Promise<Inserted>
+  insert(insertion: Insertion): Promise<InsertResult>
   /** Answers what a query asks of a knowledge base. */
-  answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeTold>
+  answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer>
   /** Web pages as rows to insert. */
-  pages(urls: readonly string[], knowledgeBase: Found<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
+  pages(urls: readonly string[], knowledgeBase: Resource<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
   /** Takes out the documents that pass all filters. */
   remove(removal: Removal): Promise<{ documents: number; positions: number[] }>
 }
@@ -67,4 +67,4 @@ export interface KnowledgeStore {
 export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | { search: KnowledgeQuery } | { list: ListQuery })
 
 /** What the server says. */
-export type KnowledgeTold = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }
+export type KnowledgeAnswer = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { SearchPurpose } from '../../../events/records/searches.js'
-import type { AnyFound } from '../../log/contract/lookups.js'
+import type { AnyResource } from '../../log/contract/lookups.js'
 import type { Origin } from '../../log/contract/log.js'
 
 /** A comparison of the metadata of a chunk, or of its `id`, `chunk_id` or `chunk_content`. */
@@ -40,7 +40,7 @@ export type KnowledgeChunk = {
 }
 
 /** The model that ordered what was found, and the tokens that it used; null where its provider does not say. */
-export type Reranked = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
+export type RerankerUse = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
 
 /** The tokens of one exchange of a search with a model; null where its provider does not say. */
 export type SearchTokens = { input: number | null; output: number | null }
@@ -52,16 +52,16 @@ export type ModelRole = 'embedding' | 'reranking'
  * Stands around each use of a model by a search. `use` tells the tokens of each exchange whose provider says them, once it has ended, also if
  * the search fails afterwards.
  *
- * @example const asking: AskingModel = (_, model, use) => use(({ input }) => console.log(model.host, input))
+ * @example const asking: ModelInterceptor = (_, model, use) => use(({ input }) => console.log(model.host, input))
  */
-export type AskingModel = <T>(
+export type ModelInterceptor = <T>(
   role: ModelRole,
   model: { provider: string; model: string; host: string },
   use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
 ) => Promise<T>
 
 /** What a search found, and up to which log position it looked. */
-export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: Reranked }
+export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: RerankerUse }
 
 /**
  * Searches a knowledge base, for one who keeps what its models used on a record of its own.
@@ -69,9 +69,9 @@ export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; rera
  * @throws Problem when the knowledge base cannot be searched
  */
 export type SearchKnowledge = (
-  knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
+  knowledgeBase: Pick<AnyResource, 'stream' | 'version'>,
   query: KnowledgeQuery,
-  options: { signal?: AbortSignal | undefined; asking: AskingModel },
+  options: { signal?: AbortSignal | undefined; asking: ModelInterceptor },
 ) => Promise<KnowledgeResult>
 
 /** In whose name a knowledge base is searched, and why. */
@@ -83,7 +83,7 @@ export type SearchFor = { origin: Origin; purpose: SearchPurpose; signal?: Abort
  * @throws Problem when the knowledge base cannot be searched, or the search not recorded
  */
 export type SearchOnRecord = (
-  knowledgeBase: Pick<AnyFound, 'stream' | 'version'>,
+  knowledgeBase: Pick<AnyResource, 'stream' | 'version'>,
   query: KnowledgeQuery,
   searchFor: SearchFor,
 ) => Promise<KnowledgeResult>

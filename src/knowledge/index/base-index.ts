@@ -11,7 +11,7 @@ import { blockRows, VectorTable, type VectorBlock } from './vector-table.js'
 import { vectorOf } from './vector-bytes.js'
 
 type ChunkRow = { key: number; content: string }
-type Inserted = Extract<Step, { inserted: unknown }>['inserted']
+type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
 
 /**
  * The index of one knowledge base: a file that follows the stream of its contents. It holds every document there ever was, with the
@@ -130,7 +130,7 @@ export class BaseIndex {
     return this.#db.prepare<[], { n: number }>(sql).get()?.n ?? 0
   }
 
-  #insert(position: number, { payload, chunking, dimensions, replaces, documents, vectors }: Inserted): void {
+  #insert(position: number, { payload, chunking, dimensions, replaces, documents, vectors }: InsertStep): void {
     this.#end(replaces, position)
     this.#db.prepare('INSERT INTO inserts VALUES (?, ?)').run(position, payload)
     if (dimensions !== null) writeMeta(this.#db, 'dimensions', dimensions)

@@ -59,7 +59,7 @@ const textIn = (value: Json): string => {
 }
 
 /** How a value in the index is compared with a constant, and with several, one of which it may be. */
-type Compared = { with: (op: Comparison, value: Json) => Condition; among: (values: readonly Json[]) => Condition; text: string }
+type ComparedValue = { with: (op: Comparison, value: Json) => Condition; among: (values: readonly Json[]) => Condition; text: string }
 
 /** Bytes of a pattern that SQLite takes. */
 const patternMaxBytes = 50_000
@@ -85,7 +85,7 @@ const listedIn = (value: Json): readonly Json[] => {
 
 const notThe = ({ sql, values }: Condition): Condition => ({ sql: `NOT (${sql})`, values })
 
-const conditionOn = ({ op, value }: MetadataComparison, compared: Compared): Condition => {
+const conditionOn = ({ op, value }: MetadataComparison, compared: ComparedValue): Condition => {
   switch (op) {
     case 'in':
       return compared.among(listedIn(value))
@@ -118,7 +118,7 @@ const amongJson = (place: JsonPlace, values: readonly Json[]): Condition => {
   return { sql: sql === '' ? '0' : `(${sql})`, values: lists.flatMap((list) => list.values) }
 }
 
-const jsonAt = (place: JsonPlace): Compared => ({
+const jsonAt = (place: JsonPlace): ComparedValue => ({
   with: (op, value) => comparedJson(place, op, value),
   among: (values) => amongJson(place, values),
   text: `CASE ${place.type} WHEN 'text' THEN ${place.value} END`,

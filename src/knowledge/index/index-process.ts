@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
 import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
-import type { Done, FromIndex, ToIndex, Work } from './messages.js'
+import type { IndexAnswer, FromIndex, ToIndex, Work } from './messages.js'
 import { removeIndex } from './schema.js'
 
 /** The process that keeps the indexes of knowledge bases. It knows no keys: the server tells it what the log says. */
@@ -18,19 +18,19 @@ class Indexes {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   }
 
-  do(base: string, work: Work): Done {
+  do(base: string, work: Work): IndexAnswer {
     if ('open' in work) return { state: this.#openAnew(base, work.open).state }
     // A page is read here so that a large one does not keep the service from answering.
     if ('page' in work) return { page: pageText(work.page) }
     const index = this.#open.get(base)
-    if (!index) throw new NotOpen('it was closed')
+    if (!index) throw new IndexClosedError('it was closed')
     try {
       return answer(index, work)
     } catch (error) {
       // A file that SQLite finds damaged is removed: it is built anew when it is opened again.
       if (!isDamage(error)) throw error
       this.#remove(base)
-      throw new NotOpen('its file was damaged')
+      throw new IndexClosedError('its file was damaged')
     }
   }
 
@@ -53,12 +53,12 @@ class Indexes {
 }
 
 /** What was asked of an index that has to be opened first. */
-class NotOpen extends Error {}
+class IndexClosedError extends Error {}
 
 const isDamage = (error: unknown): boolean =>
   error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
 
-const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown } | { page: unknown }>): Done => {
+const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown } | { page: unknown }>): IndexAnswer => {
   if ('apply' in work) return { state: index.apply(work.apply) }
   if ('erase' in work) return { state: index.erase(work.erase, work.erasedAt) }
   if ('find' in work) return { places: index.find(work.find) }
@@ -91,6 +91,6 @@ process.on('message', (message: ToIndex) => {
     if (!indexes) throw new TypeError('the index has no directory')
     say({ answer: ask, done: indexes.do(base, work) })
   } catch (error) {
-    say({ answer: ask, ...(error instanceof NotOpen ? { notOpen: error.message } : { problem: fieldsOf(problemIn(error)) }) })
+    say({ answer: ask, ...(error instanceof IndexClosedError ? { notOpen: error.message } : { problem: fieldsOf(problemIn(error)) }) })
   }
 })

@@ -61,7 +61,7 @@ export type Work =
   | { page: string }
 
 /** What it answers, by the question. */
-export type Done =
+export type IndexAnswer =
   | { state: IndexState }
   | { places: readonly (readonly [id: string, position: number, row: number])[] }
   | { chunks: readonly KnowledgeChunk[] }
@@ -71,4 +71,4 @@ export type Done =
 
 export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }
 /** `notOpen`: the index has to be opened first; it says why. */
-export type FromIndex = { answer: number } & ({ done: Done } | { problem: ProblemFields } | { notOpen: string })
+export type FromIndex = { answer: number } & ({ done: IndexAnswer } | { problem: ProblemFields } | { notOpen: string })

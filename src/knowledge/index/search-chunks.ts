@@ -11,7 +11,7 @@ import { vectorOf } from './vector-bytes.js'
 import { WordSearch, type WordHit } from './word-search.js'
 
 type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
-type Scored = { key: number; relevance: number; distance: number | null }
+type ScoredChunk = { key: number; relevance: number; distance: number | null }
 
 /** Characters of texts and metadata after which a list ends. The caller asks again for the rest. */
 const listMaxChars = 8 * 1024 * 1024
@@ -56,9 +56,9 @@ const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: Vec
   return passingOf(db, table.sample(sampled), filter).size <= fewPass ? keysOf(db, both(holding(asOf), filter)) : undefined
 }
 
-type Limited = { few?: ReadonlySet<number> | undefined; limit: number }
+type HitLimits = { few?: ReadonlySet<number> | undefined; limit: number }
 
-const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: Limited): WordHit[] => {
+const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: HitLimits): WordHit[] => {
   const search = new WordSearch(db, content)
   if (few && asOf === null) return search.hits('words', few, limit)
   const filter = conditionOf(filters)
@@ -82,7 +82,7 @@ const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: Sea
 
 const distanceOf = (similarity: number): number => Math.max(0, 1 - similarity)
 
-const byRelevance = (one: Scored, other: Scored): number => other.relevance - one.relevance || one.key - other.key
+const byRelevance = (one: ScoredChunk, other: ScoredChunk): number => other.relevance - one.relevance || one.key - other.key
 
 /** How near chunks are to a question, exactly, by the vectors in the file. */
 const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) => number | undefined) => {
@@ -103,7 +103,7 @@ const weighedRelevance = (alpha: number, similarity: number | undefined, share: 
 type Vectors = { table: VectorTable; vector: Float32Array }
 
 /** The nearest chunks that pass the filters. The very nearest are tried first: where enough of them pass, no others need be. */
-const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: SearchRequest, { few, limit }: Limited): VectorHit[] => {
+const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: SearchRequest, { few, limit }: HitLimits): VectorHit[] => {
   const { filters, asOf, limit: wanted } = request
   if (filters.length === 0) return table.nearest(vector, limit, { asOf })
   if (few) return table.nearestAmong(vector, few, limit)
@@ -119,7 +119,7 @@ const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: Sea
 }
 
 /** Candidates are chosen by the codes of vectors, and the best of them compared exactly. */
-const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): Scored[] => {
+const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): ScoredChunk[] => {
   const { vector, alpha, limit } = request
   if (vector === null || alpha === 0)
     return wordHits(db, request, { limit }).map(({ key, relevance }) => ({ key, relevance, distance: null }))
@@ -135,7 +135,7 @@ const scored = (db: Connection, request: SearchRequest, table: VectorTable | und
   ) ?? [])
     similarities.set(key, similarity)
   const exact = exactSimilarity(db, vector)
-  const by = (key: number, similarity: number | undefined): Scored => {
+  const by = (key: number, similarity: number | undefined): ScoredChunk => {
     const distance = similarity === undefined ? null : distanceOf(similarity)
     return { key, relevance: weighedRelevance(alpha, similarity, words.get(key) ?? 0), distance }
   }

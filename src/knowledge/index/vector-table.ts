@@ -16,7 +16,7 @@ const queryMax = 32_767
 const rowsAtOnce = 4_096
 
 /** Which vectors count: those that held at a position, or hold now. */
-export type Counting = { asOf: number | null }
+export type VectorScope = { asOf: number | null }
 
 const largest = (vector: Float32Array): number => {
   let most = 0
@@ -122,7 +122,7 @@ export class VectorTable {
   }
 
   /** The nearest chunks, by their codes: the similarity of each is right to about a thousandth. */
-  nearest(vector: Float32Array, limit: number, counting: Counting): VectorHit[] {
+  nearest(vector: Float32Array, limit: number, counting: VectorScope): VectorHit[] {
     const best = new BestHits(limit)
     const step = this.#setQuery(vector)
     for (let from = 0; from < this.#rows; from += rowsAtOnce) {
@@ -176,7 +176,7 @@ export class VectorTable {
     return step
   }
 
-  #counts(row: number, { asOf }: Counting): boolean {
+  #counts(row: number, { asOf }: VectorScope): boolean {
     const at = row * placeNumbers
     const until = this.#places[at + untilAt] ?? 0
     return asOf === null ? until === Infinity : until > asOf && (this.#places[at + fromAt] ?? 0) <= asOf

@@ -7,7 +7,7 @@ import { stopWords } from './stop-words.js'
 export type WordHit = { key: number; share: number; relevance: number }
 
 /** A word, and what it weighs. */
-type Weighted = readonly [word: string, weight: number]
+type WeightedWord = readonly [word: string, weight: number]
 
 /** The index that is asked: of what holds now, or of what no longer does. */
 type WordIndex = 'words' | 'past'
@@ -82,7 +82,7 @@ export class WordSearch {
     const weights = this.#weights(index)
     const best = most * weights.reduce((sum, [, weight]) => sum + weight, 0)
     if (best === 0) return []
-    const ask = (words: readonly Weighted[]): WordHit[] => {
+    const ask = (words: readonly WeightedWord[]): WordHit[] => {
       const match = words.map(([word]) => `"${word}"`).join(' OR ')
       const { sql, values } = selectionOf(index, allowed)
       const rows = this.db.prepare<(string | number)[], { key: number; score: number }>(sql).all(match, ...values, limit)
@@ -98,7 +98,7 @@ export class WordSearch {
   }
 
   /** What each word weighs in BM25: as much as the rarest of its parts. */
-  #weights(index: WordIndex): Weighted[] {
+  #weights(index: WordIndex): WeightedWord[] {
     const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
     if (chunks === 0) return []
     const find = this.db.prepare<[string], { doc: number }>(`SELECT doc FROM ${index}_terms WHERE term = ?`)

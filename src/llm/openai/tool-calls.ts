@@ -27,13 +27,13 @@ class Input {
 }
 
 /** A call as far as it has arrived. */
-type Open = { index: number | undefined; id: string; name: string; readonly input: Input; signature: string | undefined }
+type PartialCall = { index: number | undefined; id: string; name: string; readonly input: Input; signature: string | undefined }
 
 const given = (text: string | undefined): string => (text === undefined || text.trim() === '' ? '' : text)
 
 /** Puts calls of tools together from their pieces. Servers differ in what they repeat, and in whether they give an index or an id. */
 export class ToolCalls {
-  readonly #calls: Open[] = []
+  readonly #calls: PartialCall[] = []
 
   get count(): number {
     return this.#calls.length
@@ -54,7 +54,7 @@ export class ToolCalls {
   }
 
   /** The call that a piece belongs to; undefined if it begins one. */
-  #find(index: number | undefined, id: string, name: string, input: string): Open | undefined {
+  #find(index: number | undefined, id: string, name: string, input: string): PartialCall | undefined {
     const sameIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index)
     const sameId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id)
     const call = index === undefined ? (sameId ?? (id === '' && name === '' ? this.#calls.at(-1) : undefined)) : sameIndex
@@ -64,8 +64,8 @@ export class ToolCalls {
     return isOther ? undefined : call
   }
 
-  #begin(index: number | undefined): Open {
-    const call: Open = { index, id: '', name: '', input: new Input(), signature: undefined }
+  #begin(index: number | undefined): PartialCall {
+    const call: PartialCall = { index, id: '', name: '', input: new Input(), signature: undefined }
     this.#calls.push(call)
     return call
   }

@@ -3,14 +3,14 @@ import { answersStream } from '../../../events/records/answers.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { Log } from '../../log/contract/log.js'
 import { tokensIn } from './recorded-tokens.js'
-import { TokenDays, type SpentOfDay } from './token-days.js'
+import { TokenDays, type DaySpending } from './token-days.js'
 
 const eventsAtOnce = 500
 
-type Stored = Pick<Log, 'readStream' | 'streamVersion'>
+type ReadableLog = Pick<Log, 'readStream' | 'streamVersion'>
 
 /** Adds the tokens of an agent's answers, and of the judges of its evaluations, read from the newest back. */
-const readAnswers = async (log: Stored, agent: StreamId, day: SpentOfDay): Promise<void> => {
+const readAnswers = async (log: ReadableLog, agent: StreamId, day: DaySpending): Promise<void> => {
   const stream = answersStream(agent)
   const newest = await log.streamVersion(stream)
   for (let to = newest; to > day.version; to -= eventsAtOnce) {
@@ -27,7 +27,7 @@ const readAnswers = async (log: Stored, agent: StreamId, day: SpentOfDay): Promi
  *
  * @example daysOfAgents(log).spending(agent, 1_000_000)
  */
-export const daysOfAgents = (log: Stored, now?: () => number): TokenDays =>
+export const daysOfAgents = (log: ReadableLog, now?: () => number): TokenDays =>
   new TokenDays({
     whose: 'the agent',
     hint: 'Ask again tomorrow, or give the agent more: tokens_per_day, or AGENT_TOKENS_PER_DAY.',

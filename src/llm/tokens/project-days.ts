@@ -6,21 +6,21 @@ import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
 import { tokensIn, tokenTypes } from './recorded-tokens.js'
-import { TokenDays, unlimited, type SpendingOfProject, type SpentOfDay } from './token-days.js'
+import { TokenDays, unlimited, type SpendingOfProject, type DaySpending } from './token-days.js'
 
-type Stored = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
+type ReadableLog = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
 
 const ownersRemembered = 10_000
 
 /** When the event at a position was recorded. */
-const timeAt = async (log: Stored, position: number): Promise<number> => {
+const timeAt = async (log: ReadableLog, position: number): Promise<number> => {
   const [event] = await log.readAll(position - 1, 1)
   const header = event && readHeader(event.text)
   return header ? Date.parse(header.recorded_at) : Infinity
 }
 
 /** The position of the last event before a time; times never fall. */
-const positionBefore = async (log: Stored, time: number, head: number): Promise<number> => {
+const positionBefore = async (log: ReadableLog, time: number, head: number): Promise<number> => {
   let [low, high] = [0, head]
   while (low < high) {
     const middle = (low + high + 1) >> 1
@@ -45,9 +45,9 @@ class Today {
   #last: Promise<unknown> = Promise.resolve()
   readonly #projects = new LRUCache<StreamId, StreamId>({ max: ownersRemembered })
 
-  constructor(private readonly log: Stored) {}
+  constructor(private readonly log: ReadableLog) {}
 
-  async read(project: StreamId, day: SpentOfDay): Promise<void> {
+  async read(project: StreamId, day: DaySpending): Promise<void> {
     const walk = this.#last.then(() => this.#walk(day.start))
     this.#last = walk.catch(() => undefined)
     await walk
@@ -92,7 +92,7 @@ class Today {
  *
  * @example spendingOfProjects(log, 50_000_000)(project)
  */
-export const spendingOfProjects = (log: Stored, most: number | undefined, now?: () => number): SpendingOfProject => {
+export const spendingOfProjects = (log: ReadableLog, most: number | undefined, now?: () => number): SpendingOfProject => {
   if (most === undefined) return () => unlimited
   const today = new Today(log)
   const days = new TokenDays({

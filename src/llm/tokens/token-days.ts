@@ -8,13 +8,13 @@ const dayMs = 86_400_000
 const remembered = 10_000
 
 /** What the record says of one agent or one project on one day (UTC): the tokens that it spent, up to a version of what was read. */
-export type SpentOfDay = { readonly start: number; version: number; spent: number }
+export type DaySpending = { readonly start: number; version: number; spent: number }
 
 /**
  * The tokens of a day. `untold` are those that are on record without a number, and `held` those that what is under way has reserved or
  * used.
  */
-type Day = SpentOfDay & { untold: number; held: number; last: Promise<unknown> }
+type Day = DaySpending & { untold: number; held: number; last: Promise<unknown> }
 
 /** Reserves tokens of the day, and returns what is told how many were used. @throws Problem tokens_spent */
 export type ReserveTokens = (tokens: number) => Promise<(used: number) => void>
@@ -31,7 +31,7 @@ type Options = {
   whose: string
   hint: string
   /** Brings what is spent up to date with the record. */
-  read: (of: StreamId, day: SpentOfDay) => Promise<void>
+  read: (of: StreamId, day: DaySpending) => Promise<void>
   now?: () => number
 }
 

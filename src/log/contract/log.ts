@@ -4,8 +4,8 @@ import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
 import type { Envelope, Source } from '../../../events/stored/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
 import type { Refusal } from '../../basics/opened-file.js'
-import type { Expects } from './expects.js'
-import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'
+import type { Precondition } from './precondition.js'
+import type { AnyResource, ResourceVersion, Resource, Lookup } from './lookups.js'
 
 /** The newest event's position and the chain up to it. Position 0 is the empty log. */
 export type Head = { logId: string; position: number; chain: string }
@@ -25,7 +25,7 @@ export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlatio
 }
 
 /** Does work that uses recorded rows or answers. It gives the work an origin: its commands are refused if such data is erased meanwhile. */
-export type Beside = <T>(origin: Origin, work: (origin: Origin) => Promise<T>) => Promise<T>
+export type ErasureGuard = <T>(origin: Origin, work: (origin: Origin) => Promise<T>) => Promise<T>
 
 /**
  * An event that a decision wants to write, and its stream. `begins` says that this is the first event: the stream got a random id for it,
@@ -47,14 +47,14 @@ export type Submission = {
   /** The name of the fact that holds the resource which the command is about. */
   subject?: string
   /** The versions that this resource may have. They are checked only if the command itself does not refuse. */
-  expects?: Expects
+  expects?: Precondition
   idempotency?: Key
   /** Carries the command out and undoes it: nothing is written, no key is stored, and no listener is called. */
   dryRun?: boolean
 }
 
 /** The parts of a request that belong to its key. */
-export type Keyed = Pick<Submission, 'origin' | 'idempotency'>
+export type RequestKey = Pick<Submission, 'origin' | 'idempotency'>
 
 /** An actor's key for one request, and a fingerprint that identifies the request. */
 export type Key = { key: string; fingerprint: string }
@@ -63,7 +63,7 @@ export type Key = { key: string; fingerprint: string }
 export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
 
 /** The streams that a commit wrote to, each with its kind. */
-export type Changed = ReadonlyMap<string, EventDefinition['kind'] | typeof anyForeign>
+export type ChangedStreams = ReadonlyMap<string, EventDefinition['kind'] | typeof anyForeign>
 
 /**
  * The outcome of a command: the positions of its events, and the resource after the last event. If there was nothing to do, it is the
@@ -72,7 +72,7 @@ export type Changed = ReadonlyMap<string, EventDefinition['kind'] | typeof anyFo
 export type Outcome = {
   positions: number[]
   stream: string | null
-  resource: AnyFound | null
+  resource: AnyResource | null
   /** Whether this is the stored answer of the same command sent before. */
   repeated: boolean
   /** For a dry run: the texts of the events that it would write. */
@@ -89,26 +89,26 @@ export type SharedHealth = { state: 'following' | 'unreachable' | 'other_log'; l
 export type LogHealth = { position: number | null; queued: number; unwritable: string | undefined; shared?: SharedHealth }
 
 /** A finished transaction: how many commands shared it, how long it took, and the events that it wrote; none when it failed. */
-export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }
+export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly WrittenEvent[] }
 
 /** Called after a commit with the head, the streams that have new events, and these events in order. */
-export type CommitListener = (position: number, changed: Changed, events: readonly Written[]) => void
+export type CommitListener = (position: number, changed: ChangedStreams, events: readonly WrittenEvent[]) => void
 
 /** A written event, the channel that it came through, and its time: `2026-01-31T10:00:00.500000Z`. */
-export type Written = { event: LedgerEvent | ForeignEvent; source: Source; recordedAt: string }
+export type WrittenEvent = { event: LedgerEvent | ForeignEvent; source: Source; recordedAt: string }
 
 /** Resources as they are after the last commit. */
 export interface Resources {
-  one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined>
-  byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined>
+  one<K extends Kind>(kind: K, ref: string, project?: Resource<'project'>): Promise<Resource<K> | undefined>
+  byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Resource<K> | undefined>
   /** In order of creation; those of all projects when none is named. */
-  list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]>
+  list<K extends Kind>(kind: K, project?: Resource<'project'>): Promise<Resource<K>[]>
   /** One page: at most `limit` resources after an id. Without a project: resources of kinds that belong to none. */
-  page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]>
+  page<K extends Kind>(kind: K, project: Resource<'project'> | undefined, after: number, limit: number): Promise<Resource<K>[]>
   /** The resources of a kind that refer to this stream. */
-  linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]>
+  linked<K extends Kind>(kind: K, to: StreamId): Promise<Resource<K>[]>
   /** One page of them: at most `limit` after an id, in order of creation. */
-  linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Found<K>[]>
+  linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]>
 }
 
 /** Proves that an event is in the log: its leaf hash, and the hashes from its sibling up to the root's child. */
@@ -134,14 +134,14 @@ export type PayloadState = { isErased: boolean; replacedBy: string | null }
 /** Stored outcomes and answers of requests with a key. All methods throw a Problem 422 when the key came with another request. */
 export interface LogAnswers {
   /** The outcome of the command sent before with this key; undefined when there was none. */
-  repeated(keyed: Keyed): Promise<Outcome | undefined>
+  repeated(keyed: RequestKey): Promise<Outcome | undefined>
   /** The stored answer to the request sent before with this key; undefined when there is none. */
-  replyTo(keyed: Keyed): Promise<Reply | undefined>
+  replyTo(keyed: RequestKey): Promise<Reply | undefined>
   /**
    * Keeps the answer to a request that has a key. Returns the answer that all senders get: the first that was kept. An answer with
    * rows is not kept if something was erased after this position: the erased rows may be among them.
    */
-  keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply>
+  keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply>
 }
 
 /** Events as they are stored, by their place in the log or in a stream. */
@@ -197,7 +197,7 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /** After a failed write, another write is tried from time to time, so that the failure is not reported for longer than it lasts. */
   health(): Promise<LogHealth>
   /** A resource as it was at one of its versions; undefined when it has no such version. */
-  earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
+  earlier<K extends Kind>(found: Resource<K>, version: number): Promise<ResourceVersion<K> | undefined>
   /**
    * Calls the listener after each commit that wrote events; returns a function that unsubscribes it. An error of the listener becomes
    * a warning of the process.
@@ -239,4 +239,4 @@ export interface ServedLog extends KeyedLog {
   refuseWrites(refusal: Refusal): void
 }
 
-export type { AnyFound, Found, Kind, States }
+export type { AnyResource, Resource, Kind, States }

@@ -7,7 +7,7 @@ const known: ReadonlySet<string | undefined> = new Set(kinds)
 export const isKind = (kind: string | undefined): kind is Kind => known.has(kind)
 
 /** A resource as the log knows it now. `id` is the position of the event that created it. */
-export type Found<K extends Kind = Kind> = {
+export type Resource<K extends Kind = Kind> = {
   kind: K
   stream: StreamId
   id: number
@@ -16,7 +16,7 @@ export type Found<K extends Kind = Kind> = {
   updated_at: string
   state: States[K]
 }
-export type AnyFound = { [K in Kind]: Found<K> }[Kind]
+export type AnyResource = { [K in Kind]: Resource<K> }[Kind]
 
 /**
  * The facts that a decision needs, described as data, so that any store can look them up inside the transaction. A reference is a
@@ -35,7 +35,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
 )
 
 /** The resource with this name or id; in a project for kinds that live in one. */
-export const byName = <K extends Kind>(kind: K, ref: string, project?: string): Lookup<Found<K> | undefined> => ({
+export const byName = <K extends Kind>(kind: K, ref: string, project?: string): Lookup<Resource<K> | undefined> => ({
   find: 'one',
   kind,
   ref,
@@ -43,7 +43,7 @@ export const byName = <K extends Kind>(kind: K, ref: string, project?: string): 
 })
 
 /** The resource that has this name, never one with this id: for a resource about to be created or renamed. */
-export const byExactName = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Found<K> | undefined> => ({
+export const byExactName = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Resource<K> | undefined> => ({
   find: 'called',
   kind,
   name,
@@ -51,7 +51,7 @@ export const byExactName = <K extends Kind>(kind: K, name: string, project?: str
 })
 
 /** The resources with these names or ids, in this order; undefined for each that does not exist. */
-export const byNames = <K extends Kind>(kind: K, refs: readonly string[], project: string): Lookup<(Found<K> | undefined)[]> => ({
+export const byNames = <K extends Kind>(kind: K, refs: readonly string[], project: string): Lookup<(Resource<K> | undefined)[]> => ({
   find: 'many',
   kind,
   refs,
@@ -59,14 +59,14 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
 })
 
 /** The contents of a project: its jobs, the number of all other resources, and the kinds and names of the first of these. */
-export type Contents = { jobs: readonly Found<'job'>[]; others: number; firstOthers: readonly Named[] }
-export type Named = { kind: Kind; state: { name: string } }
+export type Contents = { jobs: readonly Resource<'job'>[]; others: number; firstOthers: readonly NamedResource[] }
+export type NamedResource = { kind: Kind; state: { name: string } }
 
 /** The contents of a project, as far as its deletion needs them: there may be hundreds of thousands. */
 export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
 /** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
-export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Found<K>[]> => ({
+export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Resource<K>[]> => ({
   find: 'users',
   kind,
   of,
@@ -78,16 +78,21 @@ export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project:
 export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })
 
 /** The resource of this stream, even if it was renamed. */
-export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
+export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Resource<K> | undefined> => ({ find: 'stream', kind, stream })
 
 /** The number of events in a stream; 0 when there is none. */
 export const versionOf = (stream: string): Lookup<number> => ({ find: 'version', stream })
 
 /** A resource as it was at one of its versions, and the hashes of its secrets that were erased since. */
-export type Earlier<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
+export type ResourceVersion<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
 
 /** The resource with this name or id as it was at a version; undefined when it has no such version. */
-export const earlier = <K extends Kind>(kind: K, ref: string, version: number, project?: string): Lookup<Earlier<K> | undefined> => ({
+export const earlier = <K extends Kind>(
+  kind: K,
+  ref: string,
+  version: number,
+  project?: string,
+): Lookup<ResourceVersion<K> | undefined> => ({
   find: 'earlier',
   kind,
   ref,

@@ -38,7 +38,7 @@ export type Processing = {
   readonly ended: Promise<void>
 }
 
-type Reading = Pick<Log, 'id' | 'readAll' | 'head' | 'onCommitted'>
+type ReadableLog = Pick<Log, 'id' | 'readAll' | 'head' | 'onCommitted'>
 
 /**
  * Starts a processor over a log. It learns of new events when they are committed.
@@ -47,7 +47,7 @@ type Reading = Pick<Log, 'id' | 'readAll' | 'head' | 'onCommitted'>
  * const mails = startProcessor(log, { processorId: 'mails', canHandle: ['InvoiceIssued'], startFrom: 'END', eachMessage: send })
  * await mails.stop()
  */
-export const startProcessor = <E extends Event>(log: Reading, processor: Processor<E>): Processing => new Run(log, processor)
+export const startProcessor = <E extends Event>(log: ReadableLog, processor: Processor<E>): Processing => new Run(log, processor)
 
 class Run<E extends Event> implements Processing {
   readonly ended: Promise<void>
@@ -61,7 +61,7 @@ class Run<E extends Event> implements Processing {
   readonly #waiting = new Set<{ position: bigint; resolve: () => void; reject: (error: Error) => void }>()
 
   constructor(
-    private readonly log: Reading,
+    private readonly log: ReadableLog,
     private readonly processor: Processor<E>,
   ) {
     this.#types = processor.canHandle && new Set<string>(processor.canHandle)

@@ -10,20 +10,20 @@ export type Window = { after: number; until: number }
 /** One step through the log: the matching events, the position reached, and how many events were looked at. */
 export type Step = { events: readonly ReadEvent[]; at: number; looked: number }
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCommitted'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCommitted'>
 
 /** Filtered reading of the log for pages, lines and streams, in slices that let other work run in between. */
 export class EventFeed {
   readonly #projects: EventProjects
 
   private constructor(
-    private readonly log: Reading,
+    private readonly log: ReadableLog,
     readonly slices: Slices,
   ) {
     this.#projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
   }
 
-  static async of(log: Reading): Promise<EventFeed> {
+  static async of(log: ReadableLog): Promise<EventFeed> {
     return new EventFeed(log, await Slices.of(log))
   }
 

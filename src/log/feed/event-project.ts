@@ -5,7 +5,7 @@ import { readHeader, type Header } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 
 /** What is needed to find an event's project: its place in a stream, and its text. */
-export type Placed = Pick<Header, 'stream' | 'version' | 'type'> & { text: string }
+export type StreamEvent = Pick<Header, 'stream' | 'version' | 'type'> & { text: string }
 
 /** Reads the first event of a stream, by its index. */
 export type ReadFirst = (stream: string) => Promise<{ text: string } | undefined>
@@ -24,7 +24,7 @@ const namedIn = (text: string): string => {
 const besideResources: ReadonlySet<string> = new Set(['predictions', 'answers', 'contents'])
 
 /** The stream of the resource that an event is about. */
-const subjectOf = ({ stream, type }: Placed): string =>
+const subjectOf = ({ stream, type }: StreamEvent): string =>
   besideResources.has(catalogue.get(type)?.kind ?? '') ? stream.replace(/\/.*/s, '') : stream
 
 /**
@@ -41,7 +41,7 @@ export class EventProjects {
   constructor(private readonly readFirst: ReadFirst) {}
 
   /** Synchronous if the project is known or the event names it; otherwise after one read of the stream's first event. */
-  of(event: Placed): string | null | Promise<string | null> {
+  of(event: StreamEvent): string | null | Promise<string | null> {
     const kind = catalogue.get(event.type)?.kind ?? ''
     if (kind === 'project') return event.stream
     if (!besideResources.has(kind) && !inProject.has(kind)) return null

@@ -17,9 +17,9 @@ const firstWhere = async (low: number, high: number, holds: (n: number) => Promi
   return from
 }
 
-type Reading = Pick<Log, 'readAll'>
+type ReadableLog = Pick<Log, 'readAll'>
 
-const recordedAt = async (log: Reading, position: number): Promise<string | undefined> => {
+const recordedAt = async (log: ReadableLog, position: number): Promise<string | undefined> => {
   const [event] = await log.readAll(position - 1, 1)
   return event && readEvent(event).recorded_at
 }
@@ -29,9 +29,9 @@ const recordedAt = async (log: Reading, position: number): Promise<string | unde
  *
  * @param time in the format of events: UTC with microseconds
  */
-export const firstRecordedFrom = (log: Reading, time: string, head: number): Promise<number> =>
+export const firstRecordedFrom = (log: ReadableLog, time: string, head: number): Promise<number> =>
   firstWhere(1, head, async (position) => ((await recordedAt(log, position)) ?? '') >= time)
 
 /** The position of the last event recorded at or before a time; 0 when there is none. */
-export const lastRecordedBy = async (log: Reading, time: string, head: number): Promise<number> =>
+export const lastRecordedBy = async (log: ReadableLog, time: string, head: number): Promise<number> =>
   (await firstWhere(1, head, async (position) => ((await recordedAt(log, position)) ?? '') > time)) - 1

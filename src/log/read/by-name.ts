@@ -1,12 +1,12 @@
 import { notFound } from '../../basics/errors.js'
-import type { Found, Kind, Log, Outcome } from '../contract/log.js'
+import type { Resource, Kind, Log, Outcome } from '../contract/log.js'
 import { lastKnown } from './last-known.js'
 
 /** Where resources are looked up: in the log, or at a moment in the past. */
 export type Lookup = Pick<Log, 'resources'>
 
 /** The project with this name. @throws Problem 404 */
-export const projectNamed = async ({ resources }: Lookup, name: string): Promise<Found<'project'>> => {
+export const projectNamed = async ({ resources }: Lookup, name: string): Promise<Resource<'project'>> => {
   const project = await resources.one('project', name)
   if (!project) throw notFound('project', name)
   return project
@@ -23,8 +23,8 @@ export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName
 /** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
 export const projectOf = async (
   log: Log,
-  { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model' | 'knowledge_base'>,
-): Promise<Found<'project'>> => {
+  { state }: Resource<'skill' | 'agent' | 'chatbot' | 'job' | 'model' | 'knowledge_base'>,
+): Promise<Resource<'project'>> => {
   const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)
   return project
@@ -35,7 +35,7 @@ export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }:
   resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
 
 /** The resource of this kind that a write left. */
-export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
+export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Resource<K> => {
   if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)
-  return resource as Found<K>
+  return resource as Resource<K>
 }

@@ -33,11 +33,11 @@ const comparable = (a: readonly unknown[], b: readonly unknown[]): boolean => {
   return values * countValues(b, Math.ceil(most / values)) <= most
 }
 
-type At = { toString: () => string }
-type Compare = (before: unknown, after: unknown, at: At) => Operation[] | undefined
+type Pointer = { toString: () => string }
+type Comparer = (before: unknown, after: unknown, at: Pointer) => Operation[] | undefined
 
 /** Cases that the JSON comparison does not handle: secrets, which show only that they changed, and lists that are too long. */
-const compare: Compare = (before, after, at) => {
+const compare: Comparer = (before, after, at) => {
   if (before === after) return []
   if (isSecretReference(before) || isSecretReference(after)) {
     const same = isSecretReference(before) && isSecretReference(after) && before.$secret === after.$secret

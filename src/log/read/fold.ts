@@ -1,7 +1,7 @@
 import { evolve, type Kind, currentEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
-import type { Found } from '../contract/lookups.js'
+import type { Resource } from '../contract/lookups.js'
 
 /**
  * A resource after one more event of its stream; undefined when the event ends it.
@@ -11,9 +11,9 @@ import type { Found } from '../contract/lookups.js'
 export const foldEvent = <K extends Kind>(
   kind: K,
   stream: StreamId,
-  found: Found<K> | undefined,
+  found: Resource<K> | undefined,
   envelope: Envelope,
-): Found<K> | undefined => {
+): Resource<K> | undefined => {
   const { position, version, recorded_at: updated_at } = envelope
   const state = evolve(kind, found?.state, currentEvent(envelope))
   const { id, created_at } = found ?? { id: position, created_at: updated_at }

@@ -2,7 +2,7 @@ import type { Kind } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import { foldEvent } from './fold.js'
 import type { Log } from '../contract/log.js'
-import type { Found } from '../contract/lookups.js'
+import type { Resource } from '../contract/lookups.js'
 import { eventsOf } from './slices.js'
 
 /**
@@ -14,10 +14,10 @@ export const lastKnown = async <K extends Kind>(
   log: Pick<Log, 'readStream' | 'resources'>,
   kind: K,
   stream: StreamId,
-): Promise<Found<K> | undefined> => {
+): Promise<Resource<K> | undefined> => {
   const there = await log.resources.byStream(kind, stream)
   if (there) return there
-  let last: Found<K> | undefined
+  let last: Resource<K> | undefined
   for await (const envelope of eventsOf(log, stream)) {
     const next = foldEvent(kind, stream, last, envelope)
     if (!next) return last

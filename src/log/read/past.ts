@@ -5,7 +5,7 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import { foldEvent } from './fold.js'
-import type { Found, Log, Resources } from '../contract/log.js'
+import type { Resource, Log, Resources } from '../contract/log.js'
 import { isKind } from '../contract/lookups.js'
 import { eventsOf } from './slices.js'
 
@@ -29,26 +29,26 @@ export const logAt = (log: Log, position: number, resources: Resources): LogAt =
 })
 
 /** A resource that existed, as a list names it; `project` is its project's stream, '' for kinds that belong to none. */
-export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
+export type ResourceEntry = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
 
 /** Lists what existed at a position, in order of creation: by kind, by project, or by both; of these, one page if asked. */
-export type ResourcesAt = (of: { kind?: Kind; project?: StreamId; page?: { after: number; limit: number } }) => Promise<Listed[]>
+export type ResourcesAt = (of: { kind?: Kind; project?: StreamId; page?: { after: number; limit: number } }) => Promise<ResourceEntry[]>
 
-type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
+type ReadableLog = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
 
 /** A list, indexed by what a reference may be: a name or, if nothing has that name, an id. */
 class Index {
-  readonly all: Listed[] = []
-  readonly #byName = new Map<string, Listed>()
-  readonly #byId = new Map<number, Listed>()
+  readonly all: ResourceEntry[] = []
+  readonly #byName = new Map<string, ResourceEntry>()
+  readonly #byId = new Map<number, ResourceEntry>()
 
-  add(listed: Listed): void {
+  add(listed: ResourceEntry): void {
     this.all.push(listed)
     this.#byName.set(foldName(listed.name), listed)
     this.#byId.set(listed.id, listed)
   }
 
-  find(ref: string): Listed | undefined {
+  find(ref: string): ResourceEntry | undefined {
     return this.#byName.get(foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref)) : undefined)
   }
 }
@@ -69,16 +69,16 @@ const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): 
  * await past.at(40, (of) => listFromTables(40, of)).one('skill', 'rents', shop)
  */
 export class Past {
-  readonly #folded = new LRUCache<string, { found: Found | undefined }>({
+  readonly #folded = new LRUCache<string, { found: Resource | undefined }>({
     maxSize: limits.stateCacheMaxChars,
     sizeCalculation: ({ found }) => JSON.stringify(found ?? null).length,
   })
 
-  constructor(private readonly log: Stored) {}
+  constructor(private readonly log: ReadableLog) {}
 
   /** Resources at a position, for one request: what is read of them is remembered. */
   at(position: number, list: ResourcesAt): Resources {
-    return new Then(list, {
+    return new PastResources(list, {
       kindOf: (stream) => this.#kindOf(stream),
       find: (kind, stream) => this.#find(kind, stream, position),
     })
@@ -90,22 +90,22 @@ export class Past {
     return isKind(kind) ? kind : undefined
   }
 
-  async #find<K extends Kind>(kind: K, stream: StreamId, position: number): Promise<Found<K> | undefined> {
+  async #find<K extends Kind>(kind: K, stream: StreamId, position: number): Promise<Resource<K> | undefined> {
     const version = await this.log.versionAt(stream, position)
     if (version === 0) return undefined
     const now = await this.log.resources.byStream(kind, stream)
     if (now?.version === version) return now
     const key = `${stream} ${version}`
     const known = this.#folded.get(key)
-    if (known) return known.found?.kind === kind ? (known.found as Found<K>) : undefined
+    if (known) return known.found?.kind === kind ? (known.found as Resource<K>) : undefined
     if ((await this.#kindOf(stream)) !== kind) return undefined
     const found = await this.#fold(kind, stream, version)
     this.#folded.set(key, { found })
     return found
   }
 
-  async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Found<K> | undefined> {
-    let found: Found<K> | undefined
+  async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Resource<K> | undefined> {
+    let found: Resource<K> | undefined
     for await (const envelope of eventsOf(this.log, stream, version)) found = foldEvent(kind, stream, found, envelope)
     return found
   }
@@ -114,21 +114,21 @@ export class Past {
 /** How one resource at the position is found. */
 type Finder = {
   kindOf: (stream: StreamId) => Promise<Kind | undefined>
-  find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
+  find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Resource<K> | undefined>
 }
 
 /** How many entries of a list are read at a time: each read is a query. */
 const listedAtOnce = 2_000
 
-const projectIn = (state: Found['state']): StreamId | undefined => ('project' in state ? state.project : undefined)
+const projectIn = (state: Resource['state']): StreamId | undefined => ('project' in state ? state.project : undefined)
 
 /** Resources at one position, for one request. */
-class Then implements Resources {
+class PastResources implements Resources {
   readonly #indexes = new Map<string, Promise<Index>>()
   /** Entries read beyond the end of a page, for the following pages. */
-  readonly #ahead = new Map<string, { after: number; listed: readonly Listed[] }>()
-  readonly #found = new Map<string, Promise<Found | undefined>>()
-  readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
+  readonly #ahead = new Map<string, { after: number; listed: readonly ResourceEntry[] }>()
+  readonly #found = new Map<string, Promise<Resource | undefined>>()
+  readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Resource[]>>>()
   /** The projects of the last page's resources, whose users are asked for next. */
   #projectsOfPage: ReadonlyMap<StreamId, StreamId | undefined> = new Map()
 
@@ -137,22 +137,22 @@ class Then implements Resources {
     private readonly finder: Finder,
   ) {}
 
-  async one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined> {
+  async one<K extends Kind>(kind: K, ref: string, project?: Resource<'project'>): Promise<Resource<K> | undefined> {
     const listed = (await this.#index(kind, project?.stream)).find(ref)
     return listed?.project === (project?.stream ?? '') ? this.byStream(kind, listed.stream) : undefined
   }
 
-  async byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined> {
+  async byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Resource<K> | undefined> {
     const found = await once(this.#found, `${kind} ${stream}`, () => this.finder.find(kind, stream))
-    return found as Found<K> | undefined
+    return found as Resource<K> | undefined
   }
 
-  async list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]> {
+  async list<K extends Kind>(kind: K, project?: Resource<'project'>): Promise<Resource<K>[]> {
     return this.#allOf(kind, (await this.#index(kind, project?.stream)).all)
   }
 
-  async page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]> {
-    const found: Found<K>[] = []
+  async page<K extends Kind>(kind: K, project: Resource<'project'> | undefined, after: number, limit: number): Promise<Resource<K>[]> {
+    const found: Resource<K>[] = []
     const work = new LongWork()
     // Pages are not remembered, so that all of them need no more memory than one.
     for (const { stream } of await this.#listed(kind, project, after, limit)) {
@@ -164,9 +164,9 @@ class Then implements Resources {
     return found
   }
 
-  async #allOf<K extends Kind>(kind: K, listed: readonly Listed[]): Promise<Found<K>[]> {
+  async #allOf<K extends Kind>(kind: K, listed: readonly ResourceEntry[]): Promise<Resource<K>[]> {
     const work = new LongWork()
-    const found: Found<K>[] = []
+    const found: Resource<K>[] = []
     for (const { stream } of listed) {
       const one = await this.byStream(kind, stream)
       if (one) found.push(one)
@@ -176,7 +176,7 @@ class Then implements Resources {
   }
 
   /** The next page of a list; one read fetches more than a page. */
-  async #listed(kind: Kind, project: Found<'project'> | undefined, after: number, limit: number): Promise<readonly Listed[]> {
+  async #listed(kind: Kind, project: Resource<'project'> | undefined, after: number, limit: number): Promise<readonly ResourceEntry[]> {
     const key = `${kind} ${project?.stream ?? ''}`
     const ahead = this.#ahead.get(key)
     const listed =
@@ -188,13 +188,13 @@ class Then implements Resources {
     return page
   }
 
-  async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {
+  async linked<K extends Kind>(kind: K, to: StreamId): Promise<Resource<K>[]> {
     const project = this.#projectsOfPage.has(to) ? this.#projectsOfPage.get(to) : await this.#projectOf(to)
     const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
-    return (links.get(to) ?? []) as Found<K>[]
+    return (links.get(to) ?? []) as Resource<K>[]
   }
 
-  async linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Found<K>[]> {
+  async linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]> {
     return (await this.linked(kind, to)).filter(({ id }) => id > after).slice(0, limit)
   }
 
@@ -218,8 +218,8 @@ class Then implements Resources {
     })
   }
 
-  async #linksOf(kind: Kind, project?: StreamId): Promise<ReadonlyMap<StreamId, Found[]>> {
-    const links = new Map<StreamId, Found[]>()
+  async #linksOf(kind: Kind, project?: StreamId): Promise<ReadonlyMap<StreamId, Resource[]>> {
+    const links = new Map<StreamId, Resource[]>()
     const { all } = await this.#index(kind, project)
     for (const found of await this.#allOf(kind, all)) {
       for (const to of new Set(linksOf(kind, found.state))) {

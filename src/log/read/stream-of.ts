@@ -4,7 +4,7 @@ import { notFound, Problem } from '../../basics/errors.js'
 import type { Kind, Log } from '../contract/log.js'
 import { readEvent } from './slices.js'
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'resources'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'resources'>
 
 /** The stream that an event began, if it is of this kind and in this project. */
 const begunBy = (stored: { position: number; text: string } | undefined, kind: Kind, project: string | undefined): StreamId | undefined => {
@@ -23,7 +23,7 @@ const begunBy = (stored: { position: number; text: string } | undefined, kind: K
  * @example await streamOf(log, 'project', 'shop') // '0198…'
  * @throws Problem 404
  */
-export const streamOf = async (log: Reading, kind: Kind, ref: string, project?: StreamId): Promise<StreamId> => {
+export const streamOf = async (log: ReadableLog, kind: Kind, ref: string, project?: StreamId): Promise<StreamId> => {
   const scope = project === undefined ? undefined : await log.resources.byStream('project', project)
   const standing = project === undefined || scope ? await log.resources.one(kind, ref, scope) : undefined
   if (standing) return standing.stream

@@ -48,7 +48,7 @@ const giveBack = 'DELETE FROM mindledger.leases WHERE name = $1 AND epoch = $2'
 /** Removes the leases of a node that stops, and leases that no node has taken over for a day, because their work is done. */
 const leave = `DELETE FROM mindledger.leases WHERE node = $1 OR until < clock_timestamp() - interval '1 day'`
 
-class Held implements Lease {
+class HeldLease implements Lease {
   readonly #lost = new AbortController()
   #timer: NodeJS.Timeout | undefined
 
@@ -102,7 +102,7 @@ class Held implements Lease {
 export class SharedLeases implements Leases {
   readonly areShared = true
   /** The leases that this node holds, or lost before their work ended; undefined while PostgreSQL is asked for one. */
-  readonly #held = new Map<string, Held | undefined>()
+  readonly #held = new Map<string, HeldLease | undefined>()
   readonly #closing = new AbortController()
   #renewing: Promise<void> | undefined
 
@@ -142,7 +142,7 @@ export class SharedLeases implements Leases {
     return session.query<R>(text, values, undefined)
   }
 
-  #hold(name: string, epoch: number, losses: number, asked: number): Held {
+  #hold(name: string, epoch: number, losses: number, asked: number): HeldLease {
     const release = async () => {
       if (this.#held.get(name) !== held) return
       held.end()
@@ -150,7 +150,7 @@ export class SharedLeases implements Leases {
       // If PostgreSQL does not hear of it, the lease runs out.
       await this.#query(giveBack, [name, epoch]).catch(() => undefined)
     }
-    const held = new Held(name, epoch, losses, release, () => this.#elapsed(), this.#endOf(asked))
+    const held = new HeldLease(name, epoch, losses, release, () => this.#elapsed(), this.#endOf(asked))
     this.#held.set(name, held)
     this.#renewing ??= this.#renewAll()
     return held

@@ -63,7 +63,7 @@ const list = `
     nodes.position::float8 AS position, greatest(head.seq - nodes.seq, 0)::float8 AS lag
   FROM mindledger.nodes, mindledger.head ORDER BY started_at, id`
 
-/** All nodes that beat not long ago, the oldest first. @throws Unreachable */
+/** All nodes that beat not long ago, the oldest first. @throws UnreachableError */
 export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
   const session = await link.session()
   return (await session.query<KnownNode>(list, [limits.nodeDeadAfterMs / 1_000])).rows
@@ -97,7 +97,7 @@ export class Nodes {
     return this.options.run
   }
 
-  /** Beats once, and from then on by itself. @throws Unreachable; ConfigError when another process serves with this id */
+  /** Beats once, and from then on by itself. @throws UnreachableError; ConfigError when another process serves with this id */
   async begin(): Promise<void> {
     await this.#refuseTwin()
     await this.beat()
@@ -140,7 +140,7 @@ export class Nodes {
     this.#timer.unref()
   }
 
-  /** Tells the others that this node lives, and what it has. @throws Unreachable */
+  /** Tells the others that this node lives, and what it has. @throws UnreachableError */
   async beat(): Promise<void> {
     if (this.#isReplaced) return
     if (!(await this.#write(false))) {
@@ -163,7 +163,7 @@ export class Nodes {
     return written.rows.length > 0
   }
 
-  /** @throws Unreachable */
+  /** @throws UnreachableError */
   list(): Promise<KnownNode[]> {
     return listNodes(this.options.link)
   }
@@ -171,7 +171,7 @@ export class Nodes {
   /**
    * The ids of the nodes that live, beginning with the one that started first. A node is dead when PostgreSQL has not heard of it for
    * `nodeDeadAfterMs`. This node calls no other node dead until it has itself beaten without a gap for that time.
-   * @throws Unreachable
+   * @throws UnreachableError
    */
   async alive(): Promise<Set<string>> {
     const known = await this.list()

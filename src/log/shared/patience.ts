@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import type { Waiting } from '../sqlite/turns.js'
+import type { QueuedWork } from '../sqlite/turns.js'
 import { away, behind, slow } from './problems.js'
 import type { Standing } from './standing.js'
 
@@ -17,7 +17,7 @@ export class Patience {
   readonly #timer
 
   constructor(
-    private readonly waiting: Waiting[],
+    private readonly waiting: QueuedWork[],
     private readonly standing: Pick<Standing, 'isAway'>,
   ) {
     this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()

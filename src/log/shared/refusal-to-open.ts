@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { ConfigError } from '../../setup/config.js'
-import { Unfamiliar } from '../sqlite/unfamiliar.js'
-import { Forked } from './sequencer.js'
-import { Unreachable } from './postgres/session.js'
+import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import { ForkError } from './sequencer.js'
+import { UnreachableError } from './postgres/session.js'
 
 /** Where PostgreSQL is, without the user and the password. */
 const placeOf = (url: string): string => {
@@ -12,10 +12,10 @@ const placeOf = (url: string): string => {
 
 /** The error for an operator when the log could not be opened. */
 export const refusalToOpen = (error: unknown, url: string): unknown => {
-  if (error instanceof Unreachable || error instanceof pg.DatabaseError)
+  if (error instanceof UnreachableError || error instanceof pg.DatabaseError)
     return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
-  if (error instanceof Unfamiliar) return new ConfigError(`${error.message}: start this node with that release`)
-  if (error instanceof Forked || error instanceof RangeError)
+  if (error instanceof UnknownEventError) return new ConfigError(`${error.message}: start this node with that release`)
+  if (error instanceof ForkError || error instanceof RangeError)
     return new ConfigError(
       `${error.message}: the data directory has events that the shared log lacks. "mindledger reappend" brings them back. Or keep this directory, and set DATA_DIR to an empty one that follows.`,
     )

@@ -64,7 +64,7 @@ const takeBack = async (replica: Replica, session: Session): Promise<void> => {
  * starting at the batch of its last event. Returns false when the shared log does not have its events.
  *
  * @example if (!(await rejoin(replica, sequencer))) throw forked
- * @throws Unreachable; RangeError when what others wrote does not follow from the file
+ * @throws UnreachableError; RangeError when what others wrote does not follow from the file
  */
 export const rejoin = async (replica: Replica, sequencer: Sequencer): Promise<boolean> => {
   const { position, chain } = replica.place

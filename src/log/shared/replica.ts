@@ -4,10 +4,10 @@ import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { writesRefused } from '../../basics/storage-error.js'
 import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Written } from '../contract/log.js'
+import type { ChangedStreams, WrittenEvent } from '../contract/log.js'
 import { LogWriter } from '../sqlite/log-writer.js'
 import { ensureResources } from '../sqlite/rebuild.js'
-import type { Reads, Writing } from '../sqlite/turns.js'
+import type { Reads, WriteTransaction } from '../sqlite/turns.js'
 import {
   lastPosition,
   openForReading,
@@ -31,7 +31,7 @@ export type ReplicaOptions = {
   now: () => number
 }
 
-type Open = Writing & { reads: CommittedReads; rows: WrittenRows; noteBatch: ReturnType<typeof prepareSharedBatch> }
+type OpenTransaction = WriteTransaction & { reads: CommittedReads; rows: WrittenRows; noteBatch: ReturnType<typeof prepareSharedBatch> }
 
 /** The id of the file's own log, if it has events and follows no shared log, such as a restored backup. */
 export const ownLogIn = (file: string): string | undefined => {
@@ -45,14 +45,14 @@ export const ownLogIn = (file: string): string | undefined => {
 }
 
 /** What a commit changed, for the listeners. */
-export type Committed = { position: number; changed: Changed; written: readonly Written[] }
+export type CommitChanges = { position: number; changed: ChangedStreams; written: readonly WrittenEvent[] }
 
 /**
  * The file of one node: all that it has of the shared log. A batch is tried in a transaction, which stays open until PostgreSQL has
  * decided; what others wrote is added between batches. The file may be behind PostgreSQL, but never ahead.
  */
 export class Replica {
-  #open: Open | undefined
+  #open: OpenTransaction | undefined
   #place: Place
   #isClosed = false
   /** Set while the log is sealed with a master key that this node does not have. */
@@ -68,7 +68,7 @@ export class Replica {
   }
 
   /** Opens the file unless it is open. @throws Error of the storage, Problem when another file took its place */
-  open(): Open {
+  open(): OpenTransaction {
     if (this.#open) return this.#open
     if (this.#isClosed) throw new Error('the replica is closed')
     const { open, place } = this.#connect()
@@ -76,7 +76,7 @@ export class Replica {
     return (this.#open = open)
   }
 
-  #connect(): { open: Open; place: Place } {
+  #connect(): { open: OpenTransaction; place: Place } {
     const refusal = this.#file.displaced()
     if (refusal) throw writesRefused(refusal)
     const { file, logId, vault, now, pragmas = [] } = this.options
@@ -120,7 +120,7 @@ export class Replica {
     if (this.#lacksKey) throw writesRefused(this.#lacksKey)
   }
 
-  begin(): Writing {
+  begin(): WriteTransaction {
     const open = this.open()
     open.writer.begin()
     open.rows.begin()
@@ -144,7 +144,7 @@ export class Replica {
   }
 
   /** Keeps the batch, which PostgreSQL accepted. */
-  commit({ seq, batch }: Place): Committed {
+  commit({ seq, batch }: Place): CommitChanges {
     const { writer, reads, noteBatch } = this.open()
     noteBatch({ seq, batch })
     writer.commit()
@@ -157,7 +157,7 @@ export class Replica {
    * Adds what others wrote.
    * @throws RangeError when it does not follow from the file; nothing is added then
    */
-  take({ rows, to }: Delta): Committed {
+  take({ rows, to }: Delta): CommitChanges {
     const { writer, rows: written } = this.open()
     this.begin()
     try {

@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
-import { Link, Unreachable, Unreplicated, type Session } from './postgres/session.js'
+import { Link, UnreachableError, UnreplicatedError, type Session } from './postgres/session.js'
 import {
   appendBatch,
   batchBefore,
@@ -14,31 +14,31 @@ import {
   partAfter,
   reappendedAfter,
   wasAppended,
-  type Look,
-  type Sent,
+  type SharedHead,
+  type SentBatch,
 } from './postgres/statements.js'
 import { channel, talkChannel } from './postgres/tables.js'
 import { forgottenNote } from './written-rows.js'
 
 /** A batch was sent, and it is not known whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
-export class Unknown extends Error {}
+export class UnknownOutcomeError extends Error {}
 
 /** The shared log does not have all events of this node: it lost some, or has others in their place. */
-export class Forked extends Error {}
+export class ForkError extends Error {}
 
 /** The end of a batch: it is in the log, or another node was quicker. */
-export type Appended = 'accepted' | 'stale'
+export type AppendResult = 'accepted' | 'stale'
 
 /** The head while nobody else can move it. */
 export type Lock = {
   readonly delta: Delta
-  append: (from: Place, to: NewPlace, rows: Rows) => Promise<Appended>
+  append: (from: Place, to: NewPlace, rows: Rows) => Promise<AppendResult>
   /** Gives it back without a batch. */
   release: () => Promise<void>
 }
 
 const onTheLine = (delta: Delta | undefined): Delta => {
-  if (!delta) throw new Forked('the shared log does not have what this node has')
+  if (!delta) throw new ForkError('the shared log does not have what this node has')
   return delta
 }
 
@@ -74,8 +74,8 @@ export class Sequencer {
     })
   }
 
-  /** The newest batch, and the chain up to it. @throws Unreachable */
-  async look(): Promise<Look> {
+  /** The newest batch, and the chain up to it. @throws UnreachableError */
+  async look(): Promise<SharedHead> {
     const session = await this.#following.session()
     const sent = this.clock.tick()
     const look = await lookAt(session)
@@ -83,18 +83,18 @@ export class Sequencer {
     return look
   }
 
-  /** Asks something else over the connection that follows. @throws Unreachable */
+  /** Asks something else over the connection that follows. @throws UnreachableError */
   async ask<T>(question: (session: Session) => Promise<T>): Promise<T> {
     return question(await this.#following.session())
   }
 
-  /** A part of what follows a place. @throws Forked, Unreachable */
+  /** A part of what follows a place. @throws ForkError, UnreachableError */
   async after(place: Place): Promise<Delta> {
     const session = await this.#following.session()
     return onTheLine(await deltaAfter(session, place))
   }
 
-  /** What follows a place up to the last batch that ended before a position. @throws Forked, Unreachable */
+  /** What follows a place up to the last batch that ended before a position. @throws ForkError, UnreachableError */
   async before(position: number, place: Place): Promise<Delta | undefined> {
     const session = await this.#following.session()
     const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
@@ -104,7 +104,7 @@ export class Sequencer {
   /**
    * The batch after which a file that ends at `position` continues. It lies before the batch of that event, and before all batches that
    * were lost and appended again under other numbers. Undefined when the shared log has other events.
-   * @throws Unreachable
+   * @throws UnreachableError
    */
   async batchOf(position: number, chain: Buffer): Promise<number | undefined> {
     const session = await this.#following.session()
@@ -113,19 +113,22 @@ export class Sequencer {
     return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
   }
 
-  /** A part of what follows a batch. Its events are those after a position. @throws Forked, Unreachable */
+  /** A part of what follows a batch. Its events are those after a position. @throws ForkError, UnreachableError */
   async since(seq: number, position: number): Promise<Delta> {
     return onTheLine(await partAfter(await this.#following.session(), { seq, position }))
   }
 
-  /** Appends a batch if the log is where this node is. @throws Unreachable when nothing was recorded, Unknown when that is not known */
-  async append(from: Place, to: NewPlace, rows: Rows): Promise<Appended> {
+  /**
+   * Appends a batch if the log is where this node is.
+   * @throws UnreachableError when nothing was recorded, UnknownOutcomeError when that is not known
+   */
+  async append(from: Place, to: NewPlace, rows: Rows): Promise<AppendResult> {
     const sent = { from, to, rows }
     const session = await this.#writing.session()
     return this.#settled(sent, () => this.#send(session, sent))
   }
 
-  /** Takes the head, and says what this node lacks. @throws Forked, Unreachable */
+  /** Takes the head, and says what this node lacks. @throws ForkError, UnreachableError */
   async lock(place: Place): Promise<Lock> {
     const session = await this.#writing.session()
     try {
@@ -144,8 +147,8 @@ export class Sequencer {
     }
   }
 
-  async #appendLocked(session: Session, sent: Sent): Promise<Appended> {
-    let appended: Appended
+  async #appendLocked(session: Session, sent: SentBatch): Promise<AppendResult> {
+    let appended: AppendResult
     try {
       appended = await this.#send(session, sent)
     } catch (error) {
@@ -159,7 +162,7 @@ export class Sequencer {
     })
   }
 
-  async #send(session: Session, sent: Sent): Promise<Appended> {
+  async #send(session: Session, sent: SentBatch): Promise<AppendResult> {
     const tick = this.clock.tick()
     const now = await appendBatch(session, sent)
     if (now === undefined) return 'stale'
@@ -168,14 +171,14 @@ export class Sequencer {
   }
 
   /** When the answer to a batch was lost, the log is asked whether it has it. */
-  async #settled(sent: Sent, ask: () => Promise<Appended>): Promise<Appended> {
+  async #settled(sent: SentBatch, ask: () => Promise<AppendResult>): Promise<AppendResult> {
     try {
       const appended = await ask()
       if (appended === 'accepted') await this.#forget(sent.rows)
       return appended
     } catch (error) {
-      if (error instanceof Unreplicated) throw new Unknown(error.message, { cause: error })
-      if (!(error instanceof Unreachable)) throw error
+      if (error instanceof UnreplicatedError) throw new UnknownOutcomeError(error.message, { cause: error })
+      if (!(error instanceof UnreachableError)) throw error
       return this.#resolve(sent, error)
     }
   }
@@ -191,7 +194,7 @@ export class Sequencer {
     }
   }
 
-  async #resolve(sent: Sent, lost: Unreachable): Promise<Appended> {
+  async #resolve(sent: SentBatch, lost: UnreachableError): Promise<AppendResult> {
     const until = performance.now() + limits.sharedWritePatienceMs
     for (;;) {
       let session: Session | undefined
@@ -200,7 +203,7 @@ export class Sequencer {
         return (await wasAppended(session, sent)) ? 'accepted' : 'stale'
       } catch (error) {
         session?.destroy()
-        if (!(error instanceof Unreachable) || performance.now() > until) throw new Unknown(lost.message, { cause: error })
+        if (!(error instanceof UnreachableError) || performance.now() > until) throw new UnknownOutcomeError(lost.message, { cause: error })
         await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
       }
     }

@@ -5,21 +5,21 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
-import { Unfamiliar } from '../sqlite/unfamiliar.js'
-import { CommitListeners, enqueue, type Reads, type Turns, type Waiting, type Writing } from '../sqlite/turns.js'
+import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import { CommitListeners, enqueue, type Reads, type Turns, type QueuedWork, type WriteTransaction } from '../sqlite/turns.js'
 import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
-import { Following } from './following.js'
+import { CatchUp } from './catch-up.js'
 import { away, awayCause, differs, goesNoFurther, lostRows, refusedThere, slow, slowCause, unknown } from './problems.js'
 import { Patience } from './patience.js'
 import { rejoin } from './rejoin.js'
-import type { Committed, Replica } from './replica.js'
+import type { CommitChanges, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
-import { Forked, Unknown, type Sequencer } from './sequencer.js'
+import { ForkError, UnknownOutcomeError, type Sequencer } from './sequencer.js'
 import { Standing } from './standing.js'
-import { isRefusal, isTooSlow, Unreachable, Unreplicated } from './postgres/session.js'
-import { Tries } from './tries.js'
+import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/session.js'
+import { BatchAppender } from './batch-appender.js'
 
 type Options = {
   replica: Replica
@@ -33,7 +33,7 @@ type Options = {
  * starves. One loop does both, so that a batch and what others wrote never mix in the file.
  */
 export class SharedTurns implements Turns {
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedWork[] = []
   #between: (() => void)[] = []
   #looping: Promise<void> | undefined
   #isClosing = false
@@ -44,16 +44,16 @@ export class SharedTurns implements Turns {
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
   readonly #sequencer: Sequencer
-  readonly #following: Following
+  readonly #following: CatchUp
   readonly #halts = new Halts()
-  readonly #tries: Tries
+  readonly #tries: BatchAppender
   readonly #onBatch
 
   constructor({ replica, sequencer, onBatch }: Options) {
     this.#replica = replica
     this.#sequencer = sequencer
     this.#onBatch = onBatch
-    this.#following = new Following({
+    this.#following = new CatchUp({
       replica,
       sequencer,
       halts: this.#halts,
@@ -65,10 +65,10 @@ export class SharedTurns implements Turns {
         if (delta.rows.payloads.some(({ wrapped }) => wrapped === null)) this.#wipe()
       },
     })
-    this.#tries = new Tries(replica, sequencer, this.#following)
+    this.#tries = new BatchAppender(replica, sequencer, this.#following)
   }
 
-  inTurn<T>(work: (open: Writing) => T): Promise<T> {
+  inTurn<T>(work: (open: WriteTransaction) => T): Promise<T> {
     if (this.#isClosing) return Promise.reject(stopping())
     const turn = enqueue(this.#waiting, work)
     this.#wake()
@@ -131,7 +131,7 @@ export class SharedTurns implements Turns {
     if (!this.#isClosed) this.#following.hear(seq)
   }
 
-  /** Looks how far the shared log is, and follows. @throws Unreachable */
+  /** Looks how far the shared log is, and follows. @throws UnreachableError */
   async poll(): Promise<void> {
     try {
       await this.#following.look()
@@ -192,7 +192,7 @@ export class SharedTurns implements Turns {
     }
   }
 
-  /** Follows before this node serves. @throws Unreachable, Forked; RangeError when what others wrote does not follow */
+  /** Follows before this node serves. @throws UnreachableError, ForkError; RangeError when what others wrote does not follow */
   async start(): Promise<void> {
     const starting = this.#begin()
     // What others write meanwhile is heard of, and has to wait: two that follow at once would add the same events.
@@ -204,7 +204,7 @@ export class SharedTurns implements Turns {
     try {
       await this.#following.catchUp()
     } catch (error) {
-      if (!(error instanceof Forked) || !(await rejoin(this.#replica, this.#sequencer))) throw error
+      if (!(error instanceof ForkError) || !(await rejoin(this.#replica, this.#sequencer))) throw error
     }
   }
 
@@ -214,12 +214,13 @@ export class SharedTurns implements Turns {
       return await this.#following.catchUp(() => !this.#isClosing && this.#between.length === 0)
     } catch (error) {
       this.#following.failed()
-      if (error instanceof Forked) await this.#fork()
+      if (error instanceof ForkError) await this.#fork()
       else if (error instanceof RangeError) this.#standing.leave(differs(error.message))
-      else if (error instanceof Unfamiliar) this.#standing.standStill(error.message)
+      else if (error instanceof UnknownEventError) this.#standing.standStill(error.message)
       else if (isRefusal(error)) this.#refusedBy(error)
       else if (isStorageError(error) || isProblem(error)) this.#giveUpFile(error)
-      else if (!(error instanceof Unreachable)) process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      else if (!(error instanceof UnreachableError))
+        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
       return true
     }
   }
@@ -230,14 +231,14 @@ export class SharedTurns implements Turns {
     })
   }
 
-  #announce({ position, changed, written }: Committed): void {
+  #announce({ position, changed, written }: CommitChanges): void {
     if (changed.size > 0) this.#listeners.announce(position, changed, written)
   }
 
   async #runBatch(): Promise<void> {
     const batch = this.#waiting.splice(0, limits.batchMaxCommands)
     const began = performance.now()
-    const tell = (failed: boolean, { written }: Pick<Committed, 'written'> = { written: [] }) =>
+    const tell = (failed: boolean, { written }: Pick<CommitChanges, 'written'> = { written: [] }) =>
       this.#onBatch?.({ commands: batch.length, failed, events: written, seconds: (performance.now() - began) / 1000 })
     try {
       const refusal = this.#standing.refusal ?? this.#replica.displaced()
@@ -279,22 +280,22 @@ export class SharedTurns implements Turns {
 
   async #problemOf(error: unknown): Promise<unknown> {
     if (isProblem(error)) return error
-    if (error instanceof Unknown) {
+    if (error instanceof UnknownOutcomeError) {
       // If the batch was recorded, this node hears of it as if another node had written it.
       this.hear(this.#replica.place.seq + 1)
-      if (!(error.cause instanceof Unreplicated)) this.#standing.serverFailed(awayCause)
+      if (!(error.cause instanceof UnreplicatedError)) this.#standing.serverFailed(awayCause)
       return unknown()
     }
-    if (error instanceof Unreachable) {
+    if (error instanceof UnreachableError) {
       this.#standing.serverFailed(awayCause)
       return away()
     }
-    if (error instanceof Forked) {
+    if (error instanceof ForkError) {
       await this.#fork()
       return writesRefused(this.#standing.refusal ?? differs('it lacks events of this node'))
     }
     if (error instanceof RangeError) return writesRefused(this.#standing.leave(differs(error.message)))
-    if (error instanceof Unfamiliar) return writesRefused(this.#standing.standStill(error.message))
+    if (error instanceof UnknownEventError) return writesRefused(this.#standing.standStill(error.message))
     if (isRefusal(error)) return this.#refusedBy(error)
     this.#giveUpFile(error)
     return storageFailed('written', error)

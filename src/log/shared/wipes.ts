@@ -40,7 +40,7 @@ export class SharedWipes implements Wipes {
     }
   }
 
-  /** The living nodes that have not noted it. @throws Unreachable */
+  /** The living nodes that have not noted it. @throws UnreachableError */
   async #missing(position: number): Promise<string[]> {
     const alive = await this.options.nodes.alive()
     const session = await this.options.way.session()

@@ -5,7 +5,7 @@ import type {
   CommitListener,
   Head,
   InclusionProof,
-  Keyed,
+  RequestKey,
   LogHealth,
   Outcome,
   PayloadState,
@@ -16,7 +16,7 @@ import type {
   StoredEvent,
   Submission,
 } from '../contract/log.js'
-import type { Earlier, Found } from '../contract/lookups.js'
+import type { ResourceVersion, Resource } from '../contract/lookups.js'
 import { erasedReply, forgetOldAnswers } from './idempotency.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
@@ -60,18 +60,18 @@ export class FileLog implements ServedLog {
     return this.#turns.inTurn(({ writer }) => writer.carryOut((made ??= make())))
   }
 
-  keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply> {
+  keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply> {
     return this.#turns.inTurn((open) => {
       const isLate = reply.rows === true && open.erasedAt() > erasedAt
       return open.writer.answers.keepReply(keyed, isLate ? erasedReply : reply)
     })
   }
 
-  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+  async replyTo(keyed: RequestKey): Promise<Reply | undefined> {
     return this.#turns.read(({ answers }) => answers.replyTo(keyed))
   }
 
-  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+  async repeated(keyed: RequestKey): Promise<Outcome | undefined> {
     return this.#turns.read(({ answers }) => answers.repeated(keyed))
   }
 
@@ -117,7 +117,7 @@ export class FileLog implements ServedLog {
     return this.#turns.read(({ resources }) => resources.versionOf(stream))
   }
 
-  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+  async earlier<K extends Kind>(found: Resource<K>, version: number): Promise<ResourceVersion<K> | undefined> {
     return this.#turns.read(({ resources }) => resources.earlier(found, version))
   }
 

@@ -1,12 +1,12 @@
 import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Keyed, Outcome, Reply } from '../contract/log.js'
+import type { RequestKey, Outcome, Reply } from '../contract/log.js'
 import type { Connection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
 
-type Stored = { fingerprint: string; answer: string }
+type StoredAnswer = { fingerprint: string; answer: string }
 /** What is stored for a request: its outcome and, once rendered, its answer. */
-type Remembered = Outcome & { reply?: Reply }
+type RememberedOutcome = Outcome & { reply?: Reply }
 
 /** The outcome of a request that was answered without a command, because there was nothing to do. */
 const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
@@ -21,14 +21,14 @@ export class KeptReplies {
     db: Connection,
     private readonly now: () => number = Date.now,
   ) {
-    this.#find = db.prepare<[string, string], Stored>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
+    this.#find = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#put = db.prepare<[string, string, string, string, string]>(
       'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
     )
   }
 
   /** The outcome of the same command sent before. @throws Problem 422 when the key came with another request */
-  repeated(keyed: Keyed): Outcome | undefined {
+  repeated(keyed: RequestKey): Outcome | undefined {
     const remembered = this.#remembered(keyed)
     if (!remembered) return undefined
     const { reply: _, ...outcome } = remembered
@@ -36,12 +36,12 @@ export class KeptReplies {
   }
 
   /** The stored answer to the same request sent before. @throws Problem 422 when the key came with another request */
-  replyTo(keyed: Keyed): Reply | undefined {
+  replyTo(keyed: RequestKey): Reply | undefined {
     return this.#remembered(keyed)?.reply
   }
 
   /** Keeps an answer, unless one is kept already; returns the one that is kept. */
-  keepReply(keyed: Keyed, reply: Reply): Reply {
+  keepReply(keyed: RequestKey, reply: Reply): Reply {
     const before = this.#remembered(keyed)
     if (before?.reply) return before.reply
     this.note(keyed, { ...(before ?? nothingDone), reply })
@@ -49,20 +49,20 @@ export class KeptReplies {
   }
 
   /** Stores the outcome of a request, if it has a key. */
-  note({ origin, idempotency }: Keyed, remembered: Remembered): void {
+  note({ origin, idempotency }: RequestKey, remembered: RememberedOutcome): void {
     if (!idempotency) return
     const { key, fingerprint } = idempotency
     this.#put.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date(this.now()).toISOString())
   }
 
-  #remembered({ origin, idempotency }: Keyed): Remembered | undefined {
+  #remembered({ origin, idempotency }: RequestKey): RememberedOutcome | undefined {
     const stored = idempotency && this.#find.get(origin.actor, idempotency.key)
     if (!stored) return undefined
     if (stored.fingerprint !== idempotency.fingerprint)
       throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
         hint: 'Use a new key for a new request.',
       })
-    return JSON.parse(stored.answer) as Remembered
+    return JSON.parse(stored.answer) as RememberedOutcome
   }
 }
 

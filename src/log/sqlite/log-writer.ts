@@ -16,9 +16,9 @@ import {
 import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { checkExpects } from '../contract/expects.js'
+import { checkExpects } from '../contract/precondition.js'
 import { isKind } from '../contract/lookups.js'
-import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../contract/log.js'
+import type { AnyResource, ChangedStreams, NewEvent, Origin, Outcome, Submission, WrittenEvent } from '../contract/log.js'
 import type { MerkleTree } from '../proof/merkle-tree.js'
 import { openTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'
@@ -30,10 +30,10 @@ import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
 import { isStorageError } from '../../basics/storage-error.js'
-import { Unfamiliar } from './unfamiliar.js'
+import { UnknownEventError } from './unknown-event-error.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
-type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
+type ChangedKind = ChangedStreams extends ReadonlyMap<string, infer K> ? K : never
 
 /**
  * The only writer. It carries out commands in the transaction that the batch shares. A command that may be refused after its first
@@ -53,7 +53,7 @@ export class LogWriter {
   #bytes = 0
   #hasSavepoint = false
   #changed = new Map<string, ChangedKind>()
-  #written: Written[] = []
+  #written: WrittenEvent[] = []
   readonly #db: Connection
   readonly #vault: Vault
   readonly #now: () => number
@@ -98,12 +98,12 @@ export class LogWriter {
   }
 
   /** The streams that the batch wrote to. */
-  get changed(): Changed {
+  get changed(): ChangedStreams {
     return this.#changed
   }
 
   /** The events of the batch. */
-  get written(): readonly Written[] {
+  get written(): readonly WrittenEvent[] {
     return this.#written
   }
 
@@ -142,7 +142,7 @@ export class LogWriter {
 
   /**
    * Adds an event that another node decided.
-   * @throws RangeError when it does not follow from the one before; Unfamiliar when this release does not know it
+   * @throws RangeError when it does not follow from the one before; UnknownEventError when this release does not know it
    */
   add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {
     const leaf = leafHash(text)
@@ -206,14 +206,14 @@ export class LogWriter {
     const facts = this.resources.lookUpAll(submission.lookups, orId)
     if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))
     const events = submission.decide(facts)
-    const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyFound | undefined)
+    const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyResource | undefined)
     // Checked last: a command that is refused anyway is refused for its own reason.
     if (submission.expects) checkExpects(submission.expects, subject?.version)
     if (submission.dryRun || !isCheckedFirst(events, submission)) {
       this.#statements.savepoint.run()
       this.#hasSavepoint = true
     }
-    let resource: AnyFound | null = events.length === 0 ? (subject ?? null) : null
+    let resource: AnyResource | null = events.length === 0 ? (subject ?? null) : null
     const positions = events.map((event) => {
       resource = this.#append(event, submission) ?? null
       return this.#tail.position
@@ -242,7 +242,7 @@ export class LogWriter {
     this.#bytes += body.length
   }
 
-  #append(written: NewEvent, { origin }: Submission): AnyFound | undefined {
+  #append(written: NewEvent, { origin }: Submission): AnyResource | undefined {
     const { stream, event, begins } = written
     if (isForeignType(event.type)) checkForeign(written)
     else checkOurs(written)
@@ -270,12 +270,12 @@ export class LogWriter {
   }
 }
 
-/** @throws Unfamiliar */
+/** @throws UnknownEventError */
 const knownEvent = (envelope: Envelope): LedgerEvent | ForeignEvent => {
   try {
     return currentEvent(envelope)
   } catch (error) {
-    throw new Unfamiliar(envelope.position, envelope.type, error)
+    throw new UnknownEventError(envelope.position, envelope.type, error)
   }
 }
 

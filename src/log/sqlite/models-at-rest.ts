@@ -23,10 +23,10 @@ export type ModelsAtRest = {
   close: () => void
 }
 
-type Known = { project: string; model: string; version: ModelVersion; isActive: boolean }
+type KnownVersion = { project: string; model: string; version: ModelVersion; isActive: boolean }
 
 /** The names that a version can have, the full name first. A name may contain a dot, and a project may have the name of a model. */
-const namesOf = ({ project, model, version: { version }, isActive }: Known, defaultProject: string): string[] => {
+const namesOf = ({ project, model, version: { version }, isActive }: KnownVersion, defaultProject: string): string[] => {
   const isDefault = foldName(project) === foldName(defaultProject)
   return [
     `${project}.${model}.${version}`,
@@ -35,13 +35,13 @@ const namesOf = ({ project, model, version: { version }, isActive }: Known, defa
   ]
 }
 
-const complete = ({ project, model, version }: Known): NamedVersion => {
+const complete = ({ project, model, version }: KnownVersion): NamedVersion => {
   const { result, status, error } = version
   if (result) return { project, model, version, result }
   throw new ConfigError(`version ${version.version} of ${project}.${model} has status ${status}${error === null ? '' : `: ${error}`}`)
 }
 
-const find = (all: readonly Known[], name: string, defaultProject: string): NamedVersion => {
+const find = (all: readonly KnownVersion[], name: string, defaultProject: string): NamedVersion => {
   const wanted = foldName(name)
   const places = all.map((known) => ({ known, place: namesOf(known, defaultProject).findIndex((one) => foldName(one) === wanted) }))
   const [best] = places.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)
@@ -60,7 +60,7 @@ const find = (all: readonly Known[], name: string, defaultProject: string): Name
 export const openModels = (paths: Pick<DataPaths, 'log'>): ModelsAtRest => {
   const db = openForReading(paths.log)
   const [resources, reads] = [new ResourceTable(db), new EventReads(db)]
-  const known = (): Known[] =>
+  const known = (): KnownVersion[] =>
     resources.list('model').flatMap(({ state: { project, name, active, versions } }) => {
       const inProject = resources.byStream('project', project)?.state.name ?? ''
       return versions.map((version) => ({ project: inProject, model: name, version, isActive: active === version.version }))

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
-import { CommitListeners, enqueue, type Reads, type Turns, type Waiting, type Writing } from './turns.js'
+import { CommitListeners, enqueue, type Reads, type Turns, type QueuedWork, type WriteTransaction } from './turns.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
@@ -24,7 +24,7 @@ export type QueueOptions = {
 }
 
 /** The log's file while it is open, with everything that is prepared on it. One thread writes and reads, so readers never see half a batch. */
-type Open = Writing & Reads
+type OpenFile = WriteTransaction & Reads
 
 /**
  * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next one; each is
@@ -32,8 +32,8 @@ type Open = Writing & Reads
  * the file.
  */
 export class Queue implements Turns {
-  #open: Open | undefined
-  #waiting: Waiting[] = []
+  #open: OpenFile | undefined
+  #waiting: QueuedWork[] = []
   #scheduled = false
   #closing = false
   #closed = false
@@ -50,7 +50,7 @@ export class Queue implements Turns {
     this.#file = new OpenedFile(options.file)
   }
 
-  inTurn<T>(work: (open: Writing) => T): Promise<T> {
+  inTurn<T>(work: (open: WriteTransaction) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     const turn = enqueue(this.#waiting, work)
     this.#schedule()
@@ -113,7 +113,7 @@ export class Queue implements Turns {
   }
 
   /** After a storage failure the whole batch is refused; the next one reopens the file and checks its end. */
-  #giveUp(batch: Waiting[], error: unknown): void {
+  #giveUp(batch: QueuedWork[], error: unknown): void {
     try {
       this.#open?.writer.abandon()
     } catch {
@@ -176,7 +176,7 @@ export class Queue implements Turns {
   }
 
   /** Opens the file unless it is open. @throws Error when it is not a log, or its end is broken */
-  connect(): Open {
+  connect(): OpenFile {
     if (this.#open) return this.#open
     if (this.#closed) throw stopping()
     // If the file is gone, opening it would create an empty one.

@@ -11,7 +11,7 @@ import type { KeptReplies } from './idempotency.js'
 import type { LogWriter } from './log-writer.js'
 
 /** The file during the turn of a writer: a transaction is open. */
-export type Writing = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
+export type WriteTransaction = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
 
 /** What readers see of the file: the last commit, and nothing of a transaction that is under way. */
 export type Reads = {
@@ -27,8 +27,8 @@ export type Reads = {
 }
 
 /** Work for one turn of the writer. It returns a function that answers it once the work is durable. */
-export type Waiting = {
-  carryOut: (open: Writing) => () => void
+export type QueuedWork = {
+  carryOut: (open: WriteTransaction) => () => void
   reject: (error: unknown) => void
   /** When it came, in milliseconds of performance.now(). */
   since: number
@@ -41,7 +41,7 @@ export interface Turns {
    * have no effect outside the file.
    * @throws Problem when it is refused, too many wait, or the storage fails
    */
-  inTurn<T>(work: (open: Writing) => T): Promise<T>
+  inTurn<T>(work: (open: WriteTransaction) => T): Promise<T>
   /** @throws Problem when the storage fails */
   read<T>(read: (reads: Reads) => T): T
   /** Does work on the writing connection while no transaction is open. */
@@ -55,11 +55,11 @@ export interface Turns {
 }
 
 /** Puts work at the end of the queue. @throws Problem when too many wait, and what the turn throws */
-export const enqueue = <T>(waiting: Waiting[], work: (open: Writing) => T): Promise<T> => {
+export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction) => T): Promise<T> => {
   if (waiting.length >= limits.queueMaxCommands)
     return Promise.reject(new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }))
   return new Promise((resolve, reject) => {
-    const carryOut = (open: Writing) => {
+    const carryOut = (open: WriteTransaction) => {
       const outcome = work(open)
       return () => resolve(outcome)
     }

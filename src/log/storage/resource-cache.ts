@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache'
 import type { States, Kind } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import type { AnyFound } from '../contract/lookups.js'
+import type { AnyResource } from '../contract/lookups.js'
 
 /** The project that a state lives in; '' for kinds that live in none. */
 export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
 
 const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/${project}/${foldName(name)}`
 
-const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(state), state.name)
+const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectOf(state), state.name)
 
 /**
  * The resources that were read last, by stream and by name, and which of them refer to which. The process has one writer, so that the
@@ -20,7 +20,7 @@ const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(sta
  */
 export class ResourceCache {
   readonly #streams = new Map<string, string>()
-  readonly #found = new LRUCache<string, AnyFound>({
+  readonly #found = new LRUCache<string, AnyResource>({
     maxSize: limits.stateCacheMaxChars,
     dispose: (found, stream) => {
       const key = keyOf(found)
@@ -36,17 +36,17 @@ export class ResourceCache {
   /** The name that was looked up last and that nothing has: a new resource asks for its name several times. */
   #nothingNamed: { kind: Kind; project: string; name: string } | undefined
 
-  byStream(stream: string): AnyFound | undefined {
+  byStream(stream: string): AnyResource | undefined {
     return this.#found.get(stream)
   }
 
   /** The same, without counting as a use. */
-  peek(stream: string): AnyFound | undefined {
+  peek(stream: string): AnyResource | undefined {
     return this.#found.peek(stream)
   }
 
   /** The resource with this name, compared without case; 'nothing' if it is known that none has it, undefined if nothing is known. */
-  named(kind: Kind, project: string, name: string): AnyFound | 'nothing' | undefined {
+  named(kind: Kind, project: string, name: string): AnyResource | 'nothing' | undefined {
     const nothing = this.#nothingNamed
     if (nothing?.name === name && nothing.kind === kind && nothing.project === project) return 'nothing'
     const stream = this.#streams.get(nameKey(kind, project, name))
@@ -59,7 +59,7 @@ export class ResourceCache {
   }
 
   /** Keeps a resource. `chars`, the length of its state as JSON, counts towards the size of the cache. */
-  keep(found: AnyFound, chars: number): void {
+  keep(found: AnyResource, chars: number): void {
     this.#nothingNamed = undefined
     this.#found.set(found.stream, found, { size: chars + 1 })
     if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
@@ -71,7 +71,7 @@ export class ResourceCache {
   }
 
   /** Keeps a resource as a command changed it; dropped if the command is undone. */
-  write(found: AnyFound, chars: number): void {
+  write(found: AnyResource, chars: number): void {
     this.#written.push(found.stream)
     this.keep(found, chars)
   }

@@ -5,7 +5,15 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { conflict, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { NewEvent } from '../contract/log.js'
-import { isKind, type AnyFound, type Named, type Contents, type Found, type Lookup, type Earlier } from '../contract/lookups.js'
+import {
+  isKind,
+  type AnyResource,
+  type NamedResource,
+  type Contents,
+  type Resource,
+  type Lookup,
+  type ResourceVersion,
+} from '../contract/lookups.js'
 import { projectOf, ResourceCache } from './resource-cache.js'
 import type { Connection } from './schema.js'
 
@@ -96,20 +104,20 @@ export class ResourceTable {
     this.#cache.forget(streams)
   }
 
-  #found<K extends Kind>(row: Row): Found<K> {
+  #found<K extends Kind>(row: Row): Resource<K> {
     const known = this.#cache.peek(row.stream)
-    if (known?.version === row.version) return known as Found<K>
+    if (known?.version === row.version) return known as Resource<K>
     return { ...row, kind: row.kind as K, state: JSON.parse(row.state) as States[K] }
   }
 
-  #kept<K extends Kind>(row: Row): Found<K> {
+  #kept<K extends Kind>(row: Row): Resource<K> {
     const found = this.#found<K>(row)
-    this.#cache.keep(found as AnyFound, row.state.length)
+    this.#cache.keep(found as AnyResource, row.state.length)
     return found
   }
 
   /** By name, compared without case; by id if nothing has that name and an id is allowed. */
-  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
+  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Resource<K> | undefined {
     const named = this.called(kind, ref, project)
     if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
     const row = this.#byId.get(Number(ref), kind, project)
@@ -117,28 +125,28 @@ export class ResourceTable {
   }
 
   /** By name only, even if the name is a number. */
-  called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
+  called<K extends Kind>(kind: K, name: string, project: string): Resource<K> | undefined {
     const known = this.#cache.named(kind, project, name)
-    if (known !== undefined) return known === 'nothing' ? undefined : (known as Found<K>)
+    if (known !== undefined) return known === 'nothing' ? undefined : (known as Resource<K>)
     const row = this.#byName.get(kind, project, foldName(name))
     if (row) return this.#kept<K>(row)
     this.#cache.keepNothing(kind, project, name)
     return undefined
   }
 
-  byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
+  byStream<K extends Kind>(kind: K, stream: string): Resource<K> | undefined {
     const found = this.#ofStream(stream)
-    return found?.kind === kind ? (found as Found<K>) : undefined
+    return found?.kind === kind ? (found as Resource<K>) : undefined
   }
 
-  #ofStream(stream: string): AnyFound | undefined {
+  #ofStream(stream: string): AnyResource | undefined {
     const known = this.#cache.byStream(stream)
     if (known) return known
     const row = this.#byStream.get(stream)
-    return row && (this.#kept(row) as AnyFound)
+    return row && (this.#kept(row) as AnyResource)
   }
 
-  list<K extends Kind>(kind: K, project?: string): Found<K>[] {
+  list<K extends Kind>(kind: K, project?: string): Resource<K>[] {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#kept<K>(row))
   }
 
@@ -146,8 +154,8 @@ export class ResourceTable {
    * Resources after an id, in order of creation; fewer than asked for if they are large. A long list reads each once, and leaves the
    * cache unchanged.
    */
-  page<K extends Kind>(kind: K, project: string, after: number, limit: number): Found<K>[] {
-    const found: Found<K>[] = []
+  page<K extends Kind>(kind: K, project: string, after: number, limit: number): Resource<K>[] {
+    const found: Resource<K>[] = []
     let chars = 0
     for (const row of this.#page.iterate(kind, project, after, limit)) {
       found.push(this.#found<K>(row))
@@ -163,12 +171,12 @@ export class ResourceTable {
     return {
       jobs: this.list('job', project),
       others: others.reduce((sum, kind) => sum + (this.#count.get(kind, project) ?? 0), 0),
-      firstOthers: first.slice(0, contentsNamed).map(({ kind, name }): Named => ({ kind, state: { name } })),
+      firstOthers: first.slice(0, contentsNamed).map(({ kind, name }): NamedResource => ({ kind, state: { name } })),
     }
   }
 
   /** The resources of a kind whose states refer to this stream. */
-  linked<K extends Kind>(kind: K, target: string): Found<K>[] {
+  linked<K extends Kind>(kind: K, target: string): Resource<K>[] {
     const known = this.#cache.sources(kind, target)
     if (known) return known.flatMap((stream) => this.byStream(kind, stream) ?? [])
     const found = this.#linked.all(target, kind).map((row) => this.#kept<K>(row))
@@ -181,7 +189,7 @@ export class ResourceTable {
   }
 
   /** One page of the same; a long list leaves the cache unchanged. */
-  linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Found<K>[] {
+  linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Resource<K>[] {
     const page = this.#hasManyLinks.get(target, fewLinks) === undefined ? this.#fewLinkedPage : this.#manyLinkedPage
     return page.all(target, kind, after, limit).map((row) => this.#found<K>(row))
   }
@@ -192,7 +200,7 @@ export class ResourceTable {
   }
 
   /** A resource as it was at one of its versions, the newest included. */
-  earlier<K extends Kind>({ kind, stream, version: newest }: Found<K>, version: number): Earlier<K> | undefined {
+  earlier<K extends Kind>({ kind, stream, version: newest }: Resource<K>, version: number): ResourceVersion<K> | undefined {
     if (version < 1 || version > newest) return undefined
     let state: States[K] | undefined
     for (const text of this.#history.iterate(stream, version)) state = evolve(kind, state, currentEvent(parseEnvelope(text)))
@@ -243,7 +251,7 @@ export class ResourceTable {
   }
 
   /** Folds one event into its resource and returns the new state; see `fold`. */
-  apply(...event: Parameters<ResourceTable['fold']>): AnyFound | undefined {
+  apply(...event: Parameters<ResourceTable['fold']>): AnyResource | undefined {
     return this.fold(...event)()
   }
 
@@ -261,7 +269,7 @@ export class ResourceTable {
     recordedAt: string,
     event: NewEvent['event'],
     data?: string,
-  ): () => AnyFound | undefined {
+  ): () => AnyResource | undefined {
     const kind = catalogue.get(event.type)?.kind
     if (!isKind(kind)) return () => undefined
     const before = version === 1 ? undefined : this.#ofStream(stream)
@@ -281,14 +289,14 @@ export class ResourceTable {
       if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
       // As it would be read from the row: JSON has no -0.
       const stored = JSON.parse(text) as typeof state
-      const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyFound
+      const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyResource
       if (before) this.#cache.write(found, text.length)
       else this.#cache.created()
       return found
     }
   }
 
-  #removeRow(kind: Kind, stream: string, before: AnyFound | undefined): undefined {
+  #removeRow(kind: Kind, stream: string, before: AnyResource | undefined): undefined {
     if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], [])
     this.#remove.run(stream)
     this.#cache.drop(stream)

@@ -7,7 +7,7 @@ import { readMeta, type Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 
 /** A resource as its events say it is. */
-export type Folded = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
+export type FoldedResource = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
 
 type Row = {
   stream: string
@@ -24,7 +24,7 @@ type Row = {
 const rowText = `stream || '\t' || kind || '\t' || project || '\t' || name || '\t' || id || '\t' || version || '\t' ||
   created_at || '\t' || updated_at || '\t' || state || '\t' || typeof(id) || typeof(version)`
 
-const textOf = (stream: string, { kind, id, version, created_at, updated_at, state }: Folded): string =>
+const textOf = (stream: string, { kind, id, version, created_at, updated_at, state }: FoldedResource): string =>
   `${stream}\t${kind}\t${projectOf(state)}\t${foldName(state.name)}\t${id}\t${version}\t` +
   `${created_at}\t${updated_at}\t${JSON.stringify(state)}\tintegerinteger`
 
@@ -32,7 +32,7 @@ const textOf = (stream: string, { kind, id, version, created_at, updated_at, sta
  * Compares `resources` and `links` with the states from the events. Those that other code built are skipped: they are rebuilt
  * before use.
  */
-export const compareResources = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
+export const compareResources = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   try {
     if (readMeta(db, 'resources_built_by') !== codeFingerprint()) return
     compareRows(db, resources, findings)
@@ -46,7 +46,7 @@ export const compareResources = (db: Connection, resources: ReadonlyMap<string, 
  * A row is read as one text, with tabs between its columns, which is several times faster than separate columns. Neither names nor
  * JSON can contain a tab, so that equal texts mean equal rows; the columns of unequal rows are compared.
  */
-const compareRows = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
+const compareRows = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const texts = db.prepare<[], string | null>(`SELECT ${rowText} FROM resources`).pluck()
   let rows = 0
   let same = 0
@@ -59,7 +59,7 @@ const compareRows = (db: Connection, resources: ReadonlyMap<string, Folded>, fin
   if (rows !== same || same !== resources.size) compareOneByOne(db, resources, findings)
 }
 
-const rowOf = (stream: string, { kind, state, ...rest }: Folded): Row => ({
+const rowOf = (stream: string, { kind, state, ...rest }: FoldedResource): Row => ({
   stream,
   kind,
   project: projectOf(state),
@@ -68,7 +68,7 @@ const rowOf = (stream: string, { kind, state, ...rest }: Folded): Row => ({
   state: JSON.stringify(state),
 })
 
-const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
+const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const seen = new Set<string>()
   for (const row of db.prepare<[], Row>('SELECT * FROM resources').iterate()) {
     seen.add(row.stream)
@@ -81,7 +81,7 @@ const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, Folded>,
     if (!seen.has(stream)) findings.add(id, `${kind} ${state.name} is missing in resources`)
 }
 
-const compareLinks = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
+const compareLinks = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const links = db.prepare<[], { link: string }>(`SELECT source || ' ' || target AS link FROM links`).all()
   const expected = new Set<string>()
   for (const [stream, { kind, state }] of resources)

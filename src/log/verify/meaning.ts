@@ -4,7 +4,7 @@ import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads }
 import { mayNameSecrets } from '../../../events/secrets.js'
 import { Vault } from '../../vault/vault.js'
 import type { Connection } from '../storage/schema.js'
-import { compareResources, type Folded } from './compare-resources.js'
+import { compareResources, type FoldedResource } from './compare-resources.js'
 import { Findings, firstLine, inOrder, type Finding } from './findings.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
 import { isKind } from '../contract/lookups.js'
@@ -56,7 +56,7 @@ const runEvents = 128
 /** Walks the texts of all events once: envelopes, order, versions, and the states that follow from them. */
 class MeaningWalk {
   position = 0
-  readonly resources = new Map<string, Folded>()
+  readonly resources = new Map<string, FoldedResource>()
   /** The blobs that must exist: named by an event, and not erased since. */
   readonly blobs = new Map<string, number>()
   readonly #versions = new Map<string, number>()

@@ -5,7 +5,7 @@ import { eventData } from './event-data.js'
 import { messageHeaders } from './message-headers.js'
 
 /** A connection to the service; asked for again after it failed. @throws Error that says why there is none */
-type Connect = () => Promise<{ fetch: Transport }>
+type Connector = () => Promise<{ fetch: Transport }>
 
 type Id = string | number
 
@@ -48,7 +48,7 @@ export class Relay {
   #agreed: Record<string, string> = {}
 
   constructor(
-    private readonly connect: Connect,
+    private readonly connect: Connector,
     private readonly write: (line: string) => void,
   ) {}
 

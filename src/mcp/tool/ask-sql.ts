@@ -4,7 +4,7 @@ import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { SqlRequest } from '../../sql/contract/request.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import { firstRows, type FirstRows } from './rows.js'
-import type { Asked } from './tool.js'
+import type { CallContext } from './tool.js'
 
 /** A statement of a tool: the SQL, and what may be said with it. */
 export type Statement = Pick<SqlRequest, 'query' | 'db' | 'asOf' | 'params'> & { readsOnly?: boolean; execution?: Execution }
@@ -13,7 +13,7 @@ export type Statement = Pick<SqlRequest, 'query' | 'db' | 'asOf' | 'params'> & {
 export type Answer = Exclude<SqlAnswer, { type: 'error' }>
 
 /** Runs a statement for a client. @throws Problem of the statement */
-export const askSql = async (sql: Pick<SqlEngine, 'execute'>, statement: Statement, asked: Asked): Promise<Answer> => {
+export const askSql = async (sql: Pick<SqlEngine, 'execute'>, statement: Statement, asked: CallContext): Promise<Answer> => {
   const { origin, client, signal } = asked
   const answer = await sql.execute({ readsOnly: true, ...statement, format: 'json', origin, client, signal })
   if (answer.type === 'error') throw answer.problem
@@ -25,7 +25,7 @@ export const askRows = async (
   sql: Pick<SqlEngine, 'execute'>,
   statement: Statement,
   most: { rows: number; bytes: number },
-  asked: Asked,
+  asked: CallContext,
 ): Promise<FirstRows> => {
   const answer = await askSql(sql, statement, asked)
   if (answer.type !== 'table') throw new Problem('internal', 'Internal error', 'a query was not answered with a table')

@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import { askRows } from './ask-sql.js'
-import type { Asked } from './tool.js'
+import type { CallContext } from './tool.js'
 
 /** A column as tools show it. */
 export const columnSchema = z.object({ name: z.string(), type: z.string(), about: z.string() })
@@ -22,7 +22,7 @@ const columnsSql = `SELECT TABLE_NAME, COLUMN_NAME, ORIGINAL_TYPE, COLUMN_COMMEN
 export const columnsOf = async (
   sql: Pick<SqlEngine, 'execute'>,
   { schema, table }: { schema: string; table: string },
-  asked: Asked,
+  asked: CallContext,
 ): Promise<{ columns: Column[]; isCut: boolean }> => {
   const query = `${columnsSql} AND TABLE_NAME = :table ORDER BY ORDINAL_POSITION`
   const most = { rows: limits.mcpMaxRows, bytes: limits.mcpAnswerMaxBytes }
@@ -38,7 +38,7 @@ export const columnsOf = async (
 export const schemaOf = async (
   sql: Pick<SqlEngine, 'execute'>,
   schema: string,
-  asked: Asked,
+  asked: CallContext,
 ): Promise<{ tables: { name: string; columns: Column[] }[]; isCut: boolean }> => {
   const query = `${columnsSql} ORDER BY TABLE_NAME, ORDINAL_POSITION`
   const most = { rows: limits.mcpSchemaMaxColumns, bytes: limits.mcpAnswerMaxBytes }

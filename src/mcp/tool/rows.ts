@@ -37,7 +37,7 @@ function* rowsIn(chunk: Buffer): Generator<{ from: number; to: number }> {
 export type FirstRows = { rows: Json[][]; isCut: boolean }
 
 /** How much of an answer is given. With `toEnd` the rest is read as well, and dropped. */
-type Wanted = { rows: number; bytes: number; toEnd?: boolean }
+type RowBudget = { rows: number; bytes: number; toEnd?: boolean }
 
 /**
  * The first rows of an answer in chunks of JSON, up to a number of rows and of bytes. The rest is left unread, which ends its query.
@@ -45,7 +45,7 @@ type Wanted = { rows: number; bytes: number; toEnd?: boolean }
  *
  * @example const { rows, isCut } = await firstRows(answer.rows, { rows: 100, bytes: 65_536 })
  */
-export const firstRows = async (chunks: AsyncIterable<Buffer>, wanted: Wanted): Promise<FirstRows> => {
+export const firstRows = async (chunks: AsyncIterable<Buffer>, wanted: RowBudget): Promise<FirstRows> => {
   const rows: Json[][] = []
   let bytes = 0
   let isCut = false

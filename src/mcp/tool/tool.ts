@@ -4,7 +4,7 @@ import type { Origin } from '../../log/contract/log.js'
 import { parse } from '../../http/protocol/body.js'
 
 /** A call of a tool: for whom, and until when. */
-export type Asked = {
+export type CallContext = {
   origin: Origin
   /** Whose turn its queries take in SQL. */
   client: string
@@ -28,13 +28,13 @@ export type Tool = {
   output: JsonObject
   effect: Effect
   /** @throws Problem for arguments that do not fit, and for whatever the tool refuses */
-  call: (args: unknown, asked: Asked) => Promise<Record<string, unknown>>
+  call: (args: unknown, asked: CallContext) => Promise<Record<string, unknown>>
 }
 
 type Definition<Args, Given extends Record<string, unknown>> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> & {
   input: z.ZodType<Args>
   output: z.ZodType<Given>
-  run: (args: Args, asked: Asked) => Promise<Given>
+  run: (args: Args, asked: CallContext) => Promise<Given>
 }
 
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonObject =>

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { kinds, type Kind } from '../../../events/catalogue.js'
 import { isProblem, notFound } from '../../basics/errors.js'
-import type { Moment } from '../../http/reads/reading.js'
-import type { AnyFound, Found } from '../../log/contract/log.js'
+import type { Moment } from '../../http/reads/read-routes.js'
+import type { AnyResource, Resource } from '../../log/contract/log.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import { Budget } from '../tool/budget.js'
 import { columnSchema, columnsOf } from '../tool/columns.js'
-import { tool, type Asked, type Tool } from '../tool/tool.js'
+import { tool, type CallContext, type Tool } from '../tool/tool.js'
 import { projectFor, recordOf } from './resources.js'
 
 const described = ['table', ...kinds] as ['table', ...Kind[]]
@@ -37,7 +37,7 @@ type Parts = { sql: Pick<SqlEngine, 'execute'>; moment: Moment; defaultProject: 
 
 /** Describes a table by its columns, and a resource by its record. */
 export const describeTool = ({ sql, moment, defaultProject }: Parts): Tool => {
-  const columnsIfAny = async (found: AnyFound, project: Found<'project'> | undefined, asked: Asked) => {
+  const columnsIfAny = async (found: AnyResource, project: Resource<'project'> | undefined, asked: CallContext) => {
     if (!ofTables.has(found.kind)) return { columns: [], isCut: false }
     try {
       return await columnsOf(sql, { schema: project?.state.name ?? 'files', table: found.state.name }, asked)
@@ -47,9 +47,9 @@ export const describeTool = ({ sql, moment, defaultProject }: Parts): Tool => {
       throw error
     }
   }
-  const resource = async (kind: Kind, name: string, within: string | undefined, asked: Asked) => {
+  const resource = async (kind: Kind, name: string, within: string | undefined, asked: CallContext) => {
     const project = await projectFor(moment, kind, within, defaultProject)
-    const found = (await moment.resources.one(kind, name, project)) as AnyFound | undefined
+    const found = (await moment.resources.one(kind, name, project)) as AnyResource | undefined
     if (!found) throw notFound(kind, name)
     const { columns, isCut } = await columnsIfAny(found, project, asked)
     const budget = new Budget()

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
-import type { Moment } from '../../http/reads/reading.js'
+import type { Moment } from '../../http/reads/read-routes.js'
 import type { Histories } from '../../log/read/history.js'
 import { streamOf } from '../../log/read/stream-of.js'
 import { Budget } from '../tool/budget.js'

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import type { Kind } from '../../../events/catalogue.js'
 import { limits } from '../../basics/limits.js'
-import type { Moment } from '../../http/reads/reading.js'
-import type { AnyFound } from '../../log/contract/log.js'
+import type { Moment } from '../../http/reads/read-routes.js'
+import type { AnyResource } from '../../log/contract/log.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import { askRows } from '../tool/ask-sql.js'
 import { Budget } from '../tool/budget.js'
-import { tool, type Asked, type Tool } from '../tool/tool.js'
+import { tool, type CallContext, type Tool } from '../tool/tool.js'
 import { next, paging } from './arguments.js'
 import { lists, projectFor } from './resources.js'
 
@@ -36,7 +36,7 @@ type Item = z.infer<typeof item>
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** What a line of a list says of a resource beside its name. */
-const told = (found: AnyFound): Pick<Item, 'type' | 'about'> => {
+const told = (found: AnyResource): Pick<Item, 'type' | 'about'> => {
   switch (found.kind) {
     case 'skill':
       return { type: found.state.type, about: null }
@@ -67,7 +67,7 @@ const aboutMaxChars = 300
 const shortened = (text: string | null): string | null =>
   text !== null && text.length > aboutMaxChars ? `${text.slice(0, aboutMaxChars).toWellFormed()}…` : text
 
-const itemOf = (found: AnyFound): Item => {
+const itemOf = (found: AnyResource): Item => {
   const { type, about } = told(found)
   return { name: found.state.name, id: found.id, type, about: shortened(about), created_at: found.created_at, updated_at: found.updated_at }
 }
@@ -86,7 +86,7 @@ const tablesSql = `SELECT TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, CAST(CREATE_TIM
 
 /** Lists resources, and the tables of a database. */
 export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
-  const tables = async (schema: string, after: number, limit: number, asked: Asked) => {
+  const tables = async (schema: string, after: number, limit: number, asked: CallContext) => {
     const most = { rows: limit + 1, bytes: limits.mcpAnswerMaxBytes }
     const { rows } = await askRows(sql, { query: tablesSql, params: { schema, most: most.rows, after } }, most, asked)
     const show = ([name, type, about, created, updated]: (typeof rows)[number]): Item => ({
@@ -97,7 +97,7 @@ export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
   }
   const resources = async (kind: Kind, inProject: string | undefined, after: number, limit: number) => {
     const project = await projectFor(moment, kind, inProject, defaultProject)
-    const found = (await moment.resources.page(kind, project, after, limit + 1)) as AnyFound[]
+    const found = (await moment.resources.page(kind, project, after, limit + 1)) as AnyResource[]
     return pageOf(found, limit, itemOf, ({ id }) => id)
   }
   return tool({

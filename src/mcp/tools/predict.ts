@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
-import type { Predicting } from '../../models/serving/predicting.js'
+import type { PredictionService } from '../../models/serving/prediction-service.js'
 import { rowsIn } from '../../http/reads/rows-in-body.js'
 import { Budget } from '../tool/budget.js'
 import { tool, type Tool } from '../tool/tool.js'
@@ -49,7 +49,7 @@ const predictionOf = (answer: Readonly<Record<string, unknown>>, target: string)
 const rowLimit = { rows: limits.mcpPredictMaxRows, instead: 'JOIN a table with the model in query: it scores any number of rows.' }
 
 /** Predictions of a model, recorded before they are given, as over REST. */
-export const predictTool = (predicting: Predicting, defaultProject: string): Tool =>
+export const predictTool = (predicting: PredictionService, defaultProject: string): Tool =>
   tool({
     name: 'predict',
     title: 'Predict with a model',

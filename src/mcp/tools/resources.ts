@@ -3,9 +3,9 @@ import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalog
 import type { Json } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { versionOf } from '../../commands/model.js'
-import type { Moment } from '../../http/reads/reading.js'
+import type { Moment } from '../../http/reads/read-routes.js'
 import { projectNamed } from '../../log/read/by-name.js'
-import type { AnyFound, Found } from '../../log/contract/log.js'
+import type { AnyResource, Resource } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
 /** Kinds of resources as tools name them: `agent`, `view` … */
@@ -20,20 +20,20 @@ export const projectFor = async (
   kind: Kind,
   name: string | undefined,
   defaultProject: string,
-): Promise<Found<'project'> | undefined> => {
+): Promise<Resource<'project'> | undefined> => {
   if (isInProject(kind)) return projectNamed(moment, name ?? defaultProject)
   if (name !== undefined) throw wrong(`project: ${pluralOf(kind)} are in no project`, 'Leave it out.')
   return undefined
 }
 
 /** A resource that has no record of its own over REST, or one that says less than its state. */
-const stateOf = ({ id, created_at, updated_at, state }: AnyFound): object => {
+const stateOf = ({ id, created_at, updated_at, state }: AnyResource): object => {
   const { project: _, ...own } = state as { project?: string }
   return { id, created_at, updated_at, ...(maskSecrets(own as Json) as object) }
 }
 
 /** A resource as reads over REST show it; secrets show as ******. */
-export const recordOf = async (found: AnyFound, project: Found<'project'> | undefined, { records }: Moment): Promise<object> => {
+export const recordOf = async (found: AnyResource, project: Resource<'project'> | undefined, { records }: Moment): Promise<object> => {
   if (found.kind === 'database') return records.database(found)
   if (!project) return stateOf(found)
   switch (found.kind) {

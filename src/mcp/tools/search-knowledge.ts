@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { SearchOnRecord } from '../../knowledge/contract/search.js'
-import type { AnyFound } from '../../log/contract/log.js'
+import type { AnyResource } from '../../log/contract/log.js'
 import { Budget } from '../tool/budget.js'
 import { tool, type Tool } from '../tool/tool.js'
 import { project } from './arguments.js'
@@ -47,7 +47,7 @@ const output = z.object({
 /** What a search of MCP clients needs: how a knowledge base is found, and the search. */
 export type Knowledge = {
   /** @throws Problem 404 */
-  find: (project: string, name: string) => Promise<Pick<AnyFound, 'stream' | 'version'>>
+  find: (project: string, name: string) => Promise<Pick<AnyResource, 'stream' | 'version'>>
   search: SearchOnRecord
 }
 

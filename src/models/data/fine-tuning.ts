@@ -7,7 +7,7 @@ import type { ColumnDescriptor, ColumnType } from './values.js'
 export type Base = { version: number; matrixFile: string }
 
 /** What a fine-tuned version learned from: the rows of its base version, and those of its own query. */
-export type FineTuned = { base_version: number; rows_kept: number; rows_new: number }
+export type FineTuningRows = { base_version: number; rows_kept: number; rows_new: number }
 
 const isWhole = (type: ColumnType) => type === 'number' || type === 'integer'
 

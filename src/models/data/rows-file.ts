@@ -5,14 +5,14 @@ import type { ConnectionRead } from '../../../events/model.js'
 import type { TrainedVersion } from '../../../events/records/queries.js'
 import { limits } from '../../basics/limits.js'
 import { isPassing, patiently } from '../../sql/contract/patience.js'
-import { joinedColumns, type Base, type FineTuned } from './fine-tuning.js'
+import { joinedColumns, type Base, type FineTuningRows } from './fine-tuning.js'
 import { decodeMatrix } from './matrix-format.js'
 import { MatrixBuilder, type Matrix } from './matrix.js'
 import type { Exclusion } from './task.js'
 import { columnTypeOf } from './values.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
-export type Selected = {
+export type SelectedRows = {
   columns: readonly { name: string; type: string }[]
   chunks: AsyncIterable<Buffer>
   /** The connected databases that rows come from. */
@@ -23,10 +23,10 @@ export type Selected = {
  * compared with what was read before: connected databases refuse it, since they are read as they are now.
  */
 export type RowsQuery = { sql: string; db: string; upTo: number; user?: string; training?: TrainedVersion; repeats?: true }
-export type Select = (query: RowsQuery, signal: AbortSignal) => Promise<Selected>
+export type RowSource = (query: RowsQuery, signal: AbortSignal) => Promise<SelectedRows>
 
 /** A query's result in a file: each line holds rows as comma-joined JSON arrays. */
-export type RowsFile = { file: string } & Pick<Selected, 'columns' | 'connections'>
+export type RowsFile = { file: string } & Pick<SelectedRows, 'columns' | 'connections'>
 
 const newline = Buffer.from('\n')
 
@@ -44,7 +44,7 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, 'rows.ndjson', signal)
  * @throws Problem of the query; the signal's reason
  */
-export const writeRows = async (select: Select, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
+export const writeRows = async (select: RowSource, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
   for (let losses = 0; ; losses++) {
     const { columns, chunks, connections = [] } = await patiently(() => select(query, signal), signal)
     try {
@@ -58,7 +58,7 @@ export const writeRows = async (select: Select, query: RowsQuery, file: string, 
 }
 
 /** `fineTuned` says how many rows are kept ones and new ones, if there were kept ones. */
-export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuned }
+export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuningRows }
 
 /**
  * Reads a query's rows into a canonical matrix, after the kept rows of a base version. Columns of types that cannot be learned from (lists,

@@ -21,7 +21,7 @@ export type Warning = {
   detail: string
 }
 
-type Learned = {
+type TrainingData = {
   kind: string
   target: { name: string }
   classes: readonly unknown[]
@@ -60,7 +60,7 @@ const duplicates = (matrix: Matrix): Warning[] => {
   return [{ kind: 'duplicate_rows', detail: `${percent(share)} of the rows repeat another one, so the metrics are optimistic` }]
 }
 
-const suspicious = ({ inputs, labels, classes, target }: Learned): Warning[] =>
+const suspicious = ({ inputs, labels, classes, target }: TrainingData): Warning[] =>
   inputs.flatMap((column) => {
     const share = shareExplained(column, labels, classes.length)
     if (share < suspiciousShare) return []
@@ -68,7 +68,7 @@ const suspicious = ({ inputs, labels, classes, target }: Learned): Warning[] =>
     return [{ kind: 'suspicious_input' as const, detail }]
   })
 
-const rareClasses = ({ classes, labels }: Learned): Warning[] => {
+const rareClasses = ({ classes, labels }: TrainingData): Warning[] => {
   const sizes = classSizes(labels, classes.length)
   return classes.flatMap((label, index) =>
     sizes[index]! < 5
@@ -78,7 +78,7 @@ const rareClasses = ({ classes, labels }: Learned): Warning[] => {
 }
 
 /** What a user should know about the training data before trusting the model. No rows are dropped because of it. */
-export const warningsOf = (learned: Learned, withoutTarget: number): Warning[] => [
+export const warningsOf = (learned: TrainingData, withoutTarget: number): Warning[] => [
   ...(withoutTarget > 0
     ? [{ kind: 'missing_target' as const, detail: `${withoutTarget} rows have no value of "${learned.target.name}" and were left out` }]
     : []),

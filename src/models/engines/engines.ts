@@ -3,7 +3,7 @@ import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { forecastVersion, trainForecast } from './forecast/train.js'
 import type { OnProgress } from './tables/fit.js'
 import type { Matrix } from '../data/matrix.js'
-import { engineVersion, trainTable, type Learning, type Trained, type TrainOptions } from './tables/train.js'
+import { engineVersion, trainTable, type EngineSettings, type TrainedModel, type TrainOptions } from './tables/train.js'
 
 /** An engine that learns from a matrix. Its artefacts begin with a magic text of their own (`load.ts`). */
 export type TrainingEngine = {
@@ -11,7 +11,7 @@ export type TrainingEngine = {
   /** Stored with each model: another version may give other bytes for the same data and seed. */
   version: string
   /** Trains a model; runs in a process of its own. Problems say which data or options cannot be used. */
-  train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
+  train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<TrainedModel> | TrainedModel
 }
 
 /** What USING may say to an engine, as the catalogue has it. */
@@ -21,7 +21,7 @@ const optionsOf = (name: string) => {
   throw unknownEngine(name)
 }
 
-const learnsFromTables = (name: string, learners: Learning['learners']): TrainingEngine => ({
+const learnsFromTables = (name: string, learners: EngineSettings['learners']): TrainingEngine => ({
   name,
   version: engineVersion,
   train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options: optionsOf(name) }, matrix, said, onProgress),

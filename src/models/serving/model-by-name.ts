@@ -1,7 +1,7 @@
 import type { ModelVersion } from '../../../events/model.js'
 import { notFound } from '../../basics/errors.js'
 import { versionOf } from '../../commands/model.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Resource } from '../../log/contract/log.js'
 import type { Lookup } from '../../log/read/by-name.js'
 
 /**
@@ -10,7 +10,7 @@ import type { Lookup } from '../../log/read/by-name.js'
  */
 export const modelInPath = async (
   { resources }: Lookup,
-  project: Found<'project'>,
+  project: Resource<'project'>,
   ref: string,
 ): Promise<{ model: string; version: number | undefined }> => {
   const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
@@ -21,9 +21,9 @@ export const modelInPath = async (
 /** The model and the version that a path names; `named` is the version's number if the path has one. @throws Problem 404 */
 export const modelNamed = async (
   log: Lookup,
-  project: Found<'project'>,
+  project: Resource<'project'>,
   ref: string,
-): Promise<{ model: Found<'model'>; version: ModelVersion; named: number | undefined }> => {
+): Promise<{ model: Resource<'model'>; version: ModelVersion; named: number | undefined }> => {
   const { model: name, version: named } = await modelInPath(log, project, ref)
   const model = await log.resources.one('model', name, project)
   if (!model) throw notFound('model', ref)

@@ -6,7 +6,7 @@ import { loadModel } from '../engines/load.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 
 /** `release` gives back the artefact's file, which the process of an imported model reads. */
-type Loaded = { predictor: AnyPredictor; release: () => void }
+type LoadedModel = { predictor: AnyPredictor; release: () => void }
 
 /**
  * A cache of trained models, by the hash of their artefact: each is read once and stays in memory until others displace it.
@@ -14,7 +14,7 @@ type Loaded = { predictor: AnyPredictor; release: () => void }
  * @example const predictor = await store.predictor(version.result.artefact)
  */
 export class ModelStore {
-  readonly #loaded = new LRUCache<string, Loaded>({ max: limits.loadedModelsMax, dispose: ({ release }) => release() })
+  readonly #loaded = new LRUCache<string, LoadedModel>({ max: limits.loadedModelsMax, dispose: ({ release }) => release() })
   readonly #loading = new Map<string, Promise<AnyPredictor>>()
 
   constructor(private readonly blobs: BlobStore) {}

@@ -25,11 +25,11 @@ const rowSchema = z.looseObject({
 /** A row as it was kept. Only those that somebody looks up are checked whole. */
 type KeptRow = { request: string; row: number }
 
-type Reading = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
+type ReadableLog = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
 
 const listed = (names: readonly string[]) => `${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}`
 
-const keptRows = async (log: Reading, { position, payload }: ServedEvent, label: string): Promise<KeptRow[]> => {
+const keptRows = async (log: ReadableLog, { position, payload }: ServedEvent, label: string): Promise<KeptRow[]> => {
   const bytes = payload === null ? undefined : await log.payload(payload)
   if (bytes) return JSON.parse(bytes.toString()) as KeptRow[]
   if (payload === null)
@@ -40,7 +40,7 @@ const keptRows = async (log: Reading, { position, payload }: ServedEvent, label:
   throw new Problem('storage_failed', 'Payload unreadable', `${label}: the rows at position ${position} cannot be read`)
 }
 
-const goneRow = async (log: Reading, payload: string, label: string, position: number): Promise<Problem> =>
+const goneRow = async (log: ReadableLog, payload: string, label: string, position: number): Promise<Problem> =>
   erased(
     `${label}: the prediction at position ${position}`,
     (await erasureOfPayload(log, payload)) ?? { position, reason: null },
@@ -53,12 +53,12 @@ export class PredictedRows {
   readonly #requests = new Map<string, { count: number; rows: Map<number, KeptRow[]> }>()
 
   private constructor(
-    private readonly log: Reading,
+    private readonly log: ReadableLog,
     private readonly served: ServedEvent,
   ) {}
 
   /** @throws Problem when the rows cannot be read */
-  static async of(log: Reading, served: ServedEvent, label: string): Promise<PredictedRows> {
+  static async of(log: ReadableLog, served: ServedEvent, label: string): Promise<PredictedRows> {
     const rows = new PredictedRows(log, served)
     const kept = await keptRows(log, served, label)
     // Reading so many took a while.

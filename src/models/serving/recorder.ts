@@ -4,12 +4,12 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Execution, LaterCommand, Ledger } from '../../commands/ledger.js'
-import type { Answered } from '../../commands/records/predictions.js'
+import type { AnsweredRequest } from '../../commands/records/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 
 /** Predictions of one request that are about to be answered. */
-export type Served = {
+export type RequestPredictions = {
   model: StreamId
   version: number
   origin: Origin
@@ -24,7 +24,7 @@ export type Receipt = { model: StreamId; version: number; origin: Origin; rows: 
 const brackets = '[]'.length
 
 /** A request's rows as the payload has them: JSON objects joined by commas. @throws Problem too_large */
-const textOf = async ({ origin, rows }: Served): Promise<{ text: string; bytes: number }> => {
+const textOf = async ({ origin, rows }: RequestPredictions): Promise<{ text: string; bytes: number }> => {
   const work = new LongWork()
   const texts: string[] = []
   for (const [row, { input, output }] of rows.entries()) {
@@ -44,8 +44,8 @@ const tooLarge = () =>
 
 /** Requests that share one event. */
 type Group = {
-  first: Served
-  requests: Answered[]
+  first: RequestPredictions
+  requests: AnsweredRequest[]
   texts: string[]
   bytes: number
   readAt: number
@@ -69,7 +69,7 @@ export class PredictionRecorder {
   }
 
   /** Resolves with the event's position once the rows are durable. @throws Problem too_large */
-  async served(served: Served): Promise<number> {
+  async served(served: RequestPredictions): Promise<number> {
     const { text, bytes } = await textOf(served)
     const { origin, rows, readAt } = served
     const group = this.#groupFor(served, bytes)
@@ -84,7 +84,7 @@ export class PredictionRecorder {
    * The same for a request with an idempotency key. It has an event of its own, as the key identifies one request. A repeated request gets
    * the first outcome.
    */
-  async servedOnce(first: Served, idempotency: NonNullable<Execution['idempotency']>): Promise<Outcome> {
+  async servedOnce(first: RequestPredictions, idempotency: NonNullable<Execution['idempotency']>): Promise<Outcome> {
     const { origin, rows, readAt } = first
     const { text } = await textOf(first)
     const group = { first, requests: [{ request: origin.request, rows: rows.length }], texts: [text], readAt }
@@ -99,7 +99,7 @@ export class PredictionRecorder {
     return positions[0] ?? 0
   }
 
-  #groupFor(served: Served, bytes: number): Group {
+  #groupFor(served: RequestPredictions, bytes: number): Group {
     const { model, version, origin } = served
     const key = `${model} ${version} ${origin.source} ${origin.actor}`
     const open = this.#open.get(key)

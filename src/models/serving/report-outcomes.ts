@@ -4,7 +4,7 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { Beside, Found, Origin, Outcome } from '../../log/contract/log.js'
+import type { ErasureGuard, Resource, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
 import { trainedAs } from './served-by.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
@@ -21,7 +21,7 @@ export type ReportedOutcome = {
 
 /** A report of outcomes. `version` is only present if the request named it. */
 export type Report = {
-  model: Found<'model'>
+  model: Resource<'model'>
   version: number | undefined
   outcomes: readonly ReportedOutcome[]
   origin: Origin
@@ -31,7 +31,7 @@ type Options = {
   ledger: Ledger
   store: ModelStore
   /** Runs work during which no recorded rows are erased. */
-  beside: Beside
+  beside: ErasureGuard
 }
 
 const labelOf = (index: number) => `Outcome ${index}`
@@ -80,7 +80,7 @@ export class OutcomeReporter {
     const served = await this.#served(report)
     refuseTooManyRows(served)
     const truthsOf = new Map<number, Truths>()
-    const checked: Checked[] = []
+    const checked: CheckedOutcome[] = []
     let refused: { index: number; error: unknown } | undefined
     // The rows of one event at a time are in memory, and each is read once. The first outcome that does not fit is the one to name.
     for (const indexes of indexesByEvent(served)) {
@@ -137,20 +137,20 @@ export class OutcomeReporter {
 }
 
 /** An outcome that fits its prediction. */
-type Checked = { row: PredictedRow; truth: OutcomeRow }
+type CheckedOutcome = { row: PredictedRow; truth: OutcomeRow }
 
 const checkedOutcome = async (
   { request, row: asked, truth }: ReportedOutcome,
   label: string,
   { rows, truths }: { rows: PredictedRows; truths: Truths },
-): Promise<Checked> => {
+): Promise<CheckedOutcome> => {
   const row = await rows.one(request, asked, label)
   const read = truths.read(truth, label)
   const { position, request: of, row: place } = row
   return { row, truth: { position, request: of, row: place, truth: read, probability: await truths.probability(row, read) } }
 }
 
-const refuseTwin = (seen: Map<string, number>, { row: { request, row } }: Checked, index: number): void => {
+const refuseTwin = (seen: Map<string, number>, { row: { request, row } }: CheckedOutcome, index: number): void => {
   const key = JSON.stringify([request, row])
   const twin = seen.get(key)
   if (twin !== undefined) throw wrong(`${labelOf(index)}: is about the same row as outcome ${twin}`, 'Send one truth for each row.')
@@ -200,8 +200,8 @@ const belonging = (
 const groupOf = ({ position, request }: PredictedRow): string => `${position} ${request}`
 
 /** Groups rows by request, in the order in which the requests first appear. */
-const grouped = (items: readonly Checked[]): Checked[] => {
-  const groups = new Map<string, Checked[]>()
+const grouped = (items: readonly CheckedOutcome[]): CheckedOutcome[] => {
+  const groups = new Map<string, CheckedOutcome[]>()
   for (const item of items) {
     const group = groups.get(groupOf(item.row))
     if (group) group.push(item)

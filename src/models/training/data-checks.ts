@@ -4,7 +4,7 @@ import { isProblem, Problem, stopping, type ProblemCode } from '../../basics/err
 import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Log, Resources } from '../../log/contract/log.js'
+import type { Resource, Log, Resources } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import { baseVersionKey } from '../../catalogue/engine-options.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -12,7 +12,7 @@ import { keptRows } from './kept-rows.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import { readOnnxOptions } from '../../catalogue/onnx-options.js'
 import { inReadTime } from './read-time.js'
-import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
+import { writeRows, type RowsQuery, type RowSource } from '../data/rows-file.js'
 import type { Trainer } from './trainer.js'
 import { trainingRequest } from './training-record.js'
 
@@ -29,18 +29,18 @@ type Options = {
   log: Log
   blobs: BlobStore
   trainer: Trainer
-  select: Select
+  select: RowSource
   temporary: string
   resourcesAt: (position: number) => Resources
 }
 
-type Asked = { model: Found<'model'>; version: ModelVersion; result: TrainingResult }
+type CheckedVersion = { model: Resource<'model'>; version: ModelVersion; result: TrainingResult }
 
 /** Problems of the moment and not of the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
 
 /** What the query reads no longer exists. */
-class Unavailable extends Error {}
+class UnavailableError extends Error {}
 
 /**
  * Repeats the queries of trainings, with the log as of the position where they read, and compares their rows with the learned ones; one
@@ -56,7 +56,7 @@ export class DataChecks {
   constructor(private readonly options: Options) {}
 
   /** @throws Problem `not_ready` for a version without a finished training, `busy` when too many wait */
-  check(model: Found<'model'>, version: ModelVersion, signal: AbortSignal): Promise<DataCheck> {
+  check(model: Resource<'model'>, version: ModelVersion, signal: AbortSignal): Promise<DataCheck> {
     const { result } = version
     if (!result)
       throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`)
@@ -75,7 +75,7 @@ export class DataChecks {
     await this.#last
   }
 
-  async #check(asked: Asked, signal: AbortSignal): Promise<DataCheck> {
+  async #check(asked: CheckedVersion, signal: AbortSignal): Promise<DataCheck> {
     signal.throwIfAborted()
     const { read_at } = asked.result
     try {
@@ -90,24 +90,24 @@ export class DataChecks {
         : `The query gives other rows than it learned from: ${rows} now, ${asked.result.rows} took part then.`
       return { data: isSame ? 'same' : 'changed', detail, read_at, rows, matrix }
     } catch (error) {
-      const isOver = error instanceof Unavailable || (isProblem(error) && !passing.has(error.code))
+      const isOver = error instanceof UnavailableError || (isProblem(error) && !passing.has(error.code))
       if (!isOver || signal.aborted) throw error
       return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
     }
   }
 
   /** An imported model has no query: the file of that name may have other content now. */
-  async #imported({ version: { using }, result: { matrix, read_at } }: Asked): Promise<DataCheck> {
+  async #imported({ version: { using }, result: { matrix, read_at } }: CheckedVersion): Promise<DataCheck> {
     const { file } = readOnnxOptions(using)
     const found = await this.options.resourcesAt(read_at).one('file', file)
     if (!found || !(await this.options.blobs.has(found.state.content)))
-      throw new Unavailable(`The content of files.${file} is no longer kept.`)
+      throw new UnavailableError(`The content of files.${file} is no longer kept.`)
     const isSame = found.state.content === matrix
     const detail = isSame ? `It is the content of files.${file}.` : `files.${file} had another content at position ${read_at}.`
     return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
   }
 
-  async #matrix(asked: Asked, signal: AbortSignal, { work, fileOf }: { work: string; fileOf: FileOf }) {
+  async #matrix(asked: CheckedVersion, signal: AbortSignal, { work, fileOf }: { work: string; fileOf: FileOf }) {
     const { select, trainer } = this.options
     const reading = new AbortController()
     try {
@@ -127,23 +127,23 @@ export class DataChecks {
   }
 
   /** The original query: its names are resolved as of then. */
-  async #queryOf({ model, version, result: { read_at } }: Asked): Promise<RowsQuery> {
+  async #queryOf({ model, version, result: { read_at } }: CheckedVersion): Promise<RowsQuery> {
     const { log, resourcesAt } = this.options
     const resources = resourcesAt(read_at)
     const project = await resources.byStream('project', model.state.project)
-    if (!project) throw new Unavailable(`The project of ${model.state.name} was not there at position ${read_at}.`)
+    if (!project) throw new UnavailableError(`The project of ${model.state.name} was not there at position ${read_at}.`)
     const user = (await trainingRequest(log, model.stream, version.version))?.actor
     const db = await databaseOf(resources, version, project)
     return { sql: version.query, db, upTo: read_at, repeats: true, ...(user !== undefined && { user }) }
   }
 
   /** The rows of a fine-tuned version's base version: the query gives only the new rows. */
-  async #baseOf({ model, version: { using } }: Asked, fileOf: FileOf): Promise<Base | undefined> {
+  async #baseOf({ model, version: { using } }: CheckedVersion, fileOf: FileOf): Promise<Base | undefined> {
     const number = using[baseVersionKey]
     if (typeof number !== 'number') return undefined
     const base = model.state.versions.find(({ version }) => version === number)
     const kept = await keptRows(this.options, number, base?.result)
-    if (kept.gone) throw new Unavailable(`${kept.gone.detail}, and this version goes on from it.`)
+    if (kept.gone) throw new UnavailableError(`${kept.gone.detail}, and this version goes on from it.`)
     return { version: number, matrixFile: await fileOf(kept.matrix) }
   }
 }

@@ -12,7 +12,7 @@ export type RowsGone = {
   what: string
 }
 
-type Where = { blobs: Pick<BlobStore, 'has'>; log: Pick<Log, 'readStream'> }
+type RowSources = { blobs: Pick<BlobStore, 'has'>; log: Pick<Log, 'readStream'> }
 
 /**
  * The hash of the matrix that a version learned from, or why there is none; a version without a result was deleted.
@@ -20,7 +20,7 @@ type Where = { blobs: Pick<BlobStore, 'has'>; log: Pick<Log, 'readStream'> }
  * @example const { matrix, gone } = await keptRows({ blobs, log }, 1, version.result)
  */
 export const keptRows = async (
-  { blobs, log }: Where,
+  { blobs, log }: RowSources,
   version: number,
   result: Pick<TrainingResult, 'matrix' | 'matrix_kept'> | null | undefined,
 ): Promise<{ matrix: string; gone?: undefined } | { gone: RowsGone }> => {

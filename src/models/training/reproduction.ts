@@ -17,12 +17,12 @@ import type { TrainJob } from './train-process.js'
 import type { Trainer } from './trainer.js'
 
 /** Why a version could not be trained again, or why different bytes prove nothing. */
-export type NotReproduced = RowsGone['why'] | 'matrix_damaged' | 'engine_version' | 'runtime' | 'training_failed'
+export type ReproductionObstacle = RowsGone['why'] | 'matrix_damaged' | 'engine_version' | 'runtime' | 'training_failed'
 
 /** The result of training a version again: `retrained` is the hash of the new artefact, null if there is none. */
 export type Reproduction = {
   result: 'reproduced' | 'different' | 'impossible'
-  reason: NotReproduced | null
+  reason: ReproductionObstacle | null
   detail: string
   artefact: string
   retrained: string | null
@@ -39,7 +39,7 @@ type Parts = {
   onProgress: (progress: Progress) => void
 }
 
-type Trained = { version: ModelVersion; result: TrainingResult }
+type TrainedVersion = { version: ModelVersion; result: TrainingResult }
 
 const textIn = (value: JsonObject, key: string): string => {
   const text = value[key]
@@ -59,7 +59,7 @@ const runtimeDifferences = ({ runtime }: TrainingResult): string[] =>
   })
 
 /** The original options. A training that a time limit stopped is stopped at the same round, not by the clock. */
-const optionsAgain = ({ version: { using, target, seed }, result: { report } }: Trained) => {
+const optionsAgain = ({ version: { using, target, seed }, result: { report } }: TrainedVersion) => {
   const options = optionsOf(using)
   const plan = isObject(report['plan']) ? report['plan'] : {}
   const stopped = isObject(plan['stopped']) ? plan['stopped'] : {}
@@ -67,14 +67,17 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
 }
 
 /** The job besides its files; an imported file is imported again. */
-const jobAgain = (trained: Trained, file: string): Pick<TrainJob, 'imported' | 'options'> => {
+const jobAgain = (trained: TrainedVersion, file: string): Pick<TrainJob, 'imported' | 'options'> => {
   const { version, result } = trained
   if (!wasImported(result)) return { options: optionsAgain(trained) }
   return { imported: { file, options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 
 /** Why training again would be useless, as far as this is known beforehand. */
-const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
+const obstacle = async (
+  { version, result }: TrainedVersion,
+  parts: Parts,
+): Promise<{ reason: ReproductionObstacle; detail: string } | undefined> => {
   const { name, version: release } = engineOf(result)
   const own = engineVersionOf(name)
   if (own !== release) {
@@ -108,7 +111,7 @@ const judged = (retrained: string, result: TrainingResult): Pick<Reproduction, '
  *
  * @example (await reproduce({ version, result }, { blobs, log, trainer: new Trainer(), work, onProgress })).result // 'reproduced'
  */
-export const reproduce = async (trained: Trained, parts: Parts): Promise<Reproduction> => {
+export const reproduce = async (trained: TrainedVersion, parts: Parts): Promise<Reproduction> => {
   const { version, result } = trained
   const { name, version: release } = engineOf(result)
   const about = { artefact: result.artefact, engine: `${name} ${release}` }

@@ -10,9 +10,9 @@ import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-proc
 export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }
 
 /** Work in a process of its own. Cancelling kills the process; the result then rejects. */
-type Running<T> = { result: Promise<T>; cancel: () => void }
+type ProcessTask<T> = { result: Promise<T>; cancel: () => void }
 
-export type Training = Running<TrainResult>
+export type Training = ProcessTask<TrainResult>
 
 /** Extracts the result from a message, if it is one. */
 type ResultIn<T> = (message: TrainMessage) => T | undefined
@@ -61,11 +61,11 @@ export class Trainer {
   }
 
   /** Makes the matrix of rows without training on it; rejects as a training does. */
-  matrix(job: MatrixJob): Running<MadeMatrix> {
+  matrix(job: MatrixJob): ProcessTask<MadeMatrix> {
     return this.#run(job, matrixIn, () => undefined)
   }
 
-  #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): Running<T> {
+  #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): ProcessTask<T> {
     const child = startProgram('train-process', { readsErrors: true })
     let reason: KillReason | undefined
     const kill = (why: KillReason) => {

@@ -17,7 +17,14 @@ import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tables/fit.js'
 import type { HeardProgress } from './progress.js'
 import { reasonOf, trainingRequest } from './training-record.js'
-import { findVersion, TrainingWork, type Asked, type Running, type TrainingParts, type Wanted } from './training-work.js'
+import {
+  findVersion,
+  TrainingWork,
+  type VersionRequest,
+  type RunningTraining,
+  type TrainingParts,
+  type VersionRef,
+} from './training-work.js'
 
 type Options = TrainingParts & {
   leases: Leases
@@ -54,11 +61,11 @@ const lostTooOften = ({ losses }: Lease): Problem =>
  * @example await trainings.resume(); await trainings.stop()
  */
 export class TrainingService {
-  readonly #queue: Wanted[] = []
+  readonly #queue: VersionRef[] = []
   /** What other nodes train, as far as is known. */
-  readonly #elsewhere: Wanted[] = []
+  readonly #elsewhere: VersionRef[] = []
   #lookTimer: NodeJS.Timeout | undefined
-  #running: Running | undefined
+  #running: RunningTraining | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
   #reaction: Processing | undefined
@@ -167,7 +174,7 @@ export class TrainingService {
     }
   }
 
-  async #isWanted(running: Wanted): Promise<boolean> {
+  async #isWanted(running: VersionRef): Promise<boolean> {
     const status = (await findVersion(this.options.ledger.log.resources, running))?.request.status
     return status === 'generating' || status === 'training'
   }
@@ -190,7 +197,7 @@ export class TrainingService {
   }
 
   /** Another node trains this version: it may fall silent. */
-  #lookLater(wanted: Wanted): void {
+  #lookLater(wanted: VersionRef): void {
     this.#elsewhere.push(wanted)
     this.#lookTimer ??= setTimeout(() => {
       this.#lookTimer = undefined
@@ -198,11 +205,11 @@ export class TrainingService {
     }, this.options.lookMs ?? limits.leaseLookIntervalMs).unref()
   }
 
-  async #run(wanted: Wanted, { name, request: asked }: Asked, lease: Lease): Promise<void> {
+  async #run(wanted: VersionRef, { name, request: asked }: VersionRequest, lease: Lease): Promise<void> {
     const { logger } = this.options
     const named = { stream: wanted.model, version: wanted.version }
     // The process reports progress only after its rows have been read.
-    const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
+    const running: RunningTraining = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
     this.#running = running
     const told = this.options.heard?.tell(wanted, () => running.progress)
     try {
@@ -233,7 +240,7 @@ export class TrainingService {
   }
 
   /** A request with its names resolved now. @throws Problem when its engine's name was removed */
-  #resolved({ model }: Wanted, request: ModelVersion): Promise<ModelVersion> {
+  #resolved({ model }: VersionRef, request: ModelVersion): Promise<ModelVersion> {
     const { resources } = this.options.ledger.log
     return this.#insist(async () => {
       const found = await resources.byStream('model', model)

@@ -9,7 +9,7 @@ import type { Ledger } from '../../commands/ledger.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
 import type { Resources } from '../../log/contract/log.js'
 import type { Base } from '../data/fine-tuning.js'
-import { writeRows, type RowsFile, type RowsQuery, type Select } from '../data/rows-file.js'
+import { writeRows, type RowsFile, type RowsQuery, type RowSource } from '../data/rows-file.js'
 import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
 import { uploadedModel } from '../engines/onnx/uploaded.js'
 import type { Progress } from '../engines/tables/fit.js'
@@ -19,25 +19,28 @@ import { goneProblem, keptRows } from './kept-rows.js'
 import type { Trainer, Training } from './trainer.js'
 import { accuracyOf, runtimeHere, trainingRequest } from './training-record.js'
 
-export type Wanted = { model: StreamId; version: number }
+export type VersionRef = { model: StreamId; version: number }
 /** Where a training has its own files, and how it comes by those of blobs. */
 type Place = { work: string; fileOf: FileOf }
 /** A version that was asked for, and the name of its model. */
-export type Asked = { name: string; request: ModelVersion }
-export type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
+export type VersionRequest = { name: string; request: ModelVersion }
+export type RunningTraining = VersionRef & { abort: AbortController; progress: Progress; training?: Training }
 /** What a training needs. */
 export type TrainingParts = {
   ledger: Ledger
   blobs: BlobStore
   trainer: Trainer
-  select: Select
+  select: RowSource
   nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
   /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
   readTimeoutMs?: number
 }
 
 /** A version that was asked for; undefined when it or its model is gone. */
-export const findVersion = async (resources: Pick<Resources, 'byStream'>, { model, version }: Wanted): Promise<Asked | undefined> => {
+export const findVersion = async (
+  resources: Pick<Resources, 'byStream'>,
+  { model, version }: VersionRef,
+): Promise<VersionRequest | undefined> => {
   const found = await resources.byStream('model', model)
   const request = found?.state.versions.find((v) => v.version === version)
   return found && request && { name: found.state.name, request }
@@ -57,7 +60,7 @@ export class TrainingWork {
    * told how far it is, and aborts it.
    * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
    */
-  async train(running: Running, request: ModelVersion, { work, fileOf }: Place): Promise<TrainingResult> {
+  async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<TrainingResult> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer } = this.options
     const began = performance.now()
@@ -98,7 +101,7 @@ export class TrainingWork {
 
   /** The rows that a version learns from, read at a position into a file, and those of its base version. */
   async #rowsOf(
-    running: Running,
+    running: RunningTraining,
     { version, query, database, using }: ModelVersion,
     readAt: number,
     { work, fileOf }: Place,
@@ -130,7 +133,7 @@ export class TrainingWork {
   }
 
   /** The base version of a training, if it has one. */
-  async #baseOf({ model }: Wanted, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
+  async #baseOf({ model }: VersionRef, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
     const { blobs, ledger } = this.options

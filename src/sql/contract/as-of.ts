@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { kinds } from '../../../events/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
-import type { Listed, ResourcesAt } from '../../log/read/past.js'
+import type { ResourceEntry, ResourcesAt } from '../../log/read/past.js'
 import { effectOf } from '../statements/grammar.js'
 import type { Parameters, Statement } from '../statements/statement.js'
 
@@ -28,20 +28,27 @@ export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
 }
 
 /** Runs a SELECT of this service at the position that the statement reads at, and gives its rows. */
-export type Ask = (sql: string, params?: Parameters) => Promise<unknown[][]>
+export type SelectRunner = (sql: string, params?: Parameters) => Promise<unknown[][]>
 
 /** The position that the statement's `as_of` names. @throws Problem when there is none */
-export const positionAsOf = async (ask: Ask): Promise<number> => Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
+export const positionAsOf = async (ask: SelectRunner): Promise<number> =>
+  Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
 
 const listedSchema = z.array(
   z
     .tuple([z.string(), z.enum(kinds), z.string().nullable(), z.string(), z.int()])
-    .transform(([stream, kind, project, name, id]): Listed => ({ stream: streamId.parse(stream), kind, project: project ?? '', name, id })),
+    .transform(([stream, kind, project, name, id]): ResourceEntry => ({
+      stream: streamId.parse(stream),
+      kind,
+      project: project ?? '',
+      name,
+      id,
+    })),
 )
 
 /** Lists resources by a SELECT of our own, at the position where `ask` reads. */
 export const listResources =
-  (ask: Ask): ResourcesAt =>
+  (ask: SelectRunner): ResourcesAt =>
   async ({ kind, project, page }) => {
     const conditions = [
       ...(kind === undefined ? [] : ['kind = :kind']),

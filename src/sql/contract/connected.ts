@@ -1,5 +1,5 @@
 import type { ListedColumns, Query, TableColumn, Tables } from '../../connections/contract/requests.js'
-import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
+import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
  * What the SQL process asks the server about a connected database while it answers a query. `connection` is its stream; with `soon` a
@@ -13,7 +13,7 @@ export type ConnectedQuestion = { connection: string } & (
 export type Place = { socket: string; ticket: string }
 
 /** What the server says of a connected database: the secrets of a connection stay on its side. */
-export type ConnectedTold = { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: Place }
+export type ConnectedAnswer = { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: Place }
 
 /** What the SQL process asks the server while it answers a query: about a connected database, or of a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion
@@ -22,7 +22,7 @@ export type Question = ConnectedQuestion | KnowledgeQuestion
 export type BlobQuestion = { blob: string }
 
 /** What the server says. */
-export type Told = ConnectedTold | KnowledgeTold | BlobQuestion
+export type ServerAnswer = ConnectedAnswer | KnowledgeAnswer | BlobQuestion
 
 /** Asks the server. @throws Problem of the database, or of the policy that keeps it from being called */
-export type AskServer = (question: Question | BlobQuestion) => Promise<Told>
+export type AskServer = (question: Question | BlobQuestion) => Promise<ServerAnswer>

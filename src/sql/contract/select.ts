@@ -4,10 +4,10 @@ import type { QueryPurpose, TrainedVersion } from '../../../events/records/queri
 import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'
-import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
+import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 import type { Column } from './answer.js'
 import type { AsOf } from './as-of.js'
-import type { Wanted } from './wanted.js'
+import type { SelectPurpose } from './select-purpose.js'
 
 /** What narrows a SELECT that was not written by the one in whose name it is asked. */
 export type SelectBounds = {
@@ -22,7 +22,7 @@ export type SelectBounds = {
 }
 
 /** A SELECT: a text of its own, or the part `within` of a statement; and what is wanted of it instead of its rows. */
-export type SelectPart = { sql: string; within?: Span; wanted?: Wanted } & SelectBounds
+export type SelectPart = { sql: string; within?: Span; wanted?: SelectPurpose } & SelectBounds
 
 /** The full name of a table: `['files', 'cars']`, `['shop', 'prices']`, `['crm', 'public', 'orders']`. */
 export type TablePath = readonly string[]
@@ -52,7 +52,7 @@ export type SelectRequest = SelectPart & {
   /** What agents have answered so far; missing where nobody would ask them. */
   answers?: readonly AgentReply[]
   /** What knowledge bases have told so far; missing where the process has to ask them while the query runs. */
-  told?: readonly ToldKnowledge[]
+  told?: readonly KnowledgeExchange[]
   /** The client that asks. */
   user?: string
   /** The request that it belongs to, for the record of what connected databases were asked. */
@@ -75,7 +75,7 @@ export type ScoreCount = { model: StreamId; version: number; rows: number }
 export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
 
 /** What a knowledge base was asked, and told. */
-export type ToldKnowledge = { question: KnowledgeQuestion; told: KnowledgeTold }
+export type KnowledgeExchange = { question: KnowledgeQuestion; told: KnowledgeAnswer }
 
 /** What came of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
 export type AgentReply = {

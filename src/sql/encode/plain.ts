@@ -18,12 +18,12 @@ const shortestFloat = (value: number): number => {
   return value
 }
 
-type Big = BigInt64Array | BigUint64Array
+type BigIntArray = BigInt64Array | BigUint64Array
 
-const isBig = (items: RawItems): items is Big => items instanceof BigInt64Array || items instanceof BigUint64Array
+const isBig = (items: RawItems): items is BigIntArray => items instanceof BigInt64Array || items instanceof BigUint64Array
 
 /** 64-bit integers as numbers, made of two halves, which takes a tenth of the time. NaN where a number cannot hold one. */
-const numbersOf = (items: Big): ((row: number) => number) => {
+const numbersOf = (items: BigIntArray): ((row: number) => number) => {
   const halves = new Uint32Array(items.buffer, items.byteOffset, items.length * 2)
   const signed = items instanceof BigInt64Array
   return (row) => {
@@ -68,7 +68,7 @@ const units: Partial<Record<DuckDBTypeId, MomentUnit>> = {
   [DuckDBTypeId.TIMESTAMP_NS]: 1_000_000_000n,
 }
 
-const momentCell = (items: Big, perSecond: MomentUnit, zone: string, out: TextBytes, { mark }: Style): Cell => {
+const momentCell = (items: BigIntArray, perSecond: MomentUnit, zone: string, out: TextBytes, { mark }: Style): Cell => {
   const numbers = numbersOf(items)
   return (row) => {
     const number = perSecond === 1_000_000n ? numbers(row) : NaN

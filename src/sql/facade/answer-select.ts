@@ -1,7 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
-import type { KnowledgeQuestion, KnowledgeTold } from '../../knowledge/contract/contents.js'
+import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
@@ -13,7 +13,7 @@ import type {
   SelectService,
   PredictedRows,
   ScoreCount,
-  ToldKnowledge,
+  KnowledgeExchange,
   SelectPart,
   SelectAnswer,
   SelectRequest,
@@ -31,7 +31,7 @@ export type AnswerParts = {
   /** Asks agents; without it a statement that needs one is refused. */
   askQuestions?: AskQuestions | undefined
   /** Asks knowledge bases; without it the process that answers SQL asks them while the query runs. */
-  askKnowledge?: ((question: KnowledgeQuestion, searchFor: SearchFor) => Promise<KnowledgeTold>) | undefined
+  askKnowledge?: ((question: KnowledgeQuestion, searchFor: SearchFor) => Promise<KnowledgeAnswer>) | undefined
 }
 
 /** Records what models did in a SELECT that is part of a statement, at the position that the SELECT was read at. */
@@ -121,7 +121,7 @@ const sendSelect = async (
   const { signal, client, origin } = statement
   const { purpose = 'query' } = request
   const answers: AgentReply[] = []
-  const told: ToldKnowledge[] = []
+  const told: KnowledgeExchange[] = []
   for (let [rounds, asked] = [0, 0]; ;) {
     const given = { ...request, ...(askQuestions && { answers }), ...(askKnowledge && { told }) }
     const answer = await analytics.query(given, { signal, client })

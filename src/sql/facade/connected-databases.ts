@@ -6,14 +6,14 @@ import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { engineSpoken, whyNotOpened } from '../../catalogue/connection-engines.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
-import type { Checked, Connections, Opened } from '../../connections/connections.js'
+import type { ConnectionStatus, Connections, OpenAnswer } from '../../connections/connections.js'
 import { isWriting, type Connection, type Outcome, type TableComments, type Tables } from '../../connections/contract/requests.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Resource } from '../../log/contract/log.js'
 import { systemOrigin } from '../../log/contract/origins.js'
 import { openSecrets } from '../../vault/secrets.js'
-import type { ConnectedQuestion, ConnectedTold } from '../contract/connected.js'
+import type { ConnectedQuestion, ConnectedAnswer } from '../contract/connected.js'
 import type { SelectRequest } from '../contract/select.js'
 import { isConnected } from '../engine/resolve/connections.js'
 
@@ -47,7 +47,7 @@ export class ConnectedDatabases {
    * Answers what a query asks. `onReading` gets the end of an answer whose rows the query reads from the database.
    * @throws Problem of the database, or not_found when the connection was deleted meanwhile
    */
-  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedTold> {
+  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedAnswer> {
     const { connections } = this.parts
     const found = await this.#found(streamId.parse(question.connection))
     if (request.repeats) throw notAsItWas(found.state.name)
@@ -69,7 +69,7 @@ export class ConnectedDatabases {
   }
 
   /** What was written down about a table of a connection, and about its columns. @throws Problem of the database */
-  async comments({ stream }: Pick<Found<'database'>, 'stream'>, table: string, schema?: string): Promise<TableComments> {
+  async comments({ stream }: Pick<Resource<'database'>, 'stream'>, table: string, schema?: string): Promise<TableComments> {
     return this.parts.connections.comments(await this.#byStream(stream), table, schema)
   }
 
@@ -78,7 +78,7 @@ export class ConnectedDatabases {
     return [...(this.#read.get(request)?.values() ?? [])]
   }
 
-  #note({ stream, version, state: { name } }: Found<'database'>, request: SelectRequest): void {
+  #note({ stream, version, state: { name } }: Resource<'database'>, request: SelectRequest): void {
     const read = this.#read.get(request) ?? new Map<StreamId, ConnectionRead>()
     this.#read.set(request, read.set(stream, { connection: stream, name, version }))
   }
@@ -92,7 +92,7 @@ export class ConnectedDatabases {
    * Sends a statement that writes, unless the same request has sent it and it may have changed something: the process that sent it was
    * lost before it answered.
    */
-  async #once(request: SelectRequest, statement: string, send: () => Promise<Opened>): Promise<Opened> {
+  async #once(request: SelectRequest, statement: string, send: () => Promise<OpenAnswer>): Promise<OpenAnswer> {
     const written = this.#written.get(request) ?? new Map<string, Promise<Outcome>>()
     this.#written.set(request, written)
     if ((await written.get(statement))?.changed === true)
@@ -129,12 +129,12 @@ export class ConnectedDatabases {
   }
 
   /** The tables of a connection. @throws Problem of the database */
-  async tables(found: Found<'database'>): Promise<Tables> {
+  async tables(found: Resource<'database'>): Promise<Tables> {
     return this.parts.connections.tables(await this.#opened(found))
   }
 
   /** Tries to open a connection that nobody has created. */
-  async check({ engine, parameters }: { engine: string; parameters: JsonObject }): Promise<Checked> {
+  async check({ engine, parameters }: { engine: string; parameters: JsonObject }): Promise<ConnectionStatus> {
     if (!isConnected({ engine })) return { status: 'connection_error', detail: whyNotOpened(engine) }
     const id = randomUUID()
     const spoken = engineSpoken(engine, parameters['db_engine'])
@@ -146,12 +146,12 @@ export class ConnectedDatabases {
   }
 
   /** Tries to open a connection as it is. */
-  async checkSaved({ state }: Found<'database'>): Promise<Checked> {
+  async checkSaved({ state }: Resource<'database'>): Promise<ConnectionStatus> {
     return this.check({ engine: state.engine, parameters: await this.#parametersOf(state) })
   }
 
   /** Tries to open a connection as it would be after a change. */
-  async checkChanged({ state }: Found<'database'>, change: { engine?: string; parameters: JsonObject }): Promise<Checked> {
+  async checkChanged({ state }: Resource<'database'>, change: { engine?: string; parameters: JsonObject }): Promise<ConnectionStatus> {
     const parameters = await this.#parametersOf({ parameters: mergeParams(state.parameters, change.parameters) })
     return this.check({ engine: change.engine ?? state.engine, parameters })
   }
@@ -160,18 +160,18 @@ export class ConnectedDatabases {
     return this.#opened(await this.#found(stream))
   }
 
-  async #found(stream: StreamId): Promise<Found<'database'>> {
+  async #found(stream: StreamId): Promise<Resource<'database'>> {
     const found = await this.parts.ledger.log.resources.byStream('database', stream)
     if (found) return found
     throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists what there is.' })
   }
 
-  async #opened({ stream, version, state }: Found<'database'>): Promise<Connection> {
+  async #opened({ stream, version, state }: Resource<'database'>): Promise<Connection> {
     const parameters = await this.#parametersOf(state)
     return { id: stream, name: state.name, version, engine: engineSpoken(state.engine, parameters['db_engine']), parameters }
   }
 
-  #parametersOf({ parameters }: Pick<Found<'database'>['state'], 'parameters'>): Promise<JsonObject> {
+  #parametersOf({ parameters }: Pick<Resource<'database'>['state'], 'parameters'>): Promise<JsonObject> {
     return openSecrets(parameters, (hash) => this.parts.ledger.log.payload(hash))
   }
 }

@@ -2,18 +2,18 @@ import type { JsonObject } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { versionOf } from '../../commands/model.js'
 import { Problem } from '../../basics/errors.js'
-import type { Found, Resources } from '../../log/contract/log.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { maskSecrets } from '../../vault/secrets.js'
-import { attributes, jobs, type Described } from './model-attributes.js'
+import { attributes, jobs, type NamedRows } from './model-attributes.js'
 
-export type { Described } from './model-attributes.js'
+export type { NamedRows } from './model-attributes.js'
 
 /** A model with one of its versions, and the attribute that is asked for. */
-export type ModelPlace = { project: string; model: Found<'model'>; version: ModelVersion; attribute: string | undefined }
+export type ModelPlace = { project: string; model: Resource<'model'>; version: ModelVersion; attribute: string | undefined }
 
 /** The row that creating, retraining and describing a model answer. */
-export const modelRow = (project: string, { state }: Found<'model'>, version: ModelVersion, release: string): JsonObject => ({
+export const modelRow = (project: string, { state }: Resource<'model'>, version: ModelVersion, release: string): JsonObject => ({
   NAME: state.name,
   ENGINE: version.engine,
   PROJECT: project,
@@ -63,7 +63,7 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
 const ofTrainings = 'jobs'
 
 /** The rows that describe a model's version, or one attribute of it. */
-export const describeModelPlace = (place: ModelPlace, release: string, progressOf?: ProgressOf): Described => {
+export const describeModelPlace = (place: ModelPlace, release: string, progressOf?: ProgressOf): NamedRows => {
   const { project, model, version, attribute } = place
   const names = [...Object.keys(attributes), ofTrainings]
   if (attribute === undefined) return [{ TABLES: names, ...modelRow(project, model, version, release) }]

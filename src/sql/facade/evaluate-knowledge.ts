@@ -5,7 +5,7 @@ import { quoteName } from '../../dialect/strings.js'
 import { textSetting } from '../../dialect/settings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Resource } from '../../log/contract/log.js'
 import { recordTimeOf } from './record-time.js'
 import { relevancyOf } from './relevancy.js'
 
@@ -109,7 +109,7 @@ const placesOf = (places: readonly number[]): JsonObject => {
  * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */
 export const evaluateKnowledge = async (
-  base: Found<'knowledge_base'>,
+  base: Resource<'knowledge_base'>,
   using: JsonObject,
   { knowledge, read, searchFor, asOf }: Parts,
 ): Promise<JsonObject[]> => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
-import type { Found } from '../../log/contract/log.js'
+import type { Resource } from '../../log/contract/log.js'
 import { tokensIn } from '../../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
 import { leave, type SqlAnswer } from '../contract/answer.js'
@@ -104,7 +104,7 @@ export class KnowledgeWriter {
     return this.options.ledger.log.resources
   }
 
-  async #baseNamed({ database, name }: TableName, db: string): Promise<Found<'knowledge_base'> | undefined> {
+  async #baseNamed({ database, name }: TableName, db: string): Promise<Resource<'knowledge_base'> | undefined> {
     const project = await this.#resources.one('project', database ?? db)
     return project && this.#resources.one('knowledge_base', name, project)
   }

@@ -5,7 +5,7 @@ import { optionsOf } from '../../catalogue/engine-options.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
 /** Rows with names, in the order of the columns. */
-export type Described = JsonObject[]
+export type NamedRows = JsonObject[]
 
 const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.map(object) : [])
@@ -20,7 +20,7 @@ const engineOf = (report: JsonObject): string => {
   return typeof asked === 'string' ? `${engine}, which ${asked} stands for` : engine
 }
 
-const info = (report: JsonObject): Described => [
+const info = (report: JsonObject): NamedRows => [
   {
     accuracies: read(report, 'metrics'),
     column_importances: Object.fromEntries(
@@ -34,7 +34,7 @@ const info = (report: JsonObject): Described => [
   },
 ]
 
-const features = (report: JsonObject): Described => {
+const features = (report: JsonObject): NamedRows => {
   const target = object(report['target'])
   return [
     ...objects(report['inputs']).map((input) => ({
@@ -61,13 +61,13 @@ export const metricMeanings: Readonly<Record<string, string>> = {
   ece: 'How far confidence and accuracy are apart, on average.',
 }
 
-const metrics = (report: JsonObject): Described =>
+const metrics = (report: JsonObject): NamedRows =>
   Object.entries(object(report['metrics'])).map(([metric, value]) => ({ metric, value, about: metricMeanings[metric] ?? null }))
 
-const importances = (report: JsonObject): Described =>
+const importances = (report: JsonObject): NamedRows =>
   objects(report['importances']).map((each) => ({ column: read(each, 'name'), importance: read(each, 'importance') }))
 
-const classes = (report: JsonObject): Described => {
+const classes = (report: JsonObject): NamedRows => {
   const weights = new Map(objects(report['class_weights']).map((each) => [each['class'], read(each, 'weight')]))
   return objects(report['by_class']).map((each) => ({
     class: read(each, 'class'),
@@ -78,7 +78,7 @@ const classes = (report: JsonObject): Described => {
   }))
 }
 
-const data = (report: JsonObject, { query, database, result }: ModelVersion): Described => {
+const data = (report: JsonObject, { query, database, result }: ModelVersion): NamedRows => {
   const fact = (name: string, value: Json, detail: string | null) => ({ fact: name, value: asText(value), detail })
   const warnings = objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail'))))
   const { onnx } = report
@@ -105,7 +105,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
   ]
 }
 
-const plan = (report: JsonObject, version: ModelVersion): Described => {
+const plan = (report: JsonObject, version: ModelVersion): NamedRows => {
   const line = (name: string, value: Json) => ({ name, value: asText(value) })
   return [
     line('engine', engineOf(report)),
@@ -117,7 +117,7 @@ const plan = (report: JsonObject, version: ModelVersion): Described => {
   ]
 }
 
-const learner = (report: JsonObject, { result }: ModelVersion): Described => [
+const learner = (report: JsonObject, { result }: ModelVersion): NamedRows => [
   {
     name: read(object(report['engine']), 'name'),
     performance: result?.accuracy ?? null,
@@ -128,7 +128,7 @@ const learner = (report: JsonObject, { result }: ModelVersion): Described => [
 ]
 
 /** The trainings of a model: one for each of its versions, the last one first, and how far the one that runs is. */
-export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): Described =>
+export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): NamedRows =>
   versions
     .map((version) => {
       // For a moment after its end a training is still known to be under way.
@@ -149,7 +149,7 @@ export const jobs = ({ versions }: Model, progressOf: (version: number) => Progr
     .reverse()
 
 /** What there is to say of a version that is trained, from the report of its training. */
-export const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVersion) => Described>> = {
+export const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVersion) => NamedRows>> = {
   info,
   features,
   metrics,

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
-import type { Found, Resources } from '../../log/contract/log.js'
+import type { Resource, Resources } from '../../log/contract/log.js'
 import { Past } from '../../log/read/past.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
@@ -15,7 +15,7 @@ import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
-import type { StatementOf } from '../statements/statement.js'
+import type { ShowTarget, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
 
 export type ReaderOptions = Omit<AnswerParts, 'log'> & {
@@ -25,12 +25,10 @@ export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   knowledge: Pick<KnowledgeStore, 'answer'>
 }
 
-type Shown = StatementOf<'show'>['what']
-
 /** SHOW says something of one table. */
-const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+const ofTable = new Set<ShowTarget>(['columns', 'create_table', 'create_view', 'index'])
 /** SHOW says the same in every database. */
-const sameEverywhere = new Set<Shown>([
+const sameEverywhere = new Set<ShowTarget>([
   'databases',
   'projects',
   'ml_engines',
@@ -40,7 +38,7 @@ const sameEverywhere = new Set<Shown>([
 ])
 
 /** What FROM names is a database, except where it names a table in one. */
-const databaseShown = (from: readonly string[], what: Shown, db: string): string => {
+const databaseShown = (from: readonly string[], what: ShowTarget, db: string): string => {
   if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from[0] ?? db) : db
 }
@@ -145,7 +143,7 @@ export class Reader {
     }
   }
 
-  #connection(name: string, running: RunningStatement): Promise<Found<'database'> | undefined> {
+  #connection(name: string, running: RunningStatement): Promise<Resource<'database'> | undefined> {
     return this.#resourcesOf(running).one('database', name)
   }
 

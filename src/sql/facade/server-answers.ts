@@ -2,7 +2,7 @@ import { characterSetRows, collationRows, engineRows } from '../relations/mysql.
 import { serverVariable, serverVariables, serverVersion } from '../../dialect/server-variables.js'
 import { accountOf } from '../../dialect/names.js'
 import { likePattern } from './like.js'
-import type { Show, Showable, StatementOf, SystemItem } from '../statements/statement.js'
+import type { ShowStatement, ShowTarget, StatementOf, SystemItem } from '../statements/statement.js'
 
 /** A table that is known without asking DuckDB. */
 export type FixedTable = { columns: string[]; rows: (string | number | null)[][] }
@@ -22,7 +22,7 @@ const spaced = (names: string): string[] => names.split(' ')
 const underscored = (names: string): string[] => spaced(names).map((name) => name.replace('Database_Collation', 'Database Collation'))
 
 /** Answers about things that this service does not have, with the columns that clients expect; and answers that never change. */
-const fixed: Partial<Record<Showable, FixedTable>> = {
+const fixed: Partial<Record<ShowTarget, FixedTable>> = {
   variables: { columns: ['Variable_name', 'Value'], rows: serverVariables.map((row) => [...row]) },
   status: { columns: ['Variable_name', 'Value'], rows: status },
   engines: { columns: spaced('Engine Support Comment Transactions XA Savepoints'), rows: engineRows.map((row) => [...row]) },
@@ -71,7 +71,7 @@ const answerItem = ({ source, name }: SystemItem, { db, user }: SystemContext): 
  *
  * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop' }) // { columns: ['database'], rows: [['shop']] }
  */
-export const systemAnswer = (statement: Show | StatementOf<'system_select'>, context: SystemContext): FixedTable | undefined => {
+export const systemAnswer = (statement: ShowStatement | StatementOf<'system_select'>, context: SystemContext): FixedTable | undefined => {
   switch (statement.kind) {
     case 'system_select':
       return {
@@ -91,4 +91,4 @@ export const systemAnswer = (statement: Show | StatementOf<'system_select'>, con
 }
 
 /** The fixed rows that a SHOW with a condition selects from. */
-export const fixedRows = (what: Showable): FixedTable | undefined => fixed[what]
+export const fixedRows = (what: ShowTarget): FixedTable | undefined => fixed[what]

@@ -1,6 +1,6 @@
 import { foldName } from '../../../events/common.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
-import type { Describable, Show, Showable, StatementOf } from '../statements/statement.js'
+import type { DescribeTarget, ShowStatement, ShowTarget, StatementOf } from '../statements/statement.js'
 import { fixedRows, type FixedTable } from './server-answers.js'
 
 const modelColumns =
@@ -28,11 +28,11 @@ type List = keyof typeof lists
 const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs', 'triggers', 'knowledge_bases'])
 
 /** A column of an answer: what it is called, and what it is in the relation. */
-type Shown = readonly [name: string, expression: string]
+type ShownColumn = readonly [name: string, expression: string]
 
-const same = (names: string): Shown[] => names.split(' ').map((name) => [name, quoteName(name)] as const)
+const same = (names: string): ShownColumn[] => names.split(' ').map((name) => [name, quoteName(name)] as const)
 
-const renamed = (pairs: string): Shown[] =>
+const renamed = (pairs: string): ShownColumn[] =>
   pairs.split(' ').map((pair) => {
     const [name = '', expression = ''] = pair.split('=')
     return [name, expression === '' ? 'NULL' : quoteName(expression)] as const
@@ -46,17 +46,17 @@ const like = (name: string, pattern: string): string =>
 
 type Source = {
   relation: string
-  shown: readonly Shown[]
+  shown: readonly ShownColumn[]
   where?: readonly string[]
   orderBy?: string
 }
 
-const isSameName = ([name, expression]: Shown): boolean => quoteName(name).toLowerCase() === expression.toLowerCase()
+const isSameName = ([name, expression]: ShownColumn): boolean => quoteName(name).toLowerCase() === expression.toLowerCase()
 
 /** The condition of SHOW sees the names of the answer as well as those of the relation. */
 const render = (
   { relation, shown, where = [], orderBy }: Source,
-  { like: pattern, where: condition }: Pick<Show, 'like' | 'where'>,
+  { like: pattern, where: condition }: Pick<ShowStatement, 'like' | 'where'>,
 ): string => {
   // A name that differs from its column's in case only is there already: adding it would make both ambiguous.
   const added = shown.filter((column) => !isSameName(column)).map(([name, expression]) => `${expression} AS ${quoteName(name)}`)
@@ -119,7 +119,7 @@ const ofTable = (from: readonly string[] | null, db: string): string[] => {
   return [equals('TABLE_SCHEMA', schema), equals('TABLE_NAME', table)]
 }
 
-const columns = ({ from, full }: Show, db: string): Source => ({
+const columns = ({ from, full }: ShowStatement, db: string): Source => ({
   relation: 'information_schema.columns',
   shown: renamed(
     full
@@ -172,9 +172,9 @@ const fixed = ({ columns: names, rows }: FixedTable): Source => ({
 export const tableExists = (from: readonly string[] | null, db: string): string =>
   `SELECT 1 FROM information_schema.tables WHERE ${ofTable(from, db).join(' AND ')}`
 
-const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
+const isList = (what: ShowTarget): what is List & ShowTarget => Object.hasOwn(lists, what)
 
-const sourceOf = (show: Show, db: string): Source => {
+const sourceOf = (show: ShowStatement, db: string): Source => {
   const { what, full, from } = show
   const scope = from?.at(-1) ?? db
   if (what === 'databases') return databases(full)
@@ -188,7 +188,7 @@ const sourceOf = (show: Show, db: string): Source => {
   return fixed(rows)
 }
 
-const described: Record<Describable, List> = {
+const described: Record<DescribeTarget, List> = {
   skill: 'skills',
   agent: 'agents',
   chatbot: 'chatbots',
@@ -208,7 +208,7 @@ const described: Record<Describable, List> = {
  *
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */
-export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string): string => {
+export const showAsSelect = (statement: ShowStatement | StatementOf<'describe'>, db: string): string => {
   if (statement.kind === 'show') {
     if (statement.what === 'create_table') return createTable(statement.from, db)
     if (statement.what === 'create_view') return createView(statement.from, db)

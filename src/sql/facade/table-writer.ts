@@ -10,12 +10,12 @@ import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors
 import type { BlobStore } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Origin } from '../../log/contract/log.js'
+import type { Resource, Origin } from '../../log/contract/log.js'
 import { KeyedTurns } from '../../basics/concurrency/keyed-turns.js'
 import { badStatement } from '../../dialect/lexer.js'
 import { similarName } from '../../dialect/names.js'
 import type { SelectPart } from '../contract/select.js'
-import type { TableBefore } from '../contract/wanted.js'
+import type { TableBefore } from '../contract/select-purpose.js'
 import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
 import { quoteName } from '../../dialect/strings.js'
 
@@ -23,12 +23,12 @@ import { quoteName } from '../../dialect/strings.js'
 export type RunToFile = (select: SelectPart) => Promise<{ row: readonly unknown[]; positions: number[] }>
 
 /** The statement under way. */
-export type Writing = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
+export type WriteContext = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
 
 /** `rows` counts what was written; it is null in the answer to a request that came again under its key. */
-export type Written = { rows: number | null; positions: number[] }
+export type TableWriteResult = { rows: number | null; positions: number[] }
 
-type Made = { content: FileContent; positions: number[] }
+type WrittenFile = { content: FileContent; positions: number[] }
 
 const notAFile = ({ name }: TableName, where: string): Problem =>
   new Problem('refused_statement', 'Only files are written to', `${where}.${name} is not a file`, {
@@ -69,7 +69,7 @@ export class TableWriter {
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
 
   /** @throws Problem when there is such a table already, or its query fails */
-  async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: Writing): Promise<Written> {
+  async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
     const { ledger } = this.options
     const { query, db, origin, execution } = writing
     const file = fileName(target, db)
@@ -93,7 +93,7 @@ export class TableWriter {
   }
 
   /** Adds rows: the file gets a new content, and the one before stays readable by time travel. */
-  async insert(statement: StatementOf<'insert'>, writing: Writing): Promise<Written> {
+  async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
     return this.#turns.take(file, async () => {
       const repeated = await this.options.ledger.repeated(writing.origin, writing.execution ?? {})
@@ -107,7 +107,7 @@ export class TableWriter {
     })
   }
 
-  async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: Writing): Promise<Written> {
+  async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const { state } = await this.#found(file)
     if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
     await this.#requireContent(file, state.content)
@@ -128,7 +128,7 @@ export class TableWriter {
     if (erasure) throw erased(`The content of files.${file}`, erasure, `CREATE OR REPLACE TABLE files.${file} (SELECT …) begins it anew.`)
   }
 
-  async #found(name: string): Promise<Found<'file'>> {
+  async #found(name: string): Promise<Resource<'file'>> {
     const { resources } = this.options.ledger.log
     const file = await resources.one('file', name)
     if (file) return file
@@ -140,7 +140,7 @@ export class TableWriter {
   }
 
   /** Runs the query into a blob. */
-  async #make(select: SelectPart, { run }: Writing, after?: TableBefore): Promise<Made> {
+  async #make(select: SelectPart, { run }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
     const path = join(this.options.directory, randomUUID())
     try {
       const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })

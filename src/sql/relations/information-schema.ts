@@ -139,9 +139,9 @@ const columnColumns: Column[] = [
 ]
 
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
-export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
+export type FixedRelations = { schema: string | null; relations: readonly Relation[] }[]
 
-const tables = (fixed: Fixed): Relation => {
+const tables = (fixed: FixedRelations): Relation => {
   const rows = fixed
     .flatMap(({ schema, relations }) => relations.map(({ name, kind, about }) => ({ schema, name, kind, about })))
     .map((row, place) => ({ place, ...row }))
@@ -215,7 +215,7 @@ const knowledgeColumns = `
           lambda c: struct_pack(name := c, type := 'VARCHAR', about := 'Metadata.'))) AS c
       FROM ${at('knowledge_bases')} AS k JOIN projects AS p ON p.stream = k.project`
 
-const columns = (fixed: Fixed): Relation => {
+const columns = (fixed: FixedRelations): Relation => {
   const rows = fixed.flatMap(({ schema, relations }) =>
     relations.flatMap((relation) =>
       relation.columns.map(({ name, type, about }, index) => ({ schema, table: relation.name, place: index + 1, name, type, about })),
@@ -267,7 +267,7 @@ export const systemRelations: readonly Relation[] = [
 ]
 
 /** The two tables that list everything, themselves included. */
-export const listings = (fixed: Fixed): Relation[] => {
+export const listings = (fixed: FixedRelations): Relation[] => {
   const own = [tables([]), columns([])]
   const all = fixed.map((part) => (part.schema === 'information_schema' ? { ...part, relations: [...part.relations, ...own] } : part))
   return [tables(all), columns(all)]

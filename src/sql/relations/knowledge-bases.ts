@@ -1,8 +1,8 @@
 import { column, heldAt, masked, nocase, projectColumn } from './relation.js'
-import { nameOf, type Resource } from './resource.js'
+import { nameOf, type ResourceRelation } from './resource.js'
 
 /** Knowledge bases, with what was inserted into them. */
-export const knowledgeBases: Resource = {
+export const knowledgeBases: ResourceRelation = {
   name: 'knowledge_bases',
   table: 'knowledge_bases',
   about: 'Knowledge bases: documents that are found by their words or their meaning.',

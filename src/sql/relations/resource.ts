@@ -1,7 +1,7 @@
 import { column, type Column } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
-export type Resource = {
+export type ResourceRelation = {
   name: string
   table: string
   about: string

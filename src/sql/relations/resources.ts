@@ -16,9 +16,9 @@ import {
 } from './relation.js'
 import { jobsHistory } from './job-runs.js'
 import { knowledgeBases } from './knowledge-bases.js'
-import { nameOf, type Resource } from './resource.js'
+import { nameOf, type ResourceRelation } from './resource.js'
 
-const skills: Resource = {
+const skills: ResourceRelation = {
   name: 'skills',
   table: 'skills',
   about: 'Skills: what agents may work with.',
@@ -36,7 +36,7 @@ const skills: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
-const agents: Resource = {
+const agents: ResourceRelation = {
   name: 'agents',
   table: 'agents',
   about: 'Agents: a language model with skills and settings.',
@@ -68,7 +68,7 @@ const agents: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
-const chatbots: Resource = {
+const chatbots: ResourceRelation = {
   name: 'chatbots',
   table: 'chatbots',
   about: 'Chatbots: an agent connected to a chat service.',
@@ -101,7 +101,7 @@ const chatbots: Resource = {
 const nameText = (name: string): string =>
   `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
 
-const views: Resource = {
+const views: ResourceRelation = {
   name: 'views',
   table: 'views',
   about: 'Views: stored queries that are read like tables.',
@@ -119,7 +119,7 @@ const views: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
-const jobs: Resource = {
+const jobs: ResourceRelation = {
   name: 'jobs',
   table: 'jobs',
   about: 'Jobs: statements that run at times of their own.',
@@ -144,7 +144,7 @@ const jobs: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
-const models: Resource = {
+const models: ResourceRelation = {
   name: 'models',
   table: 'model_versions',
   about: 'Models: one row for each version.',
@@ -188,7 +188,7 @@ const models: Resource = {
     ORDER BY m.id, r.version, r.valid_from`,
 }
 
-const activations: Resource = {
+const activations: ResourceRelation = {
   name: 'model_activations',
   table: 'models',
   about: 'Which version of each model answers when none is named, and whether its answers are recorded.',
@@ -206,7 +206,7 @@ const activations: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
-const current = (resource: Resource, name = resource.name, about = resource.about): Relation => ({
+const current = (resource: ResourceRelation, name = resource.name, about = resource.about): Relation => ({
   name,
   about,
   kind: 'BASE TABLE',
@@ -214,7 +214,7 @@ const current = (resource: Resource, name = resource.name, about = resource.abou
   sql: resource.select(at(resource.table), '$position', '', ''),
 })
 
-const past = (resource: Resource): Relation => {
+const past = (resource: ResourceRelation): Relation => {
   const added = addedColumns(resource.columns)
   return {
     name: `${resource.name}_history`,
@@ -226,7 +226,7 @@ const past = (resource: Resource): Relation => {
 }
 
 /** What every kind that lives in projects is shown as. */
-const ofKind: Readonly<Record<ProjectKind, Resource>> = {
+const ofKind: Readonly<Record<ProjectKind, ResourceRelation>> = {
   model: models,
   skill: skills,
   agent: agents,
@@ -237,7 +237,7 @@ const ofKind: Readonly<Record<ProjectKind, Resource>> = {
 }
 
 /** `jobs_history` is, for clients, that of their runs. */
-const jobDefinitions: Resource = { ...jobs, name: 'job_definitions' }
+const jobDefinitions: ResourceRelation = { ...jobs, name: 'job_definitions' }
 
 const resources = Object.values(ofKind)
 

@@ -1,4 +1,4 @@
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName } from './names.js'
 import type { StatementOf } from './statement.js'
 
@@ -83,7 +83,7 @@ export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never =
 }
 
 /** Documents are indexed when they are inserted; the statement is known, so that the answer can say so. */
-export const takeKnowledgeIndex = (cursor: Cursor, { verb }: Begun): StatementOf<'unavailable'> => {
+export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): StatementOf<'unavailable'> => {
   if (!takeIfNotExists(cursor)) takeIfExists(cursor)
   takeName(cursor, 'a knowledge base')
   cursor.takeRest()

@@ -3,7 +3,7 @@ import { isEngineSetting } from './client/duckdb-settings.js'
 import { serverVariable } from '../../dialect/server-variables.js'
 import type { Token } from '../../dialect/lexer.js'
 import { clientVariables } from './client/client-variables.js'
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
@@ -67,7 +67,7 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
 }
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
-export const takeTransaction = (cursor: Cursor, { verb }: Begun): Chatter => {
+export const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): Chatter => {
   cursor.takeRest()
   return { kind: 'chatter', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }
 }

@@ -19,7 +19,7 @@ const literalOf = (value: Json): string => {
 type Misreading = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
 
 /** A statement that is not understood. `told` makes the sender's message, which shows the text without its secrets. */
-export class Misread extends Error {
+export class StatementSyntaxError extends Error {
   constructor(
     private readonly sql: string,
     private readonly tokens: readonly Token[],
@@ -47,7 +47,7 @@ export class Misread extends Error {
 }
 
 /** The words of a statement that have been taken, in capitals; `noun` is empty where the verb has none. */
-export type Begun = { verb: string; noun: string; replace: boolean }
+export type LeadingWords = { verb: string; noun: string; replace: boolean }
 
 /**
  * Walks over the tokens of one statement. What was looked for and not found at the furthest place is remembered,
@@ -206,6 +206,6 @@ export class Cursor {
   }
 
   private failAt(token: Token | undefined, expected: readonly string[], reason?: string, hint?: string): never {
-    throw new Misread(this.sql, this.tokens, { token, expected, reason, hint })
+    throw new StatementSyntaxError(this.sql, this.tokens, { token, expected, reason, hint })
   }
 }

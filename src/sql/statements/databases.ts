@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
 import { takeObject, takeSettings, takeText } from './values.js'
@@ -27,7 +27,10 @@ const takeClauses = (cursor: Cursor): Clauses => {
 }
 
 /** `CREATE [OR REPLACE] PROJECT|DATABASE|SCHEMA`, these words already taken. Without an engine it is a project. */
-export const takeCreateDatabase = (cursor: Cursor, { replace }: Begun): StatementOf<'create_project'> | StatementOf<'create_database'> => {
+export const takeCreateDatabase = (
+  cursor: Cursor,
+  { replace }: LeadingWords,
+): StatementOf<'create_project'> | StatementOf<'create_database'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const name = takePart(cursor)
   const { engine, parameters } = takeClauses(cursor)

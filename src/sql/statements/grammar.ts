@@ -2,7 +2,7 @@ import { upperWord } from '../../dialect/tokens.js'
 import { refuseAbsent, refuseUnknown, takeAnomalyModel, takeKnowledgeIndex } from './absent-statements.js'
 import { spanOf } from './clauses.js'
 import { keptNowhere, takeSet, takeTransaction, takeUse } from './client-settings.js'
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
 import { takeEvaluateKnowledge } from './knowledge-bases.js'
@@ -22,7 +22,7 @@ export type Form = {
   orReplace?: true
   /** Whether the words mean this where they stand; they may be a name, too. */
   when?: (cursor: Cursor) => boolean
-  take: (cursor: Cursor, begun: Begun) => Statement
+  take: (cursor: Cursor, begun: LeadingWords) => Statement
 }
 
 /**

@@ -1,7 +1,7 @@
 import { takeFromQuery, takeQuery } from './clauses.js'
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
-import type { OrderItem, StatementOf, Training } from './statement.js'
+import type { OrderItem, StatementOf, TrainingClauses } from './statement.js'
 import { importsFile, mayImport } from '../../catalogue/onnx-import.js'
 import { takeSettings, takeWhole } from './values.js'
 
@@ -17,7 +17,7 @@ const takeOrder = (cursor: Cursor): OrderItem[] => {
 }
 
 /** Each clause by the words it begins with: what it adds to a training. */
-const clauses: readonly (readonly [words: readonly string[], take: (cursor: Cursor) => Partial<Training>])[] = [
+const clauses: readonly (readonly [words: readonly string[], take: (cursor: Cursor) => Partial<TrainingClauses>])[] = [
   [['FROM'], (cursor) => ({ source: takeFromQuery(cursor) })],
   [['PREDICT'], (cursor) => ({ predict: takeNames(cursor, 'a column') })],
   [['ORDER', 'BY'], (cursor) => ({ orderBy: takeOrder(cursor) })],
@@ -28,8 +28,8 @@ const clauses: readonly (readonly [words: readonly string[], take: (cursor: Curs
 ]
 
 /** The clauses after a model's name in any order, each at most once. */
-const takeTraining = (cursor: Cursor): Training => {
-  let training: Partial<Training> = {}
+const takeTraining = (cursor: Cursor): TrainingClauses => {
+  let training: Partial<TrainingClauses> = {}
   for (;;) {
     const start = cursor.peek()
     const clause = clauses.find(([words]) => cursor.takeWords(...words))
@@ -43,7 +43,7 @@ const takeTraining = (cursor: Cursor): Training => {
 }
 
 /** `CREATE [OR REPLACE] MODEL|PREDICTOR`, these words already taken. */
-export const takeCreateModel = (cursor: Cursor, { replace }: Begun): StatementOf<'create_model'> => {
+export const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_model'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)

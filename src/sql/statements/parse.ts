@@ -5,7 +5,7 @@ import { lex, positionOf, splitSingle, type Token } from '../../dialect/lexer.js
 import { offsetOf } from '../../dialect/position.js'
 import { maskSecretsOf } from '../../dialect/secrets.js'
 import { splitTokens } from './clauses.js'
-import { Cursor, Misread } from './cursor.js'
+import { Cursor, StatementSyntaxError } from './cursor.js'
 import { takeStatement } from './grammar.js'
 import type { Parameters, Statement } from './statement.js'
 
@@ -51,7 +51,7 @@ export const hidingSecrets = function* <T>(sql: string, read: () => T): Generato
   try {
     return read()
   } catch (error) {
-    if (error instanceof Misread) throw yield* error.told()
+    if (error instanceof StatementSyntaxError) throw yield* error.told()
     throw isProblem(error) ? yield* withoutSecrets(error, sql) : error
   }
 }

@@ -1,13 +1,13 @@
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName } from './names.js'
 import type { ResourceKind, StatementOf } from './statement.js'
 import { takeSettings } from './values.js'
 
 /** SKILL, AGENT, CHATBOT or KNOWLEDGE_BASE, as the grammar took it. */
-const resourceOf = ({ noun }: Begun): ResourceKind => noun.toLowerCase().replace(' ', '_') as ResourceKind
+const resourceOf = ({ noun }: LeadingWords): ResourceKind => noun.toLowerCase().replace(' ', '_') as ResourceKind
 
 /** `CREATE SKILL|AGENT|CHATBOT|KNOWLEDGE_BASE`, these words already taken. */
-export const takeCreateResource = (cursor: Cursor, begun: Begun): StatementOf<'create_resource'> => {
+export const takeCreateResource = (cursor: Cursor, begun: LeadingWords): StatementOf<'create_resource'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor)
   const resource = resourceOf(begun)
@@ -18,7 +18,7 @@ export const takeCreateResource = (cursor: Cursor, begun: Begun): StatementOf<'c
 }
 
 /** `UPDATE … SET k = v` and `ALTER … USING k = v` say the same; both words go with both. */
-export const takeUpdateResource = (cursor: Cursor, begun: Begun): StatementOf<'update_resource'> => {
+export const takeUpdateResource = (cursor: Cursor, begun: LeadingWords): StatementOf<'update_resource'> => {
   const target = takeName(cursor)
   if (cursor.takeOneOf('SET', 'USING') === undefined) cursor.fail()
   return { kind: 'update_resource', resource: resourceOf(begun), target, set: takeSettings(cursor) }
@@ -31,7 +31,7 @@ export const takeEvaluateAgent = (cursor: Cursor): StatementOf<'evaluate_agent'>
   return { kind: 'evaluate_agent', target, using: takeSettings(cursor) }
 }
 
-export const takeDropResource = (cursor: Cursor, begun: Begun): StatementOf<'drop_resource'> => {
+export const takeDropResource = (cursor: Cursor, begun: LeadingWords): StatementOf<'drop_resource'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_resource', resource: resourceOf(begun), target: takeName(cursor), ifExists }
 }

@@ -10,9 +10,9 @@ const functions = new Set(['database', 'schema', 'version', 'user', 'current_use
 
 const bare = new Set(['current_user', 'session_user'])
 
-type Read = { item: SystemItem; next: number }
+type ParsedItem = { item: SystemItem; next: number }
 
-const readItem = (tokens: readonly Token[], at: number): Read | undefined => {
+const readItem = (tokens: readonly Token[], at: number): ParsedItem | undefined => {
   const token = tokens[at]
   if (token?.kind === 'variable' && token.text.startsWith('@@'))
     return { item: { source: 'variable', name: serverVariable(token.value).name, column: token.text }, next: at + 1 }
@@ -24,7 +24,7 @@ const readItem = (tokens: readonly Token[], at: number): Read | undefined => {
   return { item: { source: 'function', name, column: token?.text ?? name }, next: at + 3 }
 }
 
-const readAlias = (tokens: readonly Token[], { item, next }: Read): Read => {
+const readAlias = (tokens: readonly Token[], { item, next }: ParsedItem): ParsedItem => {
   const named = isWord(tokens[next], 'AS') ? next + 1 : next
   const alias = tokens[named]
   const fits = alias?.kind === 'word' || alias?.kind === 'quoted' || alias?.kind === 'backquoted' || alias?.kind === 'string'

@@ -1,9 +1,9 @@
 import type { Cursor } from './cursor.js'
 import { takeName, takeParts, nameFollows } from './names.js'
-import { describable, type Describable, type Show, type Showable, type StatementOf } from './statement.js'
+import { describable, type DescribeTarget, type ShowStatement, type ShowTarget, type StatementOf } from './statement.js'
 
 /** What SHOW lists by the words that say so, longer phrases first. */
-const phrases: readonly (readonly [words: string, what: Showable])[] = [
+const phrases: readonly (readonly [words: string, what: ShowTarget])[] = [
   ['CREATE TABLE', 'create_table'],
   ['CREATE VIEW', 'create_view'],
   ['TABLE STATUS', 'table_status'],
@@ -53,9 +53,9 @@ const phrases: readonly (readonly [words: string, what: Showable])[] = [
 ]
 
 /** These need the name of a table. */
-const needsTable = new Set<Showable>(['columns', 'index', 'create_table', 'create_view'])
+const needsTable = new Set<ShowTarget>(['columns', 'index', 'create_table', 'create_view'])
 
-const takeWhat = (cursor: Cursor): Showable => {
+const takeWhat = (cursor: Cursor): ShowTarget => {
   const phrase = phrases.find(([words]) => cursor.takeWords(...words.split(' ')))
   if (phrase) return phrase[1]
   const word = cursor.peek()
@@ -84,11 +84,11 @@ const takeFrom = (cursor: Cursor, before: string[] | null): string[] => {
 }
 
 /** SHOW with FROM/IN, LIKE and WHERE in any order; the word SHOW already taken. */
-export const takeShow = (cursor: Cursor): Show => {
+export const takeShow = (cursor: Cursor): ShowStatement => {
   let full = false
   for (let word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'); word; word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'))
     full ||= word === 'FULL'
-  const show: Show = { kind: 'show', what: takeWhat(cursor), full, from: null, like: null, where: null }
+  const show: ShowStatement = { kind: 'show', what: takeWhat(cursor), full, from: null, like: null, where: null }
   if (show.what === 'create_table' || show.what === 'create_view') show.from = takeParts(cursor, 3, 'a table')
   while (!cursor.done) {
     if (cursor.takeOneOf('FROM', 'IN') !== undefined) show.from = takeFrom(cursor, show.from)
@@ -113,7 +113,7 @@ const takeCondition = (cursor: Cursor): string => {
   return cursor.boundTextOf(cursor.takeRest())
 }
 
-const describableWords: readonly (readonly [words: readonly string[], what: Describable])[] = [
+const describableWords: readonly (readonly [words: readonly string[], what: DescribeTarget])[] = [
   [['KNOWLEDGE', 'BASE'], 'knowledge_base'],
   [['ML', 'ENGINE'], 'ml_engine'],
   ...describable.map((what) => [[what.toUpperCase()], what] as const),

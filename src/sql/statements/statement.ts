@@ -26,7 +26,7 @@ export type ResourceKind = 'skill' | 'agent' | 'chatbot' | 'knowledge_base'
 export type OrderItem = { column: string; descending: boolean }
 
 /** The clauses after a model's name, which may come in any order. */
-export type Training = {
+export type TrainingClauses = {
   source: InnerQuery | null
   predict: string[]
   orderBy: OrderItem[]
@@ -49,7 +49,7 @@ export const describable = [
   'handler',
   'ml_engine',
 ] as const
-export type Describable = (typeof describable)[number]
+export type DescribeTarget = (typeof describable)[number]
 
 /** What SHOW lists: kinds of resources first, then what MySQL clients ask for. */
 export const showable = [
@@ -86,11 +86,11 @@ export const showable = [
   'privileges',
   'search_path',
 ] as const
-export type Showable = (typeof showable)[number]
+export type ShowTarget = (typeof showable)[number]
 
-export type Show = {
+export type ShowStatement = {
   kind: 'show'
-  what: Showable
+  what: ShowTarget
   full: boolean
   /** The parts after FROM or IN, outermost first: `SHOW COLUMNS FROM t IN p` → ['p', 't']. */
   from: string[] | null
@@ -108,8 +108,8 @@ export type Statement =
   | { kind: 'system_select'; items: SystemItem[]; sql: string }
   | { kind: 'explain'; analyze: boolean; span: Span }
   | { kind: 'explain_command'; statement: Statement }
-  | Show
-  | { kind: 'describe'; what: Describable; target: Name }
+  | ShowStatement
+  | { kind: 'describe'; what: DescribeTarget; target: Name }
   | { kind: 'describe_model'; parts: string[] }
   | { kind: 'use'; name: string }
   | { kind: 'chatter'; verb: 'set' | 'begin' | 'commit' | 'rollback'; variables: string[] }
@@ -120,8 +120,8 @@ export type Statement =
   | { kind: 'create_resource'; resource: ResourceKind; target: Name; ifNotExists: boolean; using: JsonObject }
   | { kind: 'update_resource'; resource: ResourceKind; target: Name; set: JsonObject }
   | { kind: 'drop_resource'; resource: ResourceKind; target: Name; ifExists: boolean }
-  | { kind: 'create_model'; target: Name; ifNotExists: boolean; replace: boolean; training: Training }
-  | { kind: 'retrain_model'; verb: 'retrain' | 'finetune'; target: ModelName; training: Training }
+  | { kind: 'create_model'; target: Name; ifNotExists: boolean; replace: boolean; training: TrainingClauses }
+  | { kind: 'retrain_model'; verb: 'retrain' | 'finetune'; target: ModelName; training: TrainingClauses }
   | { kind: 'cancel_training'; target: ModelName }
   | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
   | { kind: 'activate_model'; target: Name & { version: number } }

@@ -1,11 +1,11 @@
 import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
 import { limits } from '../../basics/limits.js'
 import type { Token } from '../../dialect/lexer.js'
-import type { Begun, Cursor } from './cursor.js'
+import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
 import type { ColumnDefinition, StatementOf } from './statement.js'
 
-export const takeCreateView = (cursor: Cursor, { replace }: Begun): StatementOf<'create_view'> => {
+export const takeCreateView = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_view'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a view')
   return { kind: 'create_view', target, ifNotExists, replace, source: takeSource(cursor) }
@@ -78,7 +78,7 @@ const takeColumns = (cursor: Cursor): ColumnDefinition[] => {
 }
 
 /** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`, the brackets may be missing; or `(column TYPE, …)`. */
-export const takeCreateTable = (cursor: Cursor, { replace }: Begun): StatementOf<'create_table'> => {
+export const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_table'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeTable(cursor)
   cursor.takeWords('AS')

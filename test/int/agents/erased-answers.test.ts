@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import { streamId } from '../../../events/common.js'
 import type { EvaluationCase } from '../../../src/agents/contract/evaluation-case.js'
-import type { Erased } from '../../../src/erasure/erasures.js'
+import type { ErasureResult } from '../../../src/erasure/erasures.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { startWithAgent } from '../../support/agents/agent-service.js'
 import { by, recordOf } from '../../support/agents/answer-maker.js'
@@ -19,7 +19,7 @@ afterAll(() => at.stop())
 const path = '/api/projects/mindsdb/agents/helper/answers'
 const erase = async (body: object) => {
   const { status, body: answer } = await send(at.url, 'POST', '/api/log/erasures', body)
-  return { status, ...(answer as Erased & { detail?: string }) }
+  return { status, ...(answer as ErasureResult & { detail?: string }) }
 }
 const rows = async (query: string): Promise<unknown[][]> => {
   const answer = await sql(at.url, query)

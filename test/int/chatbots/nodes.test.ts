@@ -3,12 +3,12 @@ import { pino } from 'pino'
 import { v4 as uuidv4 } from 'uuid'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { ConversationChannel } from '../../../events/conversation.js'
-import type { Answered, Asked, AskAgent } from '../../../src/agents/contract/answering.js'
+import type { AgentAnswer, AgentRequest, AskAgent } from '../../../src/agents/contract/answering.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import { Conversations } from '../../../src/chatbots/conversations.js'
-import { Desk, type Taken } from '../../../src/chatbots/desk.js'
+import { Desk, type AcceptedMessage } from '../../../src/chatbots/desk.js'
 import type { Fetch } from '../../../src/chatbots/channels/channel.js'
-import type { Found } from '../../../src/log/contract/log.js'
+import type { Resource } from '../../../src/log/contract/log.js'
 import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin } from '../../support/log/log.js'
@@ -23,14 +23,14 @@ type Setting = { engine?: string; fetch?: Fetch; ledgerOf?: (node: Node) => Ledg
 
 /** An agent that answers at once, or when it is told to. */
 class HandAgent {
-  readonly asked: Asked[] = []
+  readonly asked: AgentRequest[] = []
   waits = false
   isMute = false
   #go: () => void = () => undefined
 
   ask: AskAgent = (asked) => this.#answer(asked)
 
-  async *#answer(asked: Asked): AsyncGenerator<never, Answered, void> {
+  async *#answer(asked: AgentRequest): AsyncGenerator<never, AgentAnswer, void> {
     this.asked.push(asked)
     const aborted = new Promise<void>((resolve) => asked.signal.addEventListener('abort', () => resolve()))
     if (this.waits) await Promise.race([aborted, new Promise<void>((resolve) => (this.#go = resolve))])
@@ -75,8 +75,13 @@ const withWorkers = (
     }
   })
 
-const say = async ({ node: { log }, desk }: Worker, text: string, place: string, channel: ConversationChannel = 'api'): Promise<Taken> => {
-  const [chatbot] = (await log.resources.list('chatbot')) as [Found<'chatbot'>]
+const say = async (
+  { node: { log }, desk }: Worker,
+  text: string,
+  place: string,
+  channel: ConversationChannel = 'api',
+): Promise<AcceptedMessage> => {
+  const [chatbot] = (await log.resources.list('chatbot')) as [Resource<'chatbot'>]
   const taken = await desk.take({
     ...{ chatbot, channel, place, ids: [], text, sender: null, address: {}, onlyIfStarted: false, origin },
   })

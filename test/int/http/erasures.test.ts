@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Erased } from '../../../src/erasure/erasures.js'
+import type { ErasureResult } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { hashFile } from '../../../src/basics/disk.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
@@ -24,7 +24,7 @@ afterAll(() => at.stop())
 
 const erase = async (body: object, headers: Record<string, string> = {}) => {
   const { status, body: answer, headers: said } = await send(at.url, 'POST', '/api/log/erasures', body, headers)
-  return { status, said, ...(answer as Erased & { detail?: string; title?: string }) }
+  return { status, said, ...(answer as ErasureResult & { detail?: string; title?: string }) }
 }
 const predict = (request: string, sqft: number) =>
   send(at.url, 'POST', '/api/projects/mindsdb/models/rent/predict', [{ sqft, location: 'good' }], { 'x-request-id': request })

@@ -10,7 +10,7 @@ import { FollowedIndexes } from '../../../src/knowledge/followed-indexes.js'
 import { IndexProcess } from '../../../src/knowledge/index-client.js'
 import { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { PageReader } from '../../../src/knowledge/read-pages.js'
-import type { Found, Origin } from '../../../src/log/contract/log.js'
+import type { Resource, Origin } from '../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { unlimited } from '../../../src/llm/tokens/token-days.js'
 import { Vault } from '../../../src/vault/vault.js'
@@ -24,7 +24,7 @@ let [directory, n] = ['', 0]
 let log: SqliteLog
 let process: IndexProcess
 let knowledge: Knowledge
-let base: Found<'knowledge_base'>
+let base: Resource<'knowledge_base'>
 const all: { stop: () => void }[] = []
 
 const open = (bounds = {}, overHttp: EmbeddingOverHttp = () => Promise.resolve(undefined)) => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { nextChain } from '../../../events/stored/chain.js'
 import { limits } from '../../../src/basics/limits.js'
-import { Unreachable } from '../../../src/log/shared/postgres/session.js'
+import { UnreachableError } from '../../../src/log/shared/postgres/session.js'
 import { lastPosition } from '../../../src/log/storage/schema.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { countOf } from '../../support/counts.js'
@@ -227,7 +227,7 @@ describe('a shared log that lost what was no event', () => {
     withNodes(1, async ([a], url, another) => {
       await a!.log.submit(writes(projectCreated(1)))
       const other = await another()
-      const look = jest.spyOn(Sequencer.prototype, 'look').mockRejectedValue(new Unreachable('nobody looks'))
+      const look = jest.spyOn(Sequencer.prototype, 'look').mockRejectedValue(new UnreachableError('nobody looks'))
       await a!.log.keepReply(a!.ledger.keyed(origin, withKey('k')), reply('a'), 0)
       await other.log.close()
       await loseBatches(url, 1)

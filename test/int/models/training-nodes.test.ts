@@ -11,7 +11,7 @@ import { Blobs } from '../../../src/files/blobs.js'
 import type { Lease } from '../../../src/log/contract/leases.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { TrainJob } from '../../../src/models/training/train-process.js'
-import type { Select } from '../../../src/models/data/rows-file.js'
+import type { RowSource } from '../../../src/models/data/rows-file.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
 import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
 import { logServer } from '../../support/log/each-log.js'
@@ -22,7 +22,7 @@ import { until } from '../../support/until.js'
 const { server } = logServer()
 
 const logger = pino({ level: 'silent' })
-const rows: Select = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
+const rows: RowSource = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
 const report = { rows: 1, metrics: {}, warnings: [] }
 
 /** A trainer whose trainings end when they are told to. */

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Found, NewEvent } from '../../../src/log/contract/log.js'
+import type { Resource, NewEvent } from '../../../src/log/contract/log.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
-import type { Select } from '../../../src/models/data/rows-file.js'
+import type { RowSource } from '../../../src/models/data/rows-file.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
 import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
@@ -18,9 +18,9 @@ const crash = new Problem('internal', 'Training failed', `The training process e
 const trainerThat = (outcome: () => Promise<never>) =>
   ({ train: () => ({ result: outcome(), cancel: () => undefined }) }) as unknown as Trainer
 
-const rows: Select = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
+const rows: RowSource = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
 
-const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: Select } = {}) =>
+const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: RowSource } = {}) =>
   new TrainingService({
     leases: soleLeases,
     ledger,
@@ -43,7 +43,7 @@ const request = {
   tag: null,
 }
 
-const createModel = async ({ ledger }: OpenLog, model: string): Promise<Found<'model'>> => {
+const createModel = async ({ ledger }: OpenLog, model: string): Promise<Resource<'model'>> => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
   const { resource } = await ledger.execute({ type: 'CreateModel', data: { project: 'shop', model, request } }, origin)
   if (resource?.kind !== 'model') throw new Error('no model was made')
@@ -51,7 +51,7 @@ const createModel = async ({ ledger }: OpenLog, model: string): Promise<Found<'m
 }
 
 /** The first version's status, once it is one of the two last ones. */
-const settled = async ({ log }: OpenLog, { stream }: Found<'model'>): Promise<{ status: string; error: string | null } | undefined> => {
+const settled = async ({ log }: OpenLog, { stream }: Resource<'model'>): Promise<{ status: string; error: string | null } | undefined> => {
   let version: { status: string; error: string | null } | undefined
   await until(async () => {
     version = (await log.resources.byStream('model', stream))?.state.versions[0]
@@ -121,7 +121,7 @@ test('how far a training is can be told from its beginning on, while its rows ar
   withLog(async (open) => {
     let found: () => void = () => undefined
     const isReading = new Promise<void>((resolve) => (found = resolve))
-    const select: Select = (_query, signal) => {
+    const select: RowSource = (_query, signal) => {
       found()
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(crash)))
     }
@@ -138,7 +138,7 @@ test('how far a training is can be told from its beginning on, while its rows ar
 test('rows of a query that were not read to their end are given up with the training', () =>
   withLog(async (open) => {
     let signal: AbortSignal | undefined
-    const select: Select = async (_query, given) => {
+    const select: RowSource = async (_query, given) => {
       signal = given
       return {
         columns: [],
@@ -158,7 +158,7 @@ test('rows of a query that were not read to their end are given up with the trai
 test('a training reads its rows in the name of who asked for it, also when another run of the service takes it up', () =>
   withLog(async (open) => {
     const users: unknown[] = []
-    const select: Select = (query, signal) => {
+    const select: RowSource = (query, signal) => {
       users.push(query.user)
       return rows(query, signal)
     }

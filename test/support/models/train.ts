@@ -2,12 +2,12 @@ import { defaultEngine } from '../../../src/catalogue/engines.js'
 import type { OnProgress } from '../../../src/models/engines/tables/fit.js'
 import type { Matrix } from '../../../src/models/data/matrix.js'
 import { tableOptions } from '../../../src/catalogue/engine-options.js'
-import { trainTable, type Trained, type TrainOptions } from '../../../src/models/engines/tables/train.js'
+import { trainTable, type TrainedModel, type TrainOptions } from '../../../src/models/engines/tables/train.js'
 
 /**
  * Trains with the default engine, in this process and at once.
  *
  * @example train(matrix, { target: 'rental_price', seed: 7 }).report.metrics // { r2: .99, rmse: 32, mae: 21 }
  */
-export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): Trained =>
+export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): TrainedModel =>
   trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress, threads)

@@ -3,7 +3,7 @@ import type { Json } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/stored/envelope.js'
 import { bytesOf } from '../../../src/chatbots/payloads.js'
 import { transcriptOf } from '../../../src/chatbots/transcript.js'
-import type { Found, Log } from '../../../src/log/contract/log.js'
+import type { Resource, Log } from '../../../src/log/contract/log.js'
 
 type Reading = Parameters<typeof transcriptOf>[0]
 
@@ -32,7 +32,7 @@ const conversationOf = (types: readonly string[], messages: readonly string[]) =
       return bytesOf({ text: hash })
     },
   }
-  const found = { stream: 'a conversation', version: types.length } as unknown as Found<'conversation'>
+  const found = { stream: 'a conversation', version: types.length } as unknown as Resource<'conversation'>
   return { log: log as Reading, found, counts: () => ({ events, payloads }) }
 }
 

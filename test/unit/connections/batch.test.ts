@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { digitsOf, putDecimal, putHugeint, putUuid } from '../../../src/connections/batch/numbers.js'
 import { daysOf, putInterval, putTimestamp } from '../../../src/connections/batch/times.js'
-import { Unfit } from '../../../src/connections/batch/unfit.js'
+import { ValueError } from '../../../src/connections/batch/value-error.js'
 import { encodeVectors, Vector } from '../../../src/connections/batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError, FrameReader, type Frame } from '../../../src/connections/contract/frames.js'
 import { decimal, plain, type ColumnType } from '../../../src/connections/contract/types.js'
@@ -56,7 +56,7 @@ describe('vectors', () => {
   })
 
   test.each(['100', '1.234', 'NaN', 'Infinity', '', '1e5', '--1'])('%j is no DECIMAL(4,2)', (text) => {
-    expect(() => vectorOf(decimal(4, 2), putDecimal(4, 2), [text])).toThrow(Unfit)
+    expect(() => vectorOf(decimal(4, 2), putDecimal(4, 2), [text])).toThrow(ValueError)
   })
 
   test('numbers of 128 bits, UUIDs and points in time keep their order', () => {
@@ -67,8 +67,8 @@ describe('vectors', () => {
     const uuids = ['00000000-0000-0000-0000-000000000001', 'ffffffff-ffff-ffff-ffff-fffffffffffe']
     expect(values(vectorOf(plain('UUID'), putUuid, uuids), 2)).toEqual(uuids)
     expect([daysOf(1970, 1, 1), daysOf(2000, 3, 1), daysOf(0, 2, 29), daysOf(-4712, 1, 1)]).toEqual([0, 11_017, -719_469, -2_440_550])
-    expect(() => vectorOf(plain('TIMESTAMP'), putTimestamp, ['294276-12-31 00:00:00'])).toThrow(Unfit)
-    expect(() => vectorOf(plain('INTERVAL'), putInterval, ['P1Y'])).toThrow(Unfit)
+    expect(() => vectorOf(plain('TIMESTAMP'), putTimestamp, ['294276-12-31 00:00:00'])).toThrow(ValueError)
+    expect(() => vectorOf(plain('INTERVAL'), putInterval, ['P1Y'])).toThrow(ValueError)
   })
 
   test('lists in lists grow beyond a batch', () => {
@@ -140,7 +140,7 @@ describe('arrays of PostgreSQL', () => {
   })
 
   test.each(['', '1', '{', '{1', '{1,{2}', '{"a', '{1;2'])('%j is none', (text) => {
-    expect(() => parseArray(text, ',')).toThrow(Unfit)
+    expect(() => parseArray(text, ',')).toThrow(ValueError)
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import { takeAnswers } from '../../../src/erasure/answers.js'
-import type { Taken } from '../../../src/erasure/plan.js'
+import type { PlanPart } from '../../../src/erasure/plan.js'
 
 const received = (position: number): Envelope => ({
   ...{ position, stream: 'a conversation', version: position, type: 'MessageReceived', schema: 1 },
@@ -12,7 +12,7 @@ const received = (position: number): Envelope => ({
 test('more messages are erased at once than a call takes arguments', async () => {
   const messages = Array.from({ length: 150_000 }, (_, i) => received(i + 1))
   const log = { readAll: async () => [], readStream: async () => [], payload: async () => undefined, payloadState: async () => undefined }
-  const into: Taken = { payloads: [], already: 0 }
+  const into: PlanPart = { payloads: [], already: 0 }
   await takeAnswers(log, messages, into)
   expect(into.already).toBe(messages.length)
 })

@@ -5,9 +5,9 @@ import { DuckDBInstance, type Json } from '@duckdb/node-api'
 import { isProblem, type Problem } from '../../../src/basics/errors.js'
 import type { OnBadRows } from '../../../src/files/tables/bad-rows.js'
 import { convert } from '../../../src/files/ingest/convert.js'
-import type { Ingested } from '../../../src/files/ingest/ingest-messages.js'
+import type { IngestedTable } from '../../../src/files/ingest/ingest-messages.js'
 
-export type Loaded = Ingested & { rows: Json[][]; parquet: Buffer }
+export type Loaded = IngestedTable & { rows: Json[][]; parquet: Buffer }
 
 /** Reads a Parquet file's rows as a query would. */
 export const readRows = async (parquetFile: string): Promise<Json[][]> => {
@@ -49,4 +49,4 @@ export const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
   throw error
 }
 
-export const types = ({ columns }: Ingested) => columns.map(({ name, type }) => `${name} ${type}`)
+export const types = ({ columns }: IngestedTable) => columns.map(({ name, type }) => `${name} ${type}`)

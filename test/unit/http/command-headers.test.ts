@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { checkExpects } from '../../../src/log/contract/expects.js'
+import { checkExpects } from '../../../src/log/contract/precondition.js'
 import { expectsOf, prefersDryRun, readTraceparent } from '../../../src/http/protocol/command-headers.js'
 
 const withHeaders = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] })

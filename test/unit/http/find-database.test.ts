@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Found } from '../../../src/log/contract/log.js'
+import type { Resource } from '../../../src/log/contract/log.js'
 import { entriesOf, type Entry } from '../../../src/http/reads/find-database.js'
 import { itemsOf } from '../../../src/http/reads/paged-list.js'
 
@@ -7,7 +7,7 @@ test('each table of a connection is shown once, however many there are', async (
   const names = Array.from({ length: 2_000 }, (_, index) => `table_${index}`)
   const tables = names.map((name) => ({ schema: 'public', isUsual: true, name, type: 'table' as const }))
   const state = { exists: true, name: 'pg', engine: 'postgres', project: 'mindsdb' }
-  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Found<'database'> }
+  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Resource<'database'> }
   const at = { resources: undefined as never, connectedTables: async () => ({ tables, isCut: false }) }
   let shown = 0
   const show = ({ name }: Entry) => {
@@ -23,7 +23,7 @@ test('each table of a connection is shown once, however many there are', async (
 test('the last table of a list that was cut says so', async () => {
   const tables = ['homes', 'orders'].map((name) => ({ schema: 'shop', isUsual: false, name, type: 'table' as const }))
   const state = { exists: true, name: 'pg', engine: 'postgres', project: 'mindsdb' }
-  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Found<'database'> }
+  const database = { type: 'connection' as const, name: 'pg', database: { id: 1, state } as unknown as Resource<'database'> }
   const at = { resources: undefined as never, connectedTables: async () => ({ tables, isCut: true }) }
   const listed: unknown[] = []
   for await (const item of itemsOf(entriesOf(at, database, ({ name, there }) => ({ name, note: there?.note })))) listed.push(item)

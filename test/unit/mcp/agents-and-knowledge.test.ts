@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import type { StreamId } from '../../../events/common.js'
-import type { AnswerFrame, Answered, Asked as Question, AskAgent } from '../../../src/agents/contract/answering.js'
+import type { AnswerFrame, AgentAnswer, AgentRequest as Question, AskAgent } from '../../../src/agents/contract/answering.js'
 import { Problem } from '../../../src/basics/errors.js'
-import type { Moment } from '../../../src/http/reads/reading.js'
+import type { Moment } from '../../../src/http/reads/read-routes.js'
 import type { KnowledgeQuery, SearchOnRecord } from '../../../src/knowledge/contract/search.js'
 import { limits } from '../../../src/basics/limits.js'
-import type { Asked } from '../../../src/mcp/tool/tool.js'
+import type { CallContext } from '../../../src/mcp/tool/tool.js'
 import { askAgentTool } from '../../../src/mcp/tools/ask-agent.js'
 import { searchKnowledgeTool } from '../../../src/mcp/tools/search-knowledge.js'
 
@@ -14,7 +14,7 @@ const moment = { resources: { one: async (kind: string, name: string) => ({ kind
 /** A call, with what it told and noted. */
 const call = () => {
   const [told, noted]: [string[], number[]] = [[], []]
-  const asked: Asked = {
+  const asked: CallContext = {
     origin: { actor: 'me', source: 'mcp', request: 'r', correlation: null, causation: null },
     client: 'c',
     signal: new AbortController().signal,
@@ -30,13 +30,13 @@ const frames: readonly AnswerFrame[] = [
   { type: 'result', tool: 'sql', failed: false, text: '1' },
   { type: 'text', text: 'It is 1.' },
 ]
-const answered: Answered = {
+const answered: AgentAnswer = {
   ...{ answer: 'a1', position: 7, model: 'scripted', content: 'It is 1.', outcome: 'answered', usage: { input: 3, output: null } },
   queries: [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }],
 }
 
 /** The contract, with an answer that is known before. */
-const asking = (end: Answered, questions: Question[] = []): AskAgent =>
+const asking = (end: AgentAnswer, questions: Question[] = []): AskAgent =>
   async function* (question) {
     questions.push(question)
     yield* frames

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { findEngine } from '../../../src/models/engines/engines.js'
 import { loadModel } from '../../../src/models/engines/load.js'
 import { inMemory } from '../../../src/models/engines/contract/remote.js'
-import type { Said } from '../../../src/catalogue/engine-options.js'
+import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
 import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
-const trained = async (engine: string, table: Table, target: string, options: Said = {}) =>
+const trained = async (engine: string, table: Table, target: string, options: GivenOptions = {}) =>
   findEngine(engine).train(matrixOf(table, 3), { target, seed: 3, ...options }, () => undefined)
 
 const firstOf = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {

@@ -4,15 +4,15 @@ import { findEngine } from '../../../src/models/engines/engines.js'
 import { unpredicted } from '../../../src/models/data/folds.js'
 import { loadModel } from '../../../src/models/engines/load.js'
 import { inMemory } from '../../../src/models/engines/contract/remote.js'
-import type { Said } from '../../../src/catalogue/engine-options.js'
+import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
 import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { Random } from '../../../src/models/numerics/random.js'
 import { defineTask } from '../../../src/models/data/task.js'
-import type { Trained } from '../../../src/models/engines/tables/train.js'
+import type { TrainedModel } from '../../../src/models/engines/tables/train.js'
 import { train } from '../../support/models/train.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
-const trained = (table: Table, target: string, options: Said = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
+const trained = (table: Table, target: string, options: GivenOptions = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
 
 const predicted = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {
   const model = inMemory(loadModel(artefact))
@@ -137,7 +137,7 @@ describe('time_column', () => {
 
   it.each(['linear', 'boosted_trees'])('measures what comes of rows that are later than all that was learned from: %s', (name) => {
     const options = { target: 'y', seed: 3, time_column: 'day' }
-    const { artefact, report } = findEngine(name).train(matrixOf(growing(), 3), options, () => undefined) as Trained
+    const { artefact, report } = findEngine(name).train(matrixOf(growing(), 3), options, () => undefined) as TrainedModel
     // The twenty days after the last one; a block has as many.
     const later = Array.from({ length: 40 }, (_, index) => {
       const day = new Date(Date.UTC(2024, 6, 19 + Math.floor(index / 2))).toISOString().slice(0, 10)
@@ -247,7 +247,7 @@ describe('max_rows', () => {
 })
 
 describe('an option that does not fit is refused', () => {
-  it.each<[Said, string]>([
+  it.each<[GivenOptions, string]>([
     [{ include: ['nope'] }, 'include names "nope", and the training data has no such column; its columns are "x0"'],
     [{ exclude: ['y'] }, 'exclude names "y", which is the column to predict'],
     [{ include: ['x1'], exclude: ['x1'] }, '"x1" stands in include and in exclude'],
@@ -267,7 +267,7 @@ describe('an option that does not fit is refused', () => {
     expect(() => trained(friedman(300, 3), 'y', options)).toThrow(detail)
   })
 
-  it.each<[Said, string]>([
+  it.each<[GivenOptions, string]>([
     [{ task: 'regression' }, '"Species" is text, and a regression predicts numbers'],
     [{ class_weights: { Emperor: 2 } }, 'class_weights names "Emperor", which is no class of "Species"'],
     [{ time_column: 'Island' }, 'time_column names "Island", which is text'],

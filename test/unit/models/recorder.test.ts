@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../../src/basics/limits.js'
-import { PredictionRecorder, type Served } from '../../../src/models/serving/recorder.js'
+import { PredictionRecorder, type RequestPredictions } from '../../../src/models/serving/recorder.js'
 import { origin, refusal, stream, withLog } from '../../support/log/log.js'
 
-const served = (request: string, characters: number): Served => ({
+const served = (request: string, characters: number): RequestPredictions => ({
   model: stream(1),
   version: 1,
   origin: { ...origin, request },

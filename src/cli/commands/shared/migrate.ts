@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { SharedPlace } from '../../../files/shared/open-store.js'
 import { bucketOf } from '../../../files/shared/s3-address.js'
 import { toDirectory } from '../../../migration/to-directory.js'
-import { toPostgres, type Moved } from '../../../migration/to-postgres.js'
+import { toPostgres, type MigrationResult } from '../../../migration/to-postgres.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import { checkDataDirectory, lockDataDirectory, prepareDataDirectory } from '../../../setup/data-directory.js'
 import { findMasterKeys } from '../../../vault/key-files.js'
@@ -14,7 +14,7 @@ export type MigrateOptions = { to: string; from: string | undefined }
 
 export const isPostgres = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place)
 
-const tell = (where: string, { position, blobs, missing }: Moved, out: Output): number => {
+const tell = (where: string, { position, blobs, missing }: MigrationResult, out: Output): number => {
   out.line(`${where} has the log up to position ${position}, and ${blobs} blobs`)
   for (const hash of missing) out.line(`blob ${hash} is missing here already, and was not moved`)
   return missing.length === 0 ? 0 : 1

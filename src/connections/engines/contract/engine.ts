@@ -1,7 +1,7 @@
 import type { EgressPolicy } from '../../../egress/policy.js'
 import type { Connection, ListedColumns, Query, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import type { AnswerColumn } from '../../contract/types.js'
-import type { Rows } from '../../batch/reading.js'
+import type { Rows } from '../../batch/column-reading.js'
 
 /** What engines may use. */
 export type Surroundings = {

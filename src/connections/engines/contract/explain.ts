@@ -2,7 +2,7 @@ import { isProblem, Problem, shortened } from '../../../basics/errors.js'
 import { refusedToWrite, type Reason } from '../../pushdown/native.js'
 
 /** Says what a driver's error means. */
-export type Explain = (error: unknown) => Problem
+export type ErrorExplainer = (error: unknown) => Problem
 
 const hidden = '…'
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Explain } from './explain.js'
+import type { ErrorExplainer } from './explain.js'
 
 /** The common part of sessions over a socket: they may be lost at any time, and they explain a driver's errors. */
 export abstract class SocketSession {
@@ -7,7 +7,7 @@ export abstract class SocketSession {
 
   constructor(
     private readonly socket: Socket,
-    protected readonly explain: Explain,
+    protected readonly explain: ErrorExplainer,
   ) {
     socket.once('close', () => (this.isLost = true))
   }

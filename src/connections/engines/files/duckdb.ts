@@ -3,7 +3,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import * as numbers from '../../batch/numbers.js'
-import { readColumn, vectorOf, type Reading } from '../../batch/reading.js'
+import { readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
@@ -17,7 +17,7 @@ import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
 /** How the values of a column are selected as text, and read. */
-type TextReading = Reading<string> & { ask: (quoted: string) => string }
+type TextReading = ColumnReading<string> & { ask: (quoted: string) => string }
 
 const asText = (quoted: string): string => `CAST(${quoted} AS VARCHAR)`
 

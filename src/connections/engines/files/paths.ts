@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, extname, isAbsolute, join, relative, sep } from 'node:path'
 import type { JsonObject } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
-import type { Native } from '../../contract/requests.js'
+import type { NativeRequest } from '../../contract/requests.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { flagOf, knownParameters, textOf } from '../contract/parameters.js'
 
@@ -92,7 +92,7 @@ const places =
  *
  * @throws Problem refused_statement
  */
-export const checkNative = (native: Native): void => {
+export const checkNative = (native: NativeRequest): void => {
   mayWrite(native, false)
   const [asked] = places.exec(native.native) ?? []
   if (asked !== undefined)

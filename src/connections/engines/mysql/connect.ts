@@ -1,16 +1,16 @@
 import { isIP, type Socket } from 'node:net'
 import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
-import { connectAllowed, type Connected } from '../../../egress/connect.js'
+import { connectAllowed, type ConnectedSocket } from '../../../egress/connect.js'
 import type { Lookup } from '../../../egress/resolve.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
-import { connectionFailed, type Explain } from '../contract/explain.js'
+import { connectionFailed, type ErrorExplainer } from '../contract/explain.js'
 import { run } from './cursor.js'
 import type { MysqlParameters } from './parameters.js'
 
 /** A logged in client, and the socket below it. */
-export type Opened = { client: Client; socket: Socket; at: Connected['to']; threadId: number }
+export type MysqlClient = { client: Client; socket: Socket; at: ConnectedSocket['to']; threadId: number }
 
 /** More packets out of order than this are not an accident. */
 const disorderMax = 100
@@ -32,7 +32,7 @@ const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<Connec
  */
 const certifiedName = (name: string): string => (isIP(name) === 0 ? name : `${name}.`)
 
-const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured: boolean, deadline: AbortSignal): Promise<Client> =>
+const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isSecured: boolean, deadline: AbortSignal): Promise<Client> =>
   new Promise((resolve, reject) => {
     const { user, password, database } = parameters
     const client = mysql.createConnection({
@@ -97,10 +97,10 @@ const tooSlow = () =>
 export const openClient = async (
   parameters: MysqlParameters,
   { policy }: Surroundings,
-  explain: Explain,
+  explain: ErrorExplainer,
   timeoutMs: number = limits.connectionConnectTimeoutMs,
   lookup?: Lookup,
-): Promise<Opened> => {
+): Promise<MysqlClient> => {
   const deadline = AbortSignal.timeout(timeoutMs)
   const { mode } = parameters.encryption
   const attempt = async (isSecured: boolean) => {

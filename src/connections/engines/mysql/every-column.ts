@@ -15,10 +15,10 @@ const textCode = 253
 const [binaryCharset, textCharset] = [63, 45]
 const unsignedFlag = 32
 
-type Declared = { name: string; kind: string; type: string; precision: number; scale: number; isText: boolean; isJson: boolean }
+type DeclaredColumn = { name: string; kind: string; type: string; precision: number; scale: number; isText: boolean; isJson: boolean }
 
 /** How an answer would describe a column that is declared so. */
-const fieldOf = ({ name, kind, type, precision, scale, isText, isJson }: Declared): Field => {
+const fieldOf = ({ name, kind, type, precision, scale, isText, isJson }: DeclaredColumn): Field => {
   const isUnsigned = type.includes('unsigned')
   return {
     name,

@@ -12,7 +12,7 @@ import {
   tooManyConnections,
   unknownDatabase,
   writeRefused,
-  type Explain,
+  type ErrorExplainer,
 } from '../contract/explain.js'
 
 const fieldOf = (error: unknown, name: string): string => {
@@ -22,7 +22,7 @@ const fieldOf = (error: unknown, name: string): string => {
 
 /** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
 export const explainMysql =
-  (secrets: readonly string[], toRead: Reason): Explain =>
+  (secrets: readonly string[], toRead: Reason): ErrorExplainer =>
   (error) => {
     const [code, message] = [fieldOf(error, 'code'), fieldOf(error, 'sqlMessage')]
     const says = redacted(message, secrets)

@@ -2,17 +2,17 @@ import { limits } from '../../../basics/limits.js'
 import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
-import { rowsOf, settle } from '../../batch/reading.js'
+import { rowsOf, settle } from '../../batch/column-reading.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
-import type { Explain } from '../contract/explain.js'
+import type { ErrorExplainer } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
 import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
-import { openClient, type Opened } from './connect.js'
+import { openClient, type MysqlClient } from './connect.js'
 import { Reader, run } from './cursor.js'
 import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
@@ -42,10 +42,10 @@ const texts = (rows: readonly (readonly (Buffer | null)[])[]): string[][] => row
 /** A session of MySQL or MariaDB. Each statement is a transaction of its own, which reads only unless the connection writes. */
 export class MysqlSession extends SocketSession implements Session {
   constructor(
-    private readonly opened: Opened,
+    private readonly opened: MysqlClient,
     private readonly parameters: MysqlParameters,
     private readonly around: Surroundings,
-    explain: Explain,
+    explain: ErrorExplainer,
     private readonly name?: string,
   ) {
     super(opened.socket, explain)

@@ -15,7 +15,7 @@ import {
   putUuid,
 } from '../../batch/numbers.js'
 import { daysOf, putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
-import type { Reading, UnsettledReading } from '../../batch/reading.js'
+import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
 import type { Vector } from '../../batch/vector.js'
 import { decimal, decimalMaxDigits, plain, type PlainType } from '../../contract/types.js'
 
@@ -33,7 +33,7 @@ export type Field = {
 }
 
 /** Reads the bytes that MySQL sends for a value. */
-export type BytesReading = Reading<Buffer>
+export type BytesReading = ColumnReading<Buffer>
 
 /** Decided by values: numbers that are declared with more digits than an exact type has, and rarely use them. */
 export type UnsettledBytes = UnsettledReading<Buffer>

@@ -1,4 +1,4 @@
-import { Unfit } from '../../batch/unfit.js'
+import { ValueError } from '../../batch/value-error.js'
 
 /** The items of an array as texts, or arrays. */
 export type Items = (string | null | Items)[]
@@ -18,7 +18,7 @@ export const depthOf = (text: string): number => {
  * Reads an array as PostgreSQL writes it.
  *
  * @example parseArray('[0:1]={1,NULL}', ',') // ['1', null]
- * @throws Unfit for texts that are not arrays
+ * @throws ValueError for texts that are not arrays
  */
 export const parseArray = (given: string, delimiter: string): Items => {
   const text = withoutBounds(given)
@@ -51,9 +51,9 @@ export const parseArray = (given: string, delimiter: string): Items => {
       if (sign === '}') return items
       if (sign !== delimiter) break
     }
-    throw new Unfit('an array comes in a form that is not known')
+    throw new ValueError('an array comes in a form that is not known')
   }
-  if (text[0] !== '{') throw new Unfit('an array comes in a form that is not known')
+  if (text[0] !== '{') throw new ValueError('an array comes in a form that is not known')
   return list()
 }
 

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
-import { connectAllowed, type Connected } from '../../../egress/connect.js'
+import { connectAllowed, type ConnectedSocket } from '../../../egress/connect.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
-import { connectionFailed, type Explain } from '../contract/explain.js'
+import { connectionFailed, type ErrorExplainer } from '../contract/explain.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 
 /** A logged in client, and the socket below it. */
-export type Opened = { client: pg.Client; socket: Socket; tls: ConnectionOptions | undefined; at: Connected['to'] }
+export type PostgresClient = { client: pg.Client; socket: Socket; tls: ConnectionOptions | undefined; at: ConnectedSocket['to'] }
 
 const asText = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
 
@@ -37,7 +37,7 @@ const asStream = (socket: Socket): Socket => {
 
 const login = async (
   parameters: PostgresParameters,
-  { socket, to }: Connected,
+  { socket, to }: ConnectedSocket,
   tls: ConnectionOptions | undefined,
   deadline: AbortSignal,
 ) => {
@@ -104,7 +104,11 @@ const prepare = async (client: pg.Client, statements: readonly string[]): Promis
 }
 
 /** Connects and logs in, with TLS if the parameters or the server want it. @throws Problem connection_failed, egress_refused */
-export const openClient = async (parameters: PostgresParameters, { policy }: Surroundings, explain: Explain): Promise<Opened> => {
+export const openClient = async (
+  parameters: PostgresParameters,
+  { policy }: Surroundings,
+  explain: ErrorExplainer,
+): Promise<PostgresClient> => {
   const timeoutMs = limits.connectionConnectTimeoutMs
   const deadline = AbortSignal.timeout(timeoutMs)
   const { mode } = parameters.encryption
@@ -154,7 +158,7 @@ const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise
   })
 
 /** Tells the server to end what a session does, over a connection of its own to the same address, encrypted as the session is. */
-export const sendCancel = async ({ client, tls, at }: Opened, { policy }: Surroundings): Promise<void> => {
+export const sendCancel = async ({ client, tls, at }: PostgresClient, { policy }: Surroundings): Promise<void> => {
   const processId: unknown = Reflect.get(client, 'processID')
   const secretKey: unknown = Reflect.get(client, 'secretKey')
   if (typeof processId !== 'number' || typeof secretKey !== 'number') return

@@ -16,9 +16,9 @@ ORDER BY n.nspname, c.relname, a.attnum LIMIT ${limits.connectionColumnsMax + 1}
 const domainsSql = "SELECT oid, typbasetype, typtypmod FROM pg_catalog.pg_type WHERE typtype = 'd'"
 
 /** A type with what it was declared with; an answer names the type below a domain. */
-type Declared = { oid: number; typmod: number }
+type DeclaredType = { oid: number; typmod: number }
 
-const below = (domains: ReadonlyMap<number, Declared>, { oid, typmod }: Declared): Declared => {
+const below = (domains: ReadonlyMap<number, DeclaredType>, { oid, typmod }: DeclaredType): DeclaredType => {
   const base = domains.get(oid)
   return base ? below(domains, { oid: base.oid, typmod: typmod === -1 ? base.typmod : typmod }) : { oid, typmod }
 }

@@ -14,7 +14,7 @@ import {
   tooManyConnections,
   unknownDatabase,
   writeRefused,
-  type Explain,
+  type ErrorExplainer,
 } from '../contract/explain.js'
 
 const isFromServer = (error: unknown): error is DatabaseError =>
@@ -49,7 +49,7 @@ const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Re
 
 /** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
 export const explainPostgres =
-  (secrets: readonly string[], toRead: Reason): Explain =>
+  (secrets: readonly string[], toRead: Reason): ErrorExplainer =>
   (error) => {
     const known = explainNetwork(error)
     if (known) return known

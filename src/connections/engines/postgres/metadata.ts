@@ -28,7 +28,7 @@ export const listTables = async (client: pg.Client, schema: string | undefined):
   return { tables, isCut: found.length > tables.length }
 }
 
-export type Declared = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean; isEnum: boolean }
+export type DeclaredColumn = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean; isEnum: boolean }
 
 // PostgreSQL 12 and newer mark collations for which different bytes can be equal; before, there were none. Other servers may have any.
 const isOldPostgres = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redshift%'`
@@ -41,7 +41,7 @@ FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 /** What a table declares of its columns; nothing where the server has no such catalogue. */
-export const declaredColumns = async (client: pg.Client, quoted: string): Promise<Declared[]> => {
+export const declaredColumns = async (client: pg.Client, quoted: string): Promise<DeclaredColumn[]> => {
   for (const hasDeterminism of [true, false])
     try {
       const found = await run(client, columnsSql(hasDeterminism), [quoted])

@@ -7,14 +7,14 @@ import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
-import type { Explain } from '../contract/explain.js'
+import type { ErrorExplainer } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { inTime } from '../../../basics/concurrency/in-time.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
-import { rowsOf, settle } from '../../batch/reading.js'
-import { sendCancel, type Opened } from './connect.js'
+import { rowsOf, settle } from '../../batch/column-reading.js'
+import { sendCancel, type PostgresClient } from './connect.js'
 import { Reader, type Field, type TextRow } from './cursor.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
@@ -48,10 +48,10 @@ export class PostgresSession extends SocketSession implements Session {
   readonly #name: string | undefined
 
   constructor(
-    private readonly opened: Opened,
+    private readonly opened: PostgresClient,
     private readonly parameters: PostgresParameters,
     private readonly around: Surroundings,
-    explain: Explain,
+    explain: ErrorExplainer,
     { own, name }: { own: Map<number, OwnType>; name?: string | undefined },
   ) {
     super(opened.socket, explain)

@@ -11,14 +11,14 @@ import {
 } from '../../batch/numbers.js'
 import { digitsOf } from '../../batch/numbers.js'
 import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
-import type { Reading, UnsettledReading } from '../../batch/reading.js'
-import { Unfit } from '../../batch/unfit.js'
+import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
+import { ValueError } from '../../batch/value-error.js'
 import type { Vector } from '../../batch/vector.js'
 import { decimal, decimalMaxDigits, plain } from '../../contract/types.js'
 import { depthOf, flat, parseArray, type Items } from './arrays.js'
 
 /** Reads PostgreSQL's text of a value. */
-export type TextReading = Reading<string>
+export type TextReading = ColumnReading<string>
 
 /** Decided by values: numbers without a declared scale, arrays of any depth. */
 export type UnsettledText = UnsettledReading<string>
@@ -32,7 +32,7 @@ const putText = (vector: Vector, row: number, text: string): void => vector.setT
 const putPadded = (vector: Vector, row: number, text: string): void => vector.setText(row, text.replace(/ +$/, ''))
 
 const putBytes = (vector: Vector, row: number, text: string): void => {
-  if (!text.startsWith('\\x')) throw new Unfit('bytes come in a form that is not known')
+  if (!text.startsWith('\\x')) throw new ValueError('bytes come in a form that is not known')
   vector.setBytes(row, Buffer.from(text.slice(2), 'hex'))
 }
 
@@ -120,7 +120,10 @@ const putList = (put: (vector: Vector, row: number, text: string) => void, depth
       if (item === null) child.setNull(from + index)
       else if (typeof item === 'string' && isLast) put(child, from + index, item)
       else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
-      else throw new Unfit(`an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`)
+      else
+        throw new ValueError(
+          `an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`,
+        )
     })
   }
   return putItems

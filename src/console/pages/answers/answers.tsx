@@ -5,7 +5,7 @@ import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 
-type Listed = {
+type ListedAnswer = {
   position: number
   recorded_at: string
   project: string
@@ -30,7 +30,7 @@ export default () => {
   const outcome = place.value.query.get('outcome') ?? ''
   const { loaded, reload } = useLoaded(
     (signal) =>
-      select<Listed>({
+      select<ListedAnswer>({
         query: `SELECT position, recorded_at, project, agent, version, answer_id, purpose, model, outcome, left(question, 200) AS question,
           input_tokens, output_tokens, duration_ms, verdict FROM log.answers WHERE :outcome = '' OR outcome = :outcome ORDER BY position DESC LIMIT ${shownMax}`,
         params: { outcome },

@@ -6,7 +6,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { canCheck, checkEvent, checkKept, loadHead, type Finding } from './checks.js'
 import { Erasures } from './erasures.js'
 import { parseHeads, type Head } from './head.js'
-import { forget, keep, keptHeads, type Kept } from './kept.js'
+import { forget, keep, keptHeads, type LocalHead } from './kept-heads.js'
 import './style.css'
 
 const base64Of = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
@@ -17,7 +17,7 @@ const Verdict = ({ finding: { isProven, says } }: { finding: Finding }) => (
   </span>
 )
 
-const KeptHead = ({ kept, newest }: { kept: Kept; newest: Head }) => {
+const KeptHead = ({ kept, newest }: { kept: LocalHead; newest: Head }) => {
   const { loaded, reload } = useLoaded((signal) => checkKept(kept, newest, signal), [kept.head.signed, newest.signed])
   const { value, error } = loaded.value
   return (
@@ -38,7 +38,7 @@ const KeptHead = ({ kept, newest }: { kept: Kept; newest: Head }) => {
 }
 
 /** Gives the kept heads as a file that `mindledger verify --head` reads. */
-const save = (heads: readonly Kept[]): void => {
+const save = (heads: readonly LocalHead[]): void => {
   const url = URL.createObjectURL(
     new Blob(
       heads.map(({ head }) => `${head.note}\n`),

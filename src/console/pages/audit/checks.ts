@@ -1,6 +1,6 @@
 import { json, request } from '../../api/request.js'
 import { bytesOf, isSigned, parseHead, type Head } from './head.js'
-import type { Kept } from './kept.js'
+import type { LocalHead } from './kept-heads.js'
 import { isContinued, isIncluded, leafOf } from './proof.js'
 
 /** What a check came to, in words; `isProven` is undefined where something could not be checked. */
@@ -26,7 +26,7 @@ const count = (size: number): string => size.toLocaleString('en')
  *
  * @throws ApiError when the service cannot be reached
  */
-export const checkKept = async ({ head: kept, key }: Kept, newest: Head, signal: AbortSignal): Promise<Finding> => {
+export const checkKept = async ({ head: kept, key }: LocalHead, newest: Head, signal: AbortSignal): Promise<Finding> => {
   if (kept.log !== newest.log) return { isProven: undefined, says: 'It is the head of another log.' }
   if (kept.size > newest.size)
     return { isProven: false, says: `The log has ${count(newest.size)} events now, and had ${count(kept.size)}: events are gone.` }

@@ -41,7 +41,7 @@ const bodyOf = (what: string, given: Readonly<Record<string, string>>): Record<s
   return { [what]: isScalar ? (parts[0]?.[1] ?? '') : Object.fromEntries(parts) }
 }
 
-type Told = {
+type ErasureResult = {
   subject: string
   positions: number[]
   payloads: number
@@ -54,7 +54,7 @@ type Told = {
 
 const said = (value: Value): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const Found = ({ told }: { told: Told }) => (
+const Found = ({ told }: { told: ErasureResult }) => (
   <>
     <p>
       {countText(told.payloads)} encrypted {told.payloads === 1 ? 'record' : 'records'} with {countText(told.rows)} rows, and{' '}
@@ -71,9 +71,9 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   const what = useSignal('request')
   const given = useSignal<Record<string, string>>({})
   const reason = useSignal('')
-  const found = useSignal<Told | undefined>(undefined)
+  const found = useSignal<ErasureResult | undefined>(undefined)
   const isSure = useSignal(false)
-  const done = useSignal<Told | undefined>(undefined)
+  const done = useSignal<ErasureResult | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
   const change = (next: () => void) => {
@@ -93,7 +93,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         ...(!isDryRun && (found.value?.shared_with.length ?? 0) > 0 && { shared: true }),
         ...(isDryRun && { dry_run: true, shared: true }),
       }
-      const told = await json<Told>('log/erasures', { method: 'POST', body })
+      const told = await json<ErasureResult>('log/erasures', { method: 'POST', body })
       if (isDryRun) found.value = told
       else {
         change(() => (given.value = {}))

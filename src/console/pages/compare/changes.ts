@@ -6,7 +6,7 @@ import type { Operation } from '../../parts/diff.js'
 export type Moments = { from: string; to: string | undefined }
 
 /** What became of a resource between two moments. */
-export type Changed = {
+export type ResourceChange = {
   kind: string
   project: string | null
   name: string
@@ -16,13 +16,13 @@ export type Changed = {
   events: number
 }
 
-type Listed = { stream: string; kind: string; project: string | null; name: string } & Record<string, Value>
+type ResourceRow = { stream: string; kind: string; project: string | null; name: string } & Record<string, Value>
 
 /** Resources whose changes are listed. */
 const changedMax = 1_000
 
-const listAt = (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<Listed[]> =>
-  select<Listed>({
+const listAt = (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> =>
+  select<ResourceRow>({
     query: `SELECT stream, kind, project, name FROM log.resources WHERE list_contains(:streams::VARCHAR[], stream)`,
     params: { streams: [...streams] },
     at,
@@ -43,7 +43,7 @@ const headAt = async (at: string | undefined, signal: AbortSignal): Promise<numb
 export const loadChanges = async (
   { from, to }: Moments,
   signal: AbortSignal,
-): Promise<{ changed: Changed[]; isCut: boolean; events: number }> => {
+): Promise<{ changed: ResourceChange[]; isCut: boolean; events: number }> => {
   const [first, last] = [await headAt(from, signal), await headAt(to, signal)]
   const counted = await select<{ stream: string; n: number }>({
     query: `SELECT stream, count(*) AS n FROM log.events WHERE position > :first AND position <= :last GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
@@ -54,7 +54,7 @@ export const loadChanges = async (
   const streams = some.map(({ stream }) => stream)
   const [then, now] = await Promise.all([listAt(from, streams, signal), listAt(to, streams, signal)])
   const [old, present] = [new Map(then.map((one) => [one.stream, one])), new Map(now.map((one) => [one.stream, one]))]
-  const changed = some.flatMap(({ stream, n }): Changed[] => {
+  const changed = some.flatMap(({ stream, n }): ResourceChange[] => {
     const [before, after] = [old.get(stream), present.get(stream)]
     const one = after ?? before
     if (!one) return []
@@ -86,7 +86,7 @@ const recordAt = (info: KindInfo, project: string | null, name: string, at: stri
 
 /** What differs in the record of a resource. @throws ApiError */
 export const loadDifferences = async (
-  { kind, project, name, before, became }: Changed,
+  { kind, project, name, before, became }: ResourceChange,
   { from, to }: Moments,
   signal: AbortSignal,
 ): Promise<Operation[]> => {

@@ -4,9 +4,9 @@ import { kindNamed, pathOfResource } from '../../basics/kinds.js'
 import { Diff } from '../../parts/diff.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
-import { loadChanges, loadDifferences, type Changed, type Moments } from './changes.js'
+import { loadChanges, loadDifferences, type ResourceChange, type Moments } from './changes.js'
 
-const Differences = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
+const Differences = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
   const { loaded, reload } = useLoaded(
     (signal) => loadDifferences(changed, moments, signal),
     [changed.kind, changed.project, changed.name, moments.from, moments.to],
@@ -19,7 +19,7 @@ const Differences = ({ changed, moments }: { changed: Changed; moments: Moments 
 
 const signs = { created: '+', changed: '~', deleted: '−' } as const
 
-const keyOf = ({ kind, project, name }: Changed): string => `${kind}/${project ?? ''}/${name}`
+const keyOf = ({ kind, project, name }: ResourceChange): string => `${kind}/${project ?? ''}/${name}`
 
 /** The lines that are open, by their keys, as the address has them. */
 const opened = (): readonly string[] => place.value.query.get('open')?.split('\n') ?? []
@@ -29,7 +29,7 @@ const setOpen = (key: string, isOpen: boolean): void => {
   changeQuery({ open: (isOpen ? [...others, key] : others).join('\n') })
 }
 
-const One = ({ changed, moments }: { changed: Changed; moments: Moments }) => {
+const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
   const key = keyOf(changed)
   const isOpen = opened().includes(key)
   const { kind, project, name, before, became, events } = changed

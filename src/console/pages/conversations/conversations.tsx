@@ -7,7 +7,7 @@ import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 
-type Listed = {
+type ListedConversation = {
   conversation: string
   project: string
   chatbot: string
@@ -27,7 +27,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
     (signal) =>
-      select<Listed>({
+      select<ListedConversation>({
         query: `SELECT * FROM log.conversations WHERE project = :project AND chatbot = :name
           ORDER BY coalesce(last_message_at, started_at) DESC LIMIT ${shownMax}`,
         params: { project, name },

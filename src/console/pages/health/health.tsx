@@ -46,19 +46,19 @@ const State = ({ name, part }: { name: string; part: Part }) => (
 /** Looks that are kept: some hours. */
 const keptMax = 2_000
 
-type Look = { seconds: number; memory: number; lag: number; requests: number }
+type HealthSample = { seconds: number; memory: number; lag: number; requests: number }
 
 const sumOf = (metrics: readonly Metric[], name: string): number =>
   metrics.filter((metric) => metric.name === name).reduce((sum, { value }) => sum + value, 0)
 
 /** Requests in each second between two looks. */
-const rateOf = (looks: readonly Look[]): number[] =>
+const rateOf = (looks: readonly HealthSample[]): number[] =>
   looks.map(({ requests, seconds }, i) => {
     const before = looks[i - 1]
     return before === undefined || seconds === before.seconds ? 0 : Math.max(0, (requests - before.requests) / (seconds - before.seconds))
   })
 
-const Lines = ({ looks }: { looks: readonly Look[] }) => {
+const Lines = ({ looks }: { looks: readonly HealthSample[] }) => {
   const seconds = looks.map((look) => look.seconds)
   return (
     <div class="time-lines">
@@ -164,7 +164,7 @@ const Settings = () => {
 
 /** Whether everything works, and what it uses. */
 export default () => {
-  const looks = useSignal<readonly Look[]>([])
+  const looks = useSignal<readonly HealthSample[]>([])
   const { loaded, reload } = useLoaded(async (signal) => {
     const found = await load(signal)
     const look = {

@@ -12,7 +12,7 @@ const engines = [
 ] as const
 
 /** What the service says of a connection that it tried: kept, or why not. */
-type Tried = { status?: string; detail?: string }
+type ConnectionCheck = { status?: string; detail?: string }
 
 /** A form for a database that is to be read where it is. It is tried before it is kept. */
 export default () => {
@@ -40,7 +40,7 @@ export default () => {
     refused.value = undefined
     try {
       const body = { database: { name: text('name'), engine: engine.value, parameters }, check_connection: true }
-      const tried = await json<Tried>('databases', { method: 'POST', body })
+      const tried = await json<ConnectionCheck>('databases', { method: 'POST', body })
       if (tried.status === 'connection_error') refused.value = tried.detail ?? 'The database cannot be reached'
       if (refused.value === undefined) go(pathOfResource('database', null, text('name')))
     } catch (failed) {

@@ -5,7 +5,7 @@ import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { sampleHomes } from './sample.js'
 
-type Uploaded = { name: string; rows: number }
+type UploadedFile = { name: string; rows: number }
 
 /** A name of a table from the name of a file. @example tableNameOf('My homes (2).csv') // 'my_homes_2' */
 export const tableNameOf = (file: string): string =>
@@ -21,10 +21,10 @@ const takeSample = async (): Promise<void> => {
   go('/models/new', { table: 'files.homes', target: 'rent', name: 'rent' })
 }
 
-const upload = async (file: File): Promise<Uploaded> => {
+const upload = async (file: File): Promise<UploadedFile> => {
   const form = new FormData()
   form.append('file', file)
-  return json<Uploaded>(`files/${encodeURIComponent(tableNameOf(file.name))}`, { method: 'PUT', body: form })
+  return json<UploadedFile>(`files/${encodeURIComponent(tableNameOf(file.name))}`, { method: 'PUT', body: form })
 }
 
 /** The ways to begin: a file of one's own, a database, or a look around. */

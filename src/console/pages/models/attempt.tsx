@@ -14,13 +14,13 @@ type Explanation = {
   contributions?: { method: string; base: number; inputs: Record<string, number>; scale: string }
 } & Record<string, unknown>
 
-type Predicted = { value: Value; least: number | null; greatest: number | null; explanation: Explanation }
+type ExplainedPrediction = { value: Value; least: number | null; greatest: number | null; explanation: Explanation }
 
 const predict = async (
   { project }: ModelName,
   { name, version, predict: target }: ModelRecord,
   row: Record<string, Value>,
-): Promise<Predicted> => {
+): Promise<ExplainedPrediction> => {
   const [answer] = await json<Record<string, Value>[]>(
     `projects/${encodeURIComponent(project)}/models/${encodeURIComponent(name)}/predict`,
     {
@@ -81,7 +81,7 @@ const Control = ({ input, value, set }: { input: Input; value: string; set: (val
   )
 }
 
-const Answer = ({ target, predicted }: { target: string; predicted: Predicted }) => {
+const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPrediction }) => {
   const { value, least, greatest, explanation } = predicted
   const { confidence, contributions } = explanation
   const probabilities = Object.entries(explanation).flatMap(([name, share]) =>
@@ -124,7 +124,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: Predicted })
 /** A form made of the inputs. Its values are in the address. */
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const { loaded, reload } = useInputs(of, record, report.features)
-  const predicted = useSignal<Predicted | undefined>(undefined)
+  const predicted = useSignal<ExplainedPrediction | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const { value: inputs, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />

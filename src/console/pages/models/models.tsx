@@ -5,7 +5,7 @@ import { Listing } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
 
-type Listed = {
+type ListedModel = {
   name: string
   project: string
   engine: string | null
@@ -22,7 +22,7 @@ export default () => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
     (signal) =>
-      select<Listed>({
+      select<ListedModel>({
         query: `SELECT NAME AS name, PROJECT AS project, ENGINE AS engine, STATUS AS status, ACCURACY AS accuracy, PREDICT AS predict, VERSION AS version
           FROM information_schema.models WHERE ACTIVE OR STATUS <> 'complete' ORDER BY project, name, version DESC LIMIT ${shownMax}`,
         at,

@@ -4,21 +4,21 @@ import { json, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
-import { isUnderWay, loadVersions, type ModelName, type VersionListed } from './reports.js'
+import { isUnderWay, loadVersions, type ModelName, type ListedVersion } from './reports.js'
 
 const lookEveryMs = 700
 
 /** Where a phase was when it was first seen. */
-type Begun = { phase: string | null; at: number; done: number }
+type PhaseStart = { phase: string | null; at: number; done: number }
 
 /** Seconds that are left of a phase at the pace that was seen; undefined as long as there is none. */
-const secondsLeft = ({ at, done }: Begun, now: { at: number; done: number; total: number }): number | undefined => {
+const secondsLeft = ({ at, done }: PhaseStart, now: { at: number; done: number; total: number }): number | undefined => {
   const pace = (now.done - done) / (now.at - at)
   return pace > 0 && Number.isFinite(pace) ? (now.total - now.done) / pace / 1_000 : undefined
 }
 
 /** How long the last version took that was trained to its end. */
-const lastTook = (versions: readonly VersionListed[]): string => {
+const lastTook = (versions: readonly ListedVersion[]): string => {
   const last = versions.find(({ seconds }) => seconds !== null)
   return last ? ` Version ${last.version} took ${figure(last.seconds)} s in all.` : ''
 }
@@ -27,7 +27,7 @@ const lastTook = (versions: readonly VersionListed[]): string => {
 export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
   const tries = useSignal(0)
   const error = useSignal<ApiError | undefined>(undefined)
-  const begun = useRef<Begun | undefined>(undefined)
+  const begun = useRef<PhaseStart | undefined>(undefined)
   const { loaded } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model, tries.value])
   const versions = loaded.value.value ?? []
   const job = versions.find((one) => one.version === version)

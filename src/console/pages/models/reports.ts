@@ -34,7 +34,7 @@ export const loadModel = (
   return json<ModelRecord>(`projects/${encodeURIComponent(project)}/models/${encodeURIComponent(name)}`, { at, signal })
 }
 
-export type VersionListed = {
+export type ListedVersion = {
   version: number
   active: boolean
   status: string
@@ -111,8 +111,8 @@ export const loadVersions = async (
   { project, model }: ModelName,
   at: string | undefined,
   signal: AbortSignal,
-): Promise<VersionListed[]> => {
-  const jobs = await part<Omit<VersionListed, 'active' | 'accuracy'>>({ project, model }, undefined, 'jobs', at, signal)
+): Promise<ListedVersion[]> => {
+  const jobs = await part<Omit<ListedVersion, 'active' | 'accuracy'>>({ project, model }, undefined, 'jobs', at, signal)
   const records = await Promise.all(
     jobs.map(({ version }) =>
       loadModel({ project, model }, version, at, signal).catch((error: unknown) => {

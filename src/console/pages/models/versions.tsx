@@ -5,7 +5,7 @@ import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
-import { loadReport, loadVersions, type ModelName, type VersionListed } from './reports.js'
+import { loadReport, loadVersions, type ModelName, type ListedVersion } from './reports.js'
 
 /** What was measured of two versions, side by side. */
 const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {
@@ -84,7 +84,7 @@ const Line = ({
   changed,
 }: {
   of: ModelName
-  version: VersionListed
+  version: ListedVersion
   chosen: boolean
   choose: () => void
   changed: () => void

@@ -6,7 +6,7 @@ import { hrefOf, pathOf } from '../../basics/place.js'
 import { Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
 import { countText } from '../../parts/value.js'
-import type { Asking, Side, Step } from './asking.js'
+import type { LiveAnswer, Side, Step } from './live-answer.js'
 
 const ToolUse = ({ step }: { step: Step }) => (
   <details class="step">
@@ -59,7 +59,7 @@ const Cost = ({ answer }: { answer: string }) => {
 }
 
 /** An answer as it comes: what the agent does, what it says, and where the record of it is. */
-export const AnswerCard = ({ asking }: { asking: Asking }) => {
+export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
   const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
   const { project, agent, asOf } = asking.side
   return (

@@ -5,7 +5,7 @@ import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { AnswerCard } from './answer-card.js'
-import { Asking, type Side, type Turn } from './asking.js'
+import { LiveAnswer, type Side, type Turn } from './live-answer.js'
 import './style.css'
 
 type Agent = { project: string; name: string } & Record<string, Value>
@@ -16,7 +16,7 @@ const agentsMax = 1_000
 const restMs = 300
 
 /** A question, and what each side says to it. */
-type Round = { question: string; askings: Asking[] }
+type Round = { question: string; askings: LiveAnswer[] }
 
 const sideOf = (text: string | null, asOf: string | undefined): Side | undefined => {
   const [project = '', ...rest] = (text ?? '').split('/')
@@ -100,7 +100,7 @@ export default () => {
     event.preventDefault()
     const text = question.value.trim()
     if (text === '' || isAsking || sides.length === 0) return
-    const askings = sides.map((side) => new Asking(side))
+    const askings = sides.map((side) => new LiveAnswer(side))
     const before = rounds.value
     rounds.value = [...before, { question: text, askings }]
     write('', 0)

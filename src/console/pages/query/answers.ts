@@ -1,15 +1,15 @@
-import { Running } from './running.js'
+import { StatementRun } from './statement-run.js'
 
 /** How many sheets keep their answer. */
 const answersMax = 4
 
 /** What each sheet ran last. The answers of those that were shown longest ago are given up. */
 export class Answers {
-  readonly #bySheet = new Map<number, Running>()
+  readonly #bySheet = new Map<number, StatementRun>()
 
   /** What a sheet ran last; nothing yet, if it is new or was given up. */
-  of(sheet: number): Running {
-    const running = this.#bySheet.get(sheet) ?? new Running()
+  of(sheet: number): StatementRun {
+    const running = this.#bySheet.get(sheet) ?? new StatementRun()
     this.#bySheet.delete(sheet)
     this.#bySheet.set(sheet, running)
     for (const [oldest, given] of this.#bySheet) {

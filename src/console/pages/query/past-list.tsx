@@ -1,6 +1,6 @@
 import { Empty } from '../../parts/notice.js'
 import { msText } from '../../parts/value.js'
-import { forgetAll, past } from './past.js'
+import { forgetAll, past } from './statement-history.js'
 
 /** The statements that were run in this browser, the newest first. */
 export const PastList = ({ choose }: { choose: (sql: string, db: string) => void }) =>

@@ -1,6 +1,6 @@
 import { bytesText, countText, msText } from '../../parts/value.js'
 import { answerMaxBytes } from './rows.js'
-import type { Outcome } from './running.js'
+import type { Outcome } from './statement-run.js'
 
 /** How far a statement is, or how it ended. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {

@@ -21,7 +21,7 @@ const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
   UNION ALL SELECT 'chatbot', PROJECT, NAME, concat_ws(' ', "DATABASE", MODEL_NAME, PARAMS) FROM information_schema.chatbots
 ) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
 
-type Asked = { events: PlannedEvent[]; mentions: Mention[] }
+type DeletionPlan = { events: PlannedEvent[]; mentions: Mention[] }
 
 const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
   <>
@@ -42,7 +42,7 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
 
 /** Deletes a resource, after it was shown what that would record, and what mentions the name. */
 export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
-  const asked = useSignal<Asked | undefined>(undefined)
+  const asked = useSignal<DeletionPlan | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const attempt = async (action: () => Promise<void>) => {
     error.value = undefined

@@ -7,7 +7,7 @@ import { titleOf } from '../../basics/words.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { shown } from '../../parts/value.js'
-import { kindNamed, listResources, pathOfResource, placeToMake, type KindInfo, type ResourceListed } from '../../basics/kinds.js'
+import { kindNamed, listResources, pathOfResource, placeToMake, type KindInfo, type ListedResource } from '../../basics/kinds.js'
 
 type Record_ = Record<string, Value>
 
@@ -27,13 +27,13 @@ const load = async (info: KindInfo, at: string | undefined, signal: AbortSignal)
   return { listed, records: new Map(lists.flat()) }
 }
 
-const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<ResourceListed>[] => [
+const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<ListedResource>[] => [
   { title: 'Name', of: ({ project, name }) => <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a> },
-  ...(info.isInProject ? [{ title: 'Project', of: ({ project }: ResourceListed) => project }] : []),
+  ...(info.isInProject ? [{ title: 'Project', of: ({ project }: ListedResource) => project }] : []),
   ...info.columns.map((column) => ({
     title: titleOf(column),
     isClipped: true,
-    of: ({ project, name }: ResourceListed) => shown(records.get(keyOf(project, name))?.[column] ?? null),
+    of: ({ project, name }: ListedResource) => shown(records.get(keyOf(project, name))?.[column] ?? null),
   })),
   { title: 'Created', of: ({ created_at }) => created_at.slice(0, 19) },
 ]

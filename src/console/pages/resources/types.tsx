@@ -10,7 +10,7 @@ import { countText } from '../../parts/value.js'
 type Column = { Field: string; Type: string } & Record<string, Value>
 
 /** What a column shall become: a type, and how its texts write a date. */
-type Wanted = { type: string; format: string }
+type ColumnChange = { type: string; format: string }
 
 const offered = ['BIGINT', 'DOUBLE', 'DECIMAL(18,4)', 'VARCHAR', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME'] as const
 const previewedMax = 20
@@ -19,7 +19,7 @@ const isText = (type: string): boolean => /^(?:text|varchar)/i.test(type)
 const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP'
 
 /** What makes a column's value the wanted one, or NULL where it cannot be. */
-const converted = ({ Field, Type }: Column, wanted: Wanted | undefined): string => {
+const converted = ({ Field, Type }: Column, wanted: ColumnChange | undefined): string => {
   const name = quoted(Field)
   if (wanted === undefined) return name
   const parsed =
@@ -28,11 +28,11 @@ const converted = ({ Field, Type }: Column, wanted: Wanted | undefined): string 
 }
 
 /** The rows of a table with other types. @example selectOf('homes', columns, { size: { type: 'DOUBLE', format: '' } }) */
-const selectOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, Wanted>>): string =>
+const selectOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
   `SELECT ${columns.map((column) => `${converted(column, wanted[column.Field])} AS ${quoted(column.Field)}`).join(', ')} FROM files.${quoted(file)}`
 
 /** How many values of each column would become NULL. */
-const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, Wanted>>): string =>
+const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
   `SELECT ${columns
     .filter(({ Field }) => wanted[Field])
     .map((column) => {
@@ -41,7 +41,15 @@ const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Recor
     })
     .join(', ')} FROM files.${quoted(file)}`
 
-const Outcome = ({ file, columns, wanted }: { file: string; columns: readonly Column[]; wanted: Readonly<Record<string, Wanted>> }) => {
+const Outcome = ({
+  file,
+  columns,
+  wanted,
+}: {
+  file: string
+  columns: readonly Column[]
+  wanted: Readonly<Record<string, ColumnChange>>
+}) => {
   const query = selectOf(file, columns, wanted)
   const { loaded, reload } = useLoaded(
     async (signal) => {
@@ -76,13 +84,13 @@ const Outcome = ({ file, columns, wanted }: { file: string; columns: readonly Co
 /** The types of a file's columns, and other ones. The file gets a new content; the one before stays readable by time travel. */
 export const Types = ({ file, done }: { file: string; done: () => void }) => {
   const { loaded, reload } = useLoaded((signal) => select<Column>({ query: `DESCRIBE files.${quoted(file)}`, signal }), [file])
-  const wanted = useSignal<Record<string, Wanted>>({})
+  const wanted = useSignal<Record<string, ColumnChange>>({})
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
   const { value: columns, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!columns) return <Busy />
-  const set = (name: string, next: Wanted | undefined) => {
+  const set = (name: string, next: ColumnChange | undefined) => {
     const { [name]: _, ...others } = wanted.value
     wanted.value = next === undefined ? others : { ...others, [name]: next }
   }

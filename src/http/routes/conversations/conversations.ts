@@ -5,7 +5,7 @@ import { notFound, Problem } from '../../../basics/errors.js'
 import { messageOf, messagesOf } from '../../../chatbots/message-records.js'
 import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { carriedOut, carryOut } from '../../protocol/carry-out.js'
 import { whole } from '../../protocol/parameters.js'
 import { json, noContent } from '../../protocol/reply.js'
@@ -44,7 +44,7 @@ const messageRecord = z
 
 const path = '/projects/:project/chatbots/:chatbot'
 
-const recordOf = (chatbot: Found<'chatbot'>, { stream, state, created_at, updated_at }: Found<'conversation'>) => ({
+const recordOf = (chatbot: Resource<'chatbot'>, { stream, state, created_at, updated_at }: Resource<'conversation'>) => ({
   id: stream,
   chatbot: chatbot.state.name,
   channel: state.channel,

@@ -24,7 +24,7 @@ export const endedMessage = z
   })
   .meta({ id: 'AnsweredMessage' })
 
-type Named = { conversation: string; message: string }
+type MessageRef = { conversation: string; message: string }
 
 /** The fields of a message that ended. */
 export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
@@ -33,11 +33,11 @@ export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
     : { status: 'failed', reason: end.reason, error: end.error, ...(end.notice !== null && { notice: end.notice }) }
 
 /** The answer to a message: 200 when it ended, 202 while it waits. */
-export const ended = ({ conversation, message }: Named, end: MessageEnd | undefined): Reply =>
+export const ended = ({ conversation, message }: MessageRef, end: MessageEnd | undefined): Reply =>
   end
     ? json({ conversation, message, ...endFields(end) }, { keep: 'never' })
     : json({ conversation, message, status: 'waiting' }, { status: 202, keep: 'never' })
 
 /** The refusal that a message without an answer is to whoever asked over REST. */
-export const notAnswered = ({ conversation, message }: Named, { reason, error, notice }: MessageEnd & { status: 'failed' }): Problem =>
+export const notAnswered = ({ conversation, message }: MessageRef, { reason, error, notice }: MessageEnd & { status: 'failed' }): Problem =>
   new Problem('not_answered', 'Not answered', error, { conversation, message, reason, ...(notice !== null && { notice }) })

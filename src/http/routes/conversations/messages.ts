@@ -3,11 +3,11 @@ import * as z from 'zod'
 import { text as anyText } from '../../../../events/common.js'
 import { isProblem, notFound, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import type { Desk, Taken } from '../../../chatbots/desk.js'
+import type { Desk, AcceptedMessage } from '../../../chatbots/desk.js'
 import { checkText } from '../../../chatbots/receiving.js'
 import type { MessageNews } from '../../../chatbots/watchers.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { eventHeaders, stream, type Piece } from '../../protocol/reply.js'
@@ -29,7 +29,7 @@ const path = '/projects/:project/chatbots/:chatbot/messages'
 const frame = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`
 
 /** What happens to a message, as an event stream tells it. */
-const framesOf = (news: MessageNews, { conversation, message }: Taken): string => {
+const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage): string => {
   if ('end' in news) {
     const fields = endFields(news.end)
     const { end } = news
@@ -50,7 +50,7 @@ const framesOf = (news: MessageNews, { conversation, message }: Taken): string =
   }
 }
 
-async function* piecesOf(desk: Desk, taken: Taken, call: Call): AsyncGenerator<Piece, void, void> {
+async function* piecesOf(desk: Desk, taken: AcceptedMessage, call: Call): AsyncGenerator<Piece, void, void> {
   const { conversation, message } = taken
   yield frame({ type: 'start', conversation, message })
   try {
@@ -63,7 +63,7 @@ async function* piecesOf(desk: Desk, taken: Taken, call: Call): AsyncGenerator<P
 }
 
 /** Only conversations that began here go on here: the answers of others belong elsewhere. @throws Problem 400 */
-const ownConversation = (conversation: Found<'conversation'>): Found<'conversation'> => {
+const ownConversation = (conversation: Resource<'conversation'>): Resource<'conversation'> => {
   if (conversation.state.channel === 'api') return conversation
   throw wrong(`the conversation is one of ${conversation.state.channel}; it goes on there`, 'Leave "conversation" out to begin one here.')
 }
@@ -71,13 +71,17 @@ const ownConversation = (conversation: Found<'conversation'>): Found<'conversati
 /** Messages of a page of one's own: the same login as everything else. */
 export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
   /** The conversation that a message goes on with, or a name for a new one: the same for a request that is sent again. */
-  const placeOf = async (chatbot: Found<'chatbot'>, { conversation }: Body, call: Call) => {
+  const placeOf = async (chatbot: Resource<'chatbot'>, { conversation }: Body, call: Call) => {
     if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(ledger, chatbot, conversation))
     const key = call.header('idempotency-key')
     return key === undefined ? `new ${uuidv7()}` : `new ${call.origin().actor} ${key}`
   }
 
-  const take = async ({ project, chatbot: name }: { project: string; chatbot: string }, sent: Body, call: Call): Promise<Taken> => {
+  const take = async (
+    { project, chatbot: name }: { project: string; chatbot: string },
+    sent: Body,
+    call: Call,
+  ): Promise<AcceptedMessage> => {
     const { found: chatbot } = await inProject(ledger.log, 'chatbot', project, name)
     const { idempotency } = call.idempotency()
     const origin = call.origin()

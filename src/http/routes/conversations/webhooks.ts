@@ -1,13 +1,13 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { channelOf } from '../../../chatbots/channels/channel-of.js'
-import type { Channel, Fetch, Incoming } from '../../../chatbots/channels/channel.js'
+import type { Channel, Fetch, InboundMessage } from '../../../chatbots/channels/channel.js'
 import type { Desk } from '../../../chatbots/desk.js'
 import { checkText } from '../../../chatbots/receiving.js'
 import { bearerOf, isTokenOf } from '../../../chatbots/webhook-token.js'
 import { chatbotStopped } from '../../../commands/conversation.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import type { Call } from '../../protocol/call.js'
 import { parseJsonBody } from '../../protocol/json-body.js'
 import { readRawBody } from '../../protocol/raw-body.js'
@@ -45,14 +45,14 @@ type Parts = { ledger: Ledger; desk: Desk; fetch: Fetch }
 export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
   const places = new Places()
 
-  const chatbotOf = async (token: string): Promise<Found<'chatbot'>> => {
+  const chatbotOf = async (token: string): Promise<Resource<'chatbot'>> => {
     const stream = bearerOf(token)
     const chatbot = stream && (await ledger.log.resources.byStream('chatbot', stream))
     if (!chatbot || !isTokenOf(ledger.vault, token, chatbot)) throw noWebhook()
     return chatbot
   }
 
-  const take = async (chatbot: Found<'chatbot'>, channel: Channel, incoming: Incoming, call: Call) => {
+  const take = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call) => {
     const project = await ledger.log.resources.byStream('project', chatbot.state.project)
     const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
     // A person in a chat sees no refusal, and a program does.
@@ -60,7 +60,7 @@ export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
     return desk.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
   }
 
-  const answer = async (chatbot: Found<'chatbot'>, channel: Channel, incoming: Incoming, call: Call): Promise<Reply> => {
+  const answer = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call): Promise<Reply> => {
     if (incoming.text === '' && channel.name !== 'webhook') return nothingToDo(channel)
     if (!chatbot.state.is_running) {
       // Chat services would send it again for hours, and give up the webhook in the end.

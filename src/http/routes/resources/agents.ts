@@ -9,7 +9,7 @@ import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
@@ -48,7 +48,7 @@ const creationNotAllowed =
 /** Calls the language model that an agent would have. @throws Problem that says why it cannot be used */
 type CheckModel = (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal) => Promise<void>
 
-type Services = { ledger: Ledger; records: Records; reading: Reading; checkModel: CheckModel }
+type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; checkModel: CheckModel }
 
 export const agentRoutes = ({ ledger, records, reading, checkModel }: Services): Route[] => {
   const command = ({ segments: { project, agent } }: { segments: { project: string; agent: string } }) =>

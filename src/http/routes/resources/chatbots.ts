@@ -3,13 +3,13 @@ import * as z from 'zod'
 import { jsonObject, resourceName, streamId, text } from '../../../../events/common.js'
 import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Found, Outcome } from '../../../log/contract/log.js'
+import type { Resource, Outcome } from '../../../log/contract/log.js'
 import { agentRecord } from './agents.js'
 import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
@@ -86,9 +86,9 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
   return { connection: { database, stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
 }
 
-export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
+export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
   /** The record that a write answers. Only that of the creation has the token of the webhook. */
-  const shown = async (chatbot: Found<'chatbot'>, { positions, repeated }: Outcome) => {
+  const shown = async (chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
     const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
     const isNew = positions.includes(chatbot.id) && !repeated
     return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record

@@ -8,7 +8,7 @@ import { maskSecrets } from '../../../vault/secrets.js'
 import { objectIn, parse, type Body } from '../../protocol/body.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { json } from '../../protocol/reply.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { route, type Route } from '../../protocol/route.js'
 
 const price = z.number().min(0).max(1_000_000)
@@ -66,7 +66,7 @@ const newStream = () => streamId.parse(uuidv7())
 
 export const configRoutes = (
   ledger: Ledger,
-  reading: Reading,
+  reading: ReadRouteFactory,
   { authentication, host }: { authentication: boolean; host: string },
 ): Route[] => [
   reading({

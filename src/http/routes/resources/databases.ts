@@ -9,7 +9,7 @@ import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { fixedPart, list, listParameters, resourcesPart, type Part } from '../../reads/paged-list.js'
-import type { Moment, Reading } from '../../reads/reading.js'
+import type { Moment, ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
@@ -99,7 +99,7 @@ const connectionStatus = async (database: Database, check: Check) => {
 const resourceOf = (database: Database) =>
   database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
 
-type Options = { ledger: Ledger; records: Records; reading: Reading; defaultProject: string; connected: Check }
+type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
 
 export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
   /** @throws Problem 400 when the connection, changed like this, cannot be opened */

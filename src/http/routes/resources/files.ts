@@ -6,12 +6,12 @@ import { erasureOfBlob } from '../../../log/read/find-erasure.js'
 import { notFound, Problem } from '../../../basics/errors.js'
 import type { BlobStore } from '../../../files/blob-store.js'
 import type { Intake } from '../../../files/intake.js'
-import type { Ingested } from '../../../files/ingest/ingest-messages.js'
+import type { IngestedTable } from '../../../files/ingest/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../../../files/formats/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../../../files/upload.js'
 import { limits } from '../../../basics/limits.js'
-import type { Found } from '../../../log/contract/log.js'
-import { checkExpects } from '../../../log/contract/expects.js'
+import type { Resource } from '../../../log/contract/log.js'
+import { checkExpects } from '../../../log/contract/precondition.js'
 import { KeyedTurns } from '../../../basics/concurrency/keyed-turns.js'
 import { parse } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
@@ -19,7 +19,7 @@ import { carryOut } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { recordTime } from '../../reads/records.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
@@ -77,7 +77,7 @@ type Services = {
 }
 
 /** The answer to an upload. */
-const told = (name: string, table: Ingested | undefined): z.infer<typeof uploaded> =>
+const told = (name: string, table: IngestedTable | undefined): z.infer<typeof uploaded> =>
   table
     ? {
         name,
@@ -90,10 +90,10 @@ const told = (name: string, table: Ingested | undefined): z.infer<typeof uploade
       }
     : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
 
-export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, onUploaded }: Services): Route[] => {
+export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, intake, onUploaded }: Services): Route[] => {
   // Concurrent uploads of one name take turns, so that the one received last is the final content.
   const turns = new KeyedTurns()
-  const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<Ingested> =>
+  const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<IngestedTable> =>
     intake.read(
       { source: upload.file, originalName: nameOf(upload), onBadRows: skip ? 'skip' : 'refuse', ...(format && { format }) },
       directory,
@@ -109,7 +109,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
     file: string,
     { upload, work, skip }: { upload: Upload; work: string; skip: boolean },
     call: Call,
-  ): Promise<Ingested | undefined> => {
+  ): Promise<IngestedTable | undefined> => {
     const origin = call.origin()
     const { sha256, fields, originalName, format } = upload
     const execution = call.execution({ sha256, fields: [...fields], originalName, format: format ?? null, skip })
@@ -134,7 +134,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
       answers: { 200: z.array(listed) },
       async handle(input, { resources }) {
         const read = (after: number, limit: number) => resources.page('file', undefined, after, limit)
-        const show = ({ state: { name, row_count, columns } }: Found<'file'>) => [
+        const show = ({ state: { name, row_count, columns } }: Resource<'file'>) => [
           { name, row_count, columns: columns.map((one) => one.name) },
         ]
         return list(input, [resourcesPart(read, show)])

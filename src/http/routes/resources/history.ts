@@ -9,7 +9,7 @@ import type { Histories } from '../../../log/read/history.js'
 import type { Kind } from '../../../log/contract/log.js'
 import type { LogAt } from '../../../log/read/past.js'
 import { streamOf } from '../../../log/read/stream-of.js'
-import type { Moment, Reading } from '../../reads/reading.js'
+import type { Moment, ReadRouteFactory } from '../../reads/read-routes.js'
 import { count, pageSize, whole, type ValuesOf } from '../../protocol/parameters.js'
 import { jsonText, type Reply } from '../../protocol/reply.js'
 import { segmentOf, type Route, type Segments } from '../../protocol/route.js'
@@ -81,7 +81,7 @@ const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   return ['config', await streamOf(log, 'config', ref)]
 }
 
-export const historyRoutes = (reading: Reading, histories: Histories): Route[] => {
+export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): Route[] => {
   const route = (path: string, of: string, find: (segments: Segments, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
     reading({
       path: `${path}/history`,

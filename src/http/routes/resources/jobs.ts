@@ -10,7 +10,7 @@ import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
@@ -61,7 +61,7 @@ const of = oneOf(
   z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional(),
 )
 
-export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, histories: Histories): Route[] => [
+export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, histories: Histories): Route[] => [
   reading({
     path,
     summary: 'List the jobs of a project',

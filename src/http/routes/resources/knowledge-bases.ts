@@ -6,14 +6,14 @@ import { notFound, Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/contents.js'
 import type { MetadataFilter } from '../../../knowledge/contract/search.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { object, wrapped } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
@@ -89,11 +89,11 @@ const modeIn = (params: JsonObject | null | undefined): InsertMode | undefined =
 
 const ofFile = (name: string): string => `SELECT * FROM files.\`${name.replaceAll('`', '``')}\``
 
-type Services = { ledger: Ledger; records: Records; reading: Reading; knowledge: KnowledgeStore; select: SelectRows }
+type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
 
 export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, select }: Services): Route[] => {
   const { log } = ledger
-  const named = async (projectName: string, ref: string): Promise<{ project: Found<'project'>; base: Found<'knowledge_base'> }> => {
+  const named = async (projectName: string, ref: string): Promise<{ project: Resource<'project'>; base: Resource<'knowledge_base'> }> => {
     const project = await projectNamed(log, projectName)
     const base = await log.resources.one('knowledge_base', ref, project)
     if (!base) throw notFound('knowledge base', ref)
@@ -146,7 +146,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       async handle(input, moment) {
         const project = await projectNamed(moment, input.segments.project)
         const read = (after: number, limit: number) => moment.resources.page('knowledge_base', project, after, limit)
-        return list(input, [resourcesPart(read, (base: Found<'knowledge_base'>) => [moment.records.knowledgeBase(base, project)])])
+        return list(input, [resourcesPart(read, (base: Resource<'knowledge_base'>) => [moment.records.knowledgeBase(base, project)])])
       },
     }),
     route({

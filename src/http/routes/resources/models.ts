@@ -9,7 +9,7 @@ import type { Intake } from '../../../files/intake.js'
 import { jsonTextOf } from '../../../basics/json-text.js'
 import { limits } from '../../../basics/limits.js'
 import { inTurns } from '../../../basics/long-work.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { importsFile, refuseToTrain } from '../../../catalogue/onnx-import.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { readStatement } from '../../../sql/statements/parse.js'
@@ -22,7 +22,7 @@ import { modelInPath, modelNamed } from '../../../models/serving/model-by-name.j
 import { entityTag, json } from '../../protocol/reply.js'
 import { fileName } from './files.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { dataSchema, rowsIn } from '../../reads/rows-in-body.js'
@@ -117,7 +117,7 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
   })
 }
 
-type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: Reading; intake: Intake }
+type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake }
 
 export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
   reading({
@@ -128,7 +128,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     async handle(input, moment) {
       const project = await projectNamed(moment, input.segments.project)
       const read = (after: number, limit: number) => moment.resources.page('model', project, after, limit)
-      const show = (model: Found<'model'>) =>
+      const show = (model: Resource<'model'>) =>
         Promise.all(model.state.versions.map((version) => moment.records.model(model, version, project)))
       return list(input, [resourcesPart(read, show)])
     },

@@ -8,7 +8,7 @@ import { wrapped } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, type Part } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { projectNamed } from '../../../log/read/by-name.js'
 
@@ -16,11 +16,11 @@ const record = z.object({ name: z.string() }).meta({ id: 'Project' })
 const creation = z.object({ name: resourceName })
 const path = '/projects'
 
-type Named = { id: number; name: string }
+type ProjectName = { id: number; name: string }
 
 /** The ids and names of all projects, sorted by name. */
-const namesOf = async (resources: Resources): Promise<Named[]> => {
-  const names: Named[] = []
+const namesOf = async (resources: Resources): Promise<ProjectName[]> => {
+  const names: ProjectName[] = []
   const work = new LongWork()
   for (let after = 0; ; after = names.at(-1)?.id ?? 0) {
     const page = await resources.page('project', undefined, after, projectsAtOnce)
@@ -32,7 +32,7 @@ const namesOf = async (resources: Resources): Promise<Named[]> => {
 const projectsAtOnce = 1_000
 
 /** The list is sorted by name. The place of a project is its id; the next page has the names after its name. */
-const inOrderOfNames = (names: readonly Named[]): Part => {
+const inOrderOfNames = (names: readonly ProjectName[]): Part => {
   const places = new Map(names.map(({ id }, i) => [id, i]))
   return async (after, limit) => {
     const last = after === 0 ? -1 : places.get(after)
@@ -42,7 +42,7 @@ const inOrderOfNames = (names: readonly Named[]): Part => {
   }
 }
 
-export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: string): Route[] => [
+export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path,
     summary: 'List the projects',

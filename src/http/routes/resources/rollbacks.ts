@@ -5,7 +5,7 @@ import type { RollbackKind } from '../../../commands/deciders.js'
 import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
 import { Problem } from '../../../basics/errors.js'
 import type { BlobStore } from '../../../files/blob-store.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut } from '../../protocol/carry-out.js'
@@ -23,7 +23,7 @@ const body = object(
 
 type Services = { ledger: Ledger; records: Records; blobs: Pick<BlobStore, 'has'>; checkView: CheckView }
 
-type RecordOf<K extends RollbackKind> = (found: Found<K>, services: Services) => object | Promise<object>
+type RecordOf<K extends RollbackKind> = (found: Resource<K>, services: Services) => object | Promise<object>
 
 /** The record that answers a rollback: the same as for other changes of its kind. */
 const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
@@ -37,7 +37,7 @@ const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
   knowledge_base: async (found, { ledger, records }) => records.knowledgeBase(found, await projectOf(ledger.log, found)),
 }
 
-const recordOf = async <K extends RollbackKind>(kind: K, found: Found<K>, services: Services): Promise<object> =>
+const recordOf = async <K extends RollbackKind>(kind: K, found: Resource<K>, services: Services): Promise<object> =>
   recordsOf[kind](found, services)
 
 const contentErased = (name: string, version: number): Problem =>
@@ -53,7 +53,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
   const { ledger, blobs, checkView } = services
   const { log } = ledger
 
-  const earlierState = async <K extends RollbackKind>(found: Found<K> | undefined, version: number) =>
+  const earlierState = async <K extends RollbackKind>(found: Resource<K> | undefined, version: number) =>
     found && (await log.earlier(found, version))?.state
 
   const checkBefore = async (kind: RollbackKind, segments: Segments, version: number, call: Call): Promise<void> => {

@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { jsonObject, resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { notFound } from '../../../basics/errors.js'
-import type { Found } from '../../../log/contract/log.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { given, wrapped } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
@@ -29,7 +29,7 @@ const creation = z.object({ name: resourceName, type: text, params: jsonObject }
 const changes = z.object({ name: resourceName.nullish(), type: text.nullish(), params: jsonObject.nullish() })
 const path = '/projects/:project/skills'
 
-export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => [
+export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => [
   reading({
     path,
     summary: 'List the skills of a project, or those an agent uses',
@@ -42,7 +42,8 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
       if (ref !== undefined && !agent) throw notFound('agent', ref)
       const used = agent && new Set(agent.state.skills.map(({ skill }) => skill))
       const read = (after: number, limit: number) => moment.resources.page('skill', project, after, limit)
-      const show = async (skill: Found<'skill'>) => ((used?.has(skill.stream) ?? true) ? [await moment.records.skill(skill, project)] : [])
+      const show = async (skill: Resource<'skill'>) =>
+        (used?.has(skill.stream) ?? true) ? [await moment.records.skill(skill, project)] : []
       return list(input, [resourcesPart(read, show)])
     },
   }),

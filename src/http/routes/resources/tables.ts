@@ -9,9 +9,9 @@ import type { Call } from '../../protocol/call.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { json, noContent } from '../../protocol/reply.js'
 import { fileName } from './files.js'
-import { databaseNamed, entriesOf, type At, type Database, type Entry } from '../../reads/find-database.js'
+import { databaseNamed, entriesOf, type MomentResources, type Database, type Entry } from '../../reads/find-database.js'
 import { itemsOf, list, listParameters } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
 const record = z
@@ -34,7 +34,7 @@ const shown = ({ name, type, there }: Entry) =>
         ...(there?.note !== undefined && { note: there.note }),
       }
 
-const tablesOf = (at: At, database: Database) => entriesOf(at, database, shown)
+const tablesOf = (at: MomentResources, database: Database) => entriesOf(at, database, shown)
 
 /** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -57,7 +57,7 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-const tableNamed = async (at: At, database: Database, name: string): Promise<z.infer<typeof record>> => {
+const tableNamed = async (at: MomentResources, database: Database, name: string): Promise<z.infer<typeof record>> => {
   for await (const item of itemsOf(tablesOf(at, database))) {
     const table = record.parse(item)
     if (foldName(table.name) === foldName(name)) return table
@@ -66,7 +66,7 @@ const tableNamed = async (at: At, database: Database, name: string): Promise<z.i
 }
 
 /** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if it had been sent there. */
-export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
+export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
   const create = async (of: string, { name, select, replace }: z.infer<typeof creation>, call: Call): Promise<Entry['name']> => {
     writable(await databaseNamed(log, of), 'created', name)

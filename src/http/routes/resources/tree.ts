@@ -3,7 +3,7 @@ import { Problem } from '../../../basics/errors.js'
 import { listDatabases, type DatabaseListed } from './databases.js'
 import { entriesOf, findDatabase, type Entry } from '../../reads/find-database.js'
 import { list, listParameters } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { value } from '../../protocol/parameters.js'
 import type { Route } from '../../protocol/route.js'
 
@@ -29,7 +29,7 @@ const leaf = z
   })
   .meta({ id: 'TreeLeaf' })
 
-export const treeRoutes = (reading: Reading, defaultProject: string): Route[] => [
+export const treeRoutes = (reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path: '/tree',
     summary: 'The databases, as a tree of objects begins',

@@ -7,7 +7,7 @@ import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
-import type { Reading } from '../../reads/reading.js'
+import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { inProject, projectNamed, resultOf } from '../../../log/read/by-name.js'
@@ -21,17 +21,17 @@ const path = '/projects/:project/views'
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
 /** The view that a request wants. */
-type Wanted = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
+type ViewRequest = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
-export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
-  const checkedWrite = async (call: Call, { type, project: ref, view, query }: Wanted) => {
+export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, check: CheckView): Route[] => {
+  const checkedWrite = async (call: Call, { type, project: ref, view, query }: ViewRequest) => {
     const project = await projectNamed(ledger.log, ref)
     const { name } = project.state
     await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
     return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, call)
   }
   /** Checks the query, unless the request is a retry: tables that it reads may be gone by now. */
-  const write = async (call: Call, wanted: Wanted) => {
+  const write = async (call: Call, wanted: ViewRequest) => {
     const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: records.view(written) }

@@ -3,10 +3,10 @@ import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 
 /** PostgreSQL cannot be reached, or the connection was lost. The effect of the statement is not known. */
-export class Unreachable extends Error {}
+export class UnreachableError extends Error {}
 
 /** PostgreSQL committed a batch, but gave up waiting for its standby: a failover may lose it. */
-export class Unreplicated extends Error {}
+export class UnreplicatedError extends Error {}
 
 /** The function in PostgreSQL that warns about standbys. Its name is the same in every language of messages. */
 const standbyRoutine = 'SyncRepWaitForLSN'
@@ -43,9 +43,9 @@ const said = (error: unknown): string => {
   return text.replaceAll(/\s+/g, ' ')
 }
 
-const unreachable = (error: unknown): Unreachable => new Unreachable(said(error), { cause: error })
+const unreachable = (error: unknown): UnreachableError => new UnreachableError(said(error), { cause: error })
 
-/** @throws Unreachable when a file that the address names cannot be read */
+/** @throws UnreachableError when a file that the address names cannot be read */
 const clientFor = (url: string): pg.Client => {
   try {
     return new pg.Client({
@@ -85,7 +85,7 @@ export class Session {
     client.on('notification', ({ payload, channel }) => onNotified?.(payload ?? '', channel))
   }
 
-  /** @throws Unreachable */
+  /** @throws UnreachableError */
   static async open(url: string, onNotified?: OnNotified): Promise<Session> {
     const client = clientFor(url)
     const session = new Session(client, onNotified)
@@ -106,7 +106,7 @@ export class Session {
 
   /**
    * Runs a statement; several when there are no values. One with a name is parsed once in each session.
-   * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; Unreachable when its effect is not known
+   * @throws pg.DatabaseError when PostgreSQL refused it, and it had no effect; UnreachableError when its effect is not known
    */
   query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
     const answer = this.#last.then(() => this.#query<R>(text, values, name))
@@ -115,7 +115,7 @@ export class Session {
   }
 
   async #query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
-    if (!this.#isOpen) throw new Unreachable('the connection to PostgreSQL was lost')
+    if (!this.#isOpen) throw new UnreachableError('the connection to PostgreSQL was lost')
     try {
       return await this.#client.query<R>({ text, ...(values && { values: [...values] }), ...(name !== undefined && { name }) })
     } catch (error) {
@@ -125,11 +125,11 @@ export class Session {
     }
   }
 
-  /** @throws Unreplicated when a commit since the last call did not wait for its standby */
+  /** @throws UnreplicatedError when a commit since the last call did not wait for its standby */
   checkReplicated(): void {
     const isUnreplicated = this.#isUnreplicated
     this.#isUnreplicated = false
-    if (isUnreplicated) throw new Unreplicated('PostgreSQL did not wait for its standby')
+    if (isUnreplicated) throw new UnreplicatedError('PostgreSQL did not wait for its standby')
   }
 
   /** Ends the connection at once; an open transaction is rolled back. */
@@ -163,9 +163,12 @@ export class Link {
     private readonly onNotified?: OnNotified,
   ) {}
 
-  /** The open session. For a moment after a failed attempt there is no new one: all callers are refused at once. @throws Unreachable */
+  /**
+   * The open session. For a moment after a failed attempt there is no new one: all callers are refused at once.
+   * @throws UnreachableError
+   */
   session(): Promise<Session> {
-    if (this.#isClosed) return Promise.reject(new Unreachable('the log is closed'))
+    if (this.#isClosed) return Promise.reject(new UnreachableError('the log is closed'))
     if (this.#session?.isOpen) return Promise.resolve(this.#session)
     if (this.#failed && performance.now() < this.#failed.until) return Promise.reject(this.#failed.error)
     return (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)))

@@ -1,4 +1,4 @@
-import { Unreachable, type Session } from './session.js'
+import { UnreachableError, type Session } from './session.js'
 import { limits } from '../../../basics/limits.js'
 import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
@@ -7,15 +7,15 @@ import { channel } from './tables.js'
 export const reappendedNote = 'reappended'
 
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
-export type Look = Place & { now: number }
+export type SharedHead = Place & { now: number }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
-export const lookAt = async (session: Session): Promise<Look> => {
+export const lookAt = async (session: Session): Promise<SharedHead> => {
   const select = `
     SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now
     FROM mindledger.head LEFT JOIN mindledger.batches USING (seq)`
-  const { rows } = await session.query<Omit<Look, 'seq'> & { seq: string }>(select, [], 'look')
+  const { rows } = await session.query<Omit<SharedHead, 'seq'> & { seq: string }>(select, [], 'look')
   const [head] = rows
   if (!head) throw new Error('the shared log has no head')
   return { ...head, seq: Number(head.seq), batch: head.batch ?? undefined }
@@ -52,10 +52,13 @@ const append = `
   SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
 
 /** A batch on its way: the places before and after it. By its id it is found again if its answer is lost. */
-export type Sent = { from: Place; to: NewPlace; rows: Rows }
+export type SentBatch = { from: Place; to: NewPlace; rows: Rows }
 
-/** Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker. @throws Unreachable when that is not known */
-export const appendBatch = async (session: Session, { from, to, rows }: Sent): Promise<number | undefined> => {
+/**
+ * Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker.
+ * @throws UnreachableError when that is not known
+ */
+export const appendBatch = async (session: Session, { from, to, rows }: SentBatch): Promise<number | undefined> => {
   const { events, payloads, answers, notes } = rows
   const values = [
     ...[from.seq, from.chain, to.position, to.chain, to.batch, bytesOf(rows)],
@@ -76,11 +79,11 @@ export const lockHead = async (session: Session): Promise<void> => {
   await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
 }
 
-/** @throws Unreachable when it is not known whether it was committed */
+/** @throws UnreachableError when it is not known whether it was committed */
 export const commitLocked = async (session: Session): Promise<void> => {
   const { command } = await session.query('COMMIT')
   // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
-  if (command !== 'COMMIT') throw new Unreachable('PostgreSQL rolled a batch back')
+  if (command !== 'COMMIT') throw new UnreachableError('PostgreSQL rolled a batch back')
   session.checkReplicated()
 }
 
@@ -88,7 +91,7 @@ export const commitLocked = async (session: Session): Promise<void> => {
  * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or an empty batch moves it on, so
  * that a statement that is still on its way finds another place. The COMMIT waits until the standby has the batch, too.
  */
-export const wasAppended = async (session: Session, { from, to }: Sent): Promise<boolean> => {
+export const wasAppended = async (session: Session, { from, to }: SentBatch): Promise<boolean> => {
   await lockHead(session)
   const { rows } = await session.query<{ batch: string }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [from.seq + 1])
   if (rows.length === 0)

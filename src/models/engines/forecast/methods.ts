@@ -20,9 +20,9 @@ const slack = { fitted: 2, values: 1 }
 /** Unchecked growth on the logarithmic scale explodes: `mayLog` says whether the horizon was measured. */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 
-type Smoothed = { damped: FittedEts; straight: FittedEts; criterion: number }
+type SmoothingFit = { damped: FittedEts; straight: FittedEts; criterion: number }
 
-const smooth = (values: Values, season: number, mayMultiply: boolean, jacobian: number): Smoothed => {
+const smooth = (values: Values, season: number, mayMultiply: boolean, jacobian: number): SmoothingFit => {
   const kinds: readonly SeasonKind[] = season < 2 ? ['none'] : mayMultiply ? ['additive', 'multiplicative'] : ['additive']
   const damped = bestEts(values, ['none', 'damped'], kinds, season)
   const straight = bestEts(values, ['linear'], kinds, season)
@@ -39,9 +39,9 @@ const isPositive = (values: Values): boolean => values.every((value) => !(value 
  * The three methods fitted to a series, on the scale of its values or of their logarithms, whichever has the higher likelihood. `relative`
  * says whether the errors grow with the level.
  *
- * @example new Fits(values, { season: 12, mayLog: true, least: 0 }).forecasts(12)[0] // by damped_ets
+ * @example new FittedMethods(values, { season: 12, mayLog: true, least: 0 }).forecasts(12)[0] // by damped_ets
  */
-export class Fits {
+export class FittedMethods {
   readonly logged: boolean
   readonly relative: boolean
   readonly #fitted: readonly Forecaster[]

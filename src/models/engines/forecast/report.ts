@@ -14,7 +14,7 @@ import { timeText } from './times.js'
  * What was learned about series, and from what: `grids` has their values at every time of the grid, NaN for gaps; `usual` has the same
  * without outliers.
  */
-export type Learned = {
+export type LearnedSeries = {
   panel: Panel
   kept: readonly Series[]
   frequency: Frequency
@@ -41,16 +41,16 @@ const isMissing = (value: number): boolean => Number.isNaN(value)
 const missingIn = (series: readonly Float64Array[]): number => series.reduce((sum, values) => sum + values.filter(isMissing).length, 0)
 
 /** The number of times between the first and the last used one that have no row. */
-const gapsOf = ({ grids }: Learned): number => missingIn(grids)
+const gapsOf = ({ grids }: LearnedSeries): number => missingIn(grids)
 
 /** The number of series of which only the last rows were used. */
-const cutOf = ({ kept, grids }: Learned): number =>
+const cutOf = ({ kept, grids }: LearnedSeries): number =>
   grids.filter((values, i) => values.length - values.filter(isMissing).length < kept[i]!.values.length).length
 
 const measuredSteps = (models: readonly SeriesModel[]): number =>
   models.reduce((least, { misses }) => Math.min(least, misses.step.reduce((most, step) => Math.max(most, step), -1) + 1), Infinity)
 
-const warningsOf = (learned: Learned, gaps: number, measured: number): Warning[] => {
+const warningsOf = (learned: LearnedSeries, gaps: number, measured: number): Warning[] => {
   const { panel, kept, request } = learned
   const short = panel.series.length - kept.length
   const cut = cutOf(learned)
@@ -74,7 +74,7 @@ const warningsOf = (learned: Learned, gaps: number, measured: number): Warning[]
 const aboutOf = (picked: Readonly<Record<string, number>>): Record<string, string> =>
   Object.fromEntries(methods.filter((name) => picked[name]).map((name) => [name, aboutMethods[name]]))
 
-const seriesReport = ({ panel, kept, frequency, request, models }: Learned, gaps: number, measured: number): SeriesReport => {
+const seriesReport = ({ panel, kept, frequency, request, models }: LearnedSeries, gaps: number, measured: number): SeriesReport => {
   const picked = counted(models.map(({ method }) => methods[method] ?? ''))
   const lengths = kept.map(({ values }) => values.length)
   const ends = kept.map(({ times }) => times.at(-1)!)
@@ -101,7 +101,7 @@ const seriesReport = ({ panel, kept, frequency, request, models }: Learned, gaps
 }
 
 /** The report of a finished training on series, in plain JSON. */
-export const reportOf = (learned: Learned, matrix: Matrix, version: string): TrainReport => {
+export const reportOf = (learned: LearnedSeries, matrix: Matrix, version: string): TrainReport => {
   const { panel, request, models, refits } = learned
   const gaps = gapsOf(learned)
   const measured = measuredSteps(models)

@@ -1,4 +1,4 @@
-import { Fits, methods, type FitRules } from './methods.js'
+import { FittedMethods, methods, type FitRules } from './methods.js'
 import type { Values } from './season.js'
 
 /**
@@ -48,7 +48,7 @@ export const rollOrigins = (values: Values, rules: FitRules, horizon: number, pl
   for (let block = 0; block < refits; block++) {
     const from = first + Math.floor((tested * block) / refits)
     const to = first + Math.floor((tested * (block + 1)) / refits)
-    const fits = new Fits(values.subarray(0, from), rules)
+    const fits = new FittedMethods(values.subarray(0, from), rules)
     onFit()
     for (let origin = from; origin < to; origin++) {
       if ((origin - first) % stride === 0) {

@@ -1,4 +1,4 @@
-import { Fits } from './methods.js'
+import { FittedMethods } from './methods.js'
 import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './spread.js'
@@ -60,7 +60,7 @@ export const modelSeries = (
   const misses = rollOrigins(values, rules, horizon, plan, onFit)
   const method = bestMethod(misses, horizon)
   const chosen = misses[method]!
-  const fits = new Fits(values, rules)
+  const fits = new FittedMethods(values, rules)
   const forecasts = fits.forecasts(horizon)[method]!
   const spread = spreadOf(chosen, horizon, fits.relative)
   const first = filled(values).subarray(0, plan.first)

@@ -4,13 +4,13 @@ import type { OnProgress } from '../tables/fit.js'
 import { checkLevel } from '../tables/interval.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions } from '../../../catalogue/engine-options.js'
-import type { Trained, TrainOptions } from '../tables/train.js'
+import type { TrainedModel, TrainOptions } from '../tables/train.js'
 import { encodeForecast, type ForecastModel } from './artefact.js'
 import { inferFrequency, type Frequency } from './frequency.js'
 import { stepsTo } from './grid.js'
 import { forecastName, forecastOptions, type SeriesRequest } from '../../../catalogue/forecast-options.js'
 import { readPanel, type Panel, type Series } from './panel.js'
-import { reportOf, type Learned } from './report.js'
+import { reportOf, type LearnedSeries } from './report.js'
 import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.js'
 import { withoutOutliers } from './outliers.js'
 import { errorQuantiles } from './spread.js'
@@ -75,7 +75,7 @@ const rulesFor = (kept: readonly Series[], { seasons }: Frequency, { horizon, se
 
 const leastOf = (values: Float64Array): number => (values.some((value) => value < 0) ? -Infinity : 0)
 
-const artefactOf = ({ panel, kept, frequency, request, models }: Learned, least: readonly number[]): ForecastModel => {
+const artefactOf = ({ panel, kept, frequency, request, models }: LearnedSeries, least: readonly number[]): ForecastModel => {
   const { horizon, confidence } = request
   const forecasts = new Float64Array(models.length * horizon)
   const spreads = new Float64Array(models.length * horizon)
@@ -122,7 +122,7 @@ const checkSize = (series: number, horizon: number): void => {
  *
  * @example trainForecast(matrix, { target: 'passengers', order_by: 'month', horizon: 12 }, show).report.metrics.mase
  */
-export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress): Trained => {
+export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress): TrainedModel => {
   const request = requestOf(options)
   onProgress({ phase: 'prepare', done: 0, total: 1 })
   const panel = readPanel(matrix, request)

@@ -52,9 +52,9 @@ const roleOf = (type: OnnxHeader['inputs'][number]['type']) => (type === 'text' 
 
 const shown = ({ name, type, dims }: Output) => ({ name, type, dims })
 
-type Found = { header: OnnxHeader; facts: OnnxFacts; bytes: Buffer; trial: Trial; warnings: readonly string[]; runtime: string }
+type ModelInspection = { header: OnnxHeader; facts: OnnxFacts; bytes: Buffer; trial: Trial; warnings: readonly string[]; runtime: string }
 
-const reportOf = ({ header, facts, bytes, trial, warnings, runtime }: Found): ImportReport => ({
+const reportOf = ({ header, facts, bytes, trial, warnings, runtime }: ModelInspection): ImportReport => ({
   engine: { name: onnxName, version: onnxVersion },
   task: header.kind,
   target: header.target,

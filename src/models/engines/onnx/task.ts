@@ -51,13 +51,13 @@ const typeOf = (classes: readonly ClassLabel[]): TargetType => {
 const isShare = (value: unknown): boolean => Number(value) >= -1e-6 && Number(value) <= 1 + 1e-6
 
 /** What is known of a model's classes before its outputs are read: those in the model, and those in the options. */
-type Known = { own: readonly ClassLabel[] | undefined; given: readonly ClassLabel[] | undefined }
+type KnownClasses = { own: readonly ClassLabel[] | undefined; given: readonly ClassLabel[] | undefined }
 
 /** The values of an output, as numbers or texts. */
 const valuesIn = ({ data }: Output): (string | number)[] => Array.from({ length: data.length }, (_, row) => plainLabel(data[row]))
 
 /** The labels that the model returns, if they are known to be its classes. */
-const labelsOf = (label: Role | undefined, { own, given }: Known, count: number): OnnxHeader['labels'] => {
+const labelsOf = (label: Role | undefined, { own, given }: KnownClasses, count: number): OnnxHeader['labels'] => {
   if (!label) return null
   const seen = new Set(valuesIn(label.output))
   const fits = (labels: readonly ClassLabel[] | undefined): labels is (string | number)[] =>
@@ -66,7 +66,7 @@ const labelsOf = (label: Role | undefined, { own, given }: Known, count: number)
   return fits(given) ? given : null
 }
 
-const classification = (label: Role | undefined, shares: Role | undefined, known: Known): OnnxTask => {
+const classification = (label: Role | undefined, shares: Role | undefined, known: KnownClasses): OnnxTask => {
   const { own, given } = known
   const count = shares?.columns ?? (given ?? own)?.length
   if (given && count !== given.length) throw wrong(`classes names ${given.length} classes, the model gives ${count} probabilities a row`)
@@ -104,7 +104,7 @@ const regression = ({ name, output }: Role): OnnxTask => ({
   warnings: [],
 })
 
-const single = (role: Role, known: Known): OnnxTask => {
+const single = (role: Role, known: KnownClasses): OnnxTask => {
   switch (role.kind) {
     case 'number':
       return regression(role)

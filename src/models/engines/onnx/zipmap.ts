@@ -3,7 +3,7 @@ import type { ClassLabel } from '../../data/task.js'
 import { field, fieldsIn, nameIn, numberField, textOf, type Field } from './wire.js'
 
 /** A model whose class probabilities are a tensor of numbers, and the classes, if it named them. */
-export type Unzipped = { bytes: Uint8Array; classes: readonly ClassLabel[] | undefined }
+export type UnzippedModel = { bytes: Uint8Array; classes: readonly ClassLabel[] | undefined }
 
 /** A ZipMap: its place in the graph, its input and output, and the classes that it names. */
 type ZipMap = { place: Field; input: string; output: string; classes: readonly ClassLabel[] | undefined }
@@ -37,14 +37,14 @@ const rewritten = (message: Uint8Array, replaced: ReadonlyMap<number, Uint8Array
  *
  * @example unzipped(bytes).classes // ['high', 'low'], or undefined for a model without a ZipMap
  */
-export const unzipped = (bytes: Uint8Array): Unzipped => {
+export const unzipped = (bytes: Uint8Array): UnzippedModel => {
   const graph = [...fieldsIn(bytes)].find(({ number }) => number === graphNumber)
   if (!graph) return { bytes, classes: undefined }
   const fields = [...fieldsIn(graph.bytes)]
   const outputs = fields.filter(({ number }) => number === outputNumber)
   const zipMaps = fields.flatMap((place) => (place.number === nodeNumber ? (zipMapIn(place) ?? []) : []))
   const replaced = new Map<number, Uint8Array>()
-  let classes: Unzipped['classes']
+  let classes: UnzippedModel['classes']
   for (const zipMap of zipMaps) {
     const output = outputs.find((value) => nameIn(value.bytes) === zipMap.output)
     if (!output) continue

@@ -7,7 +7,7 @@ import { indexOf, valueOf } from './linear/design.js'
 export type Contributions = { base: Float64Array; inputs: Float64Array; score: Float64Array }
 
 /** Explains the row of features at an offset. `inputs` of the result has one number per input for each output, output by output. */
-export type Explain = (features: Float64Array, offset: number) => Contributions
+export type RowExplainer = (features: Float64Array, offset: number) => Contributions
 
 type Adder = (features: Float64Array, offset: number, share: number, into: Contributions) => void
 
@@ -77,7 +77,7 @@ const linearAdder = ({ terms, weights }: LinearPart, results: number, inputOf: r
  *
  * @example const { base, inputs } = compileContributions(model)(features, 0) // base[0] + sum of inputs = the blended score
  */
-export const compileContributions = (model: Model): Explain => {
+export const compileContributions = (model: Model): RowExplainer => {
   const { inputs, features, classes, weight, trees, linear } = model
   const results = classes.length > 2 ? classes.length : 1
   const inputOf = features.map(({ input }) => input)

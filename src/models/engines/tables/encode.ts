@@ -13,7 +13,7 @@ export type ColumnVector = { values: ArrayLike<unknown>; valid?: ArrayLike<numbe
 type Writer = { at: number; write: (value: unknown, into: Float64Array, at: number) => boolean }
 
 /** An input that the model uses, and its index among all inputs. */
-type Encoded = { input: ModelInput; place: number; writer: Writer }
+type EncodedInput = { input: ModelInput; place: number; writer: Writer }
 
 const textWriter = (feature: Extract<Feature, { kind: 'category' }>, at: number): Writer => {
   const places = placesOf(feature.categories)
@@ -49,8 +49,8 @@ const numberWriter = (input: ModelInput, features: readonly Feature[], at: numbe
  */
 export class Encoder {
   readonly width: number
-  private readonly encoded: readonly Encoded[]
-  private readonly byName = new Map<string, Encoded | undefined>()
+  private readonly encoded: readonly EncodedInput[]
+  private readonly byName = new Map<string, EncodedInput | undefined>()
   private readonly folded = new Map<string, string>()
 
   constructor(

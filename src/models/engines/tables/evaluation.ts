@@ -4,12 +4,12 @@ import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/me
 import type { ClassLabel, Target } from '../../data/target.js'
 
 /** How often a class was predicted for another one, or for itself. */
-export type Confused = { actual: ClassLabel; predicted: ClassLabel; rows: number }
+export type ConfusionCell = { actual: ClassLabel; predicted: ClassLabel; rows: number }
 
 /**
  * The share of a class's predictions that were right (`precision`), and the share of its rows that were found (`recall`); null without any.
  */
-export type OfClass = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
+export type ClassMetrics = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
 
 /** The rows in a range of confidence: the model's confidence, and how often it was right. */
 export type CalibrationBin = { from: number; to: number; rows: number; confidence: number; accuracy: number }
@@ -23,14 +23,14 @@ export type Evaluation = {
   /** Only for numbers: bins with equally many rows each, in the order of the predictions. */
   residuals?: readonly ResidualBin[]
   /** Only for classes, as are the next two: largest counts first, without counts of 0. */
-  confusion?: readonly Confused[]
-  by_class?: readonly OfClass[]
+  confusion?: readonly ConfusionCell[]
+  by_class?: readonly ClassMetrics[]
   /** Equally wide ranges of confidence, without empty ones. */
   calibration?: readonly CalibrationBin[]
 }
 
 /** Predictions of a task, and the class weights of the decision. */
-type Predicted = { predictions: Float64Array; weights: Float64Array | undefined }
+type TaskPredictions = { predictions: Float64Array; weights: Float64Array | undefined }
 
 const bins = 10
 
@@ -38,10 +38,10 @@ const bins = 10
 const residualBinMinRows = 10
 const residualBinsMax = 20
 
-const decisionsOf = ({ labels, classes }: Target, { predictions, weights }: Predicted): Int32Array =>
+const decisionsOf = ({ labels, classes }: Target, { predictions, weights }: TaskPredictions): Int32Array =>
   Int32Array.from(labels, (_, row) => decidedClass(predictions, row * classes.length, classes.length, weights))
 
-const confusionOf = ({ labels, classes }: Target, decided: Int32Array): Confused[] => {
+const confusionOf = ({ labels, classes }: Target, decided: Int32Array): ConfusionCell[] => {
   const counts = new Int32Array(classes.length * classes.length)
   decided.forEach((predicted, row) => {
     const at = labels[row]! * classes.length + predicted
@@ -53,8 +53,8 @@ const confusionOf = ({ labels, classes }: Target, decided: Int32Array): Confused
     .map((at) => ({ actual: classes[Math.floor(at / classes.length)]!, predicted: classes[at % classes.length]!, rows: counts[at]! }))
 }
 
-const byClass = ({ classes }: Target, confusion: readonly Confused[]): OfClass[] => {
-  const sum = (chosen: readonly Confused[]) => chosen.reduce((total, { rows }) => total + rows, 0)
+const byClass = ({ classes }: Target, confusion: readonly ConfusionCell[]): ClassMetrics[] => {
+  const sum = (chosen: readonly ConfusionCell[]) => chosen.reduce((total, { rows }) => total + rows, 0)
   const share = (right: number, of: number) => (of === 0 ? null : right / of)
   return classes.map((label) => {
     const [actual, predicted] = [confusion.filter((each) => each.actual === label), confusion.filter((each) => each.predicted === label)]
@@ -63,7 +63,7 @@ const byClass = ({ classes }: Target, confusion: readonly Confused[]): OfClass[]
   })
 }
 
-const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predictions }: Predicted): CalibrationBin[] => {
+const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predictions }: TaskPredictions): CalibrationBin[] => {
   const sums = Array.from({ length: bins }, () => ({ rows: 0, confidence: 0, right: 0 }))
   decided.forEach((predicted, row) => {
     const confidence = predictions[row * classes.length + predicted]!
@@ -104,7 +104,7 @@ const calibrationError = (calibration: readonly CalibrationBin[], rows: number):
   calibration.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.confidence - bin.accuracy), 0) / rows
 
 /** The mean recall of the classes that have rows. */
-const balancedAccuracy = (classes: readonly OfClass[]): number => {
+const balancedAccuracy = (classes: readonly ClassMetrics[]): number => {
   const recalls = classes.flatMap(({ recall }) => recall ?? [])
   return recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length
 }
@@ -114,7 +114,7 @@ const balancedAccuracy = (classes: readonly OfClass[]): number => {
  *
  * @example evaluate(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
  */
-export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
+export const evaluate = (task: Target, predicted: TaskPredictions): Evaluation => {
   const { labels, classes } = task
   if (task.kind === 'regression')
     return { metrics: regressionMetrics(predicted.predictions, labels), residuals: residualsOf(task, predicted.predictions) }
@@ -130,7 +130,7 @@ export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
 }
 
 /** Evaluates the predictions of some of the rows. */
-export const evaluateRows = (task: Target, { predictions, weights }: Predicted, rows: Int32Array): Evaluation => {
+export const evaluateRows = (task: Target, { predictions, weights }: TaskPredictions, rows: Int32Array): Evaluation => {
   const width = Math.max(1, task.classes.length)
   const some = new Float64Array(rows.length * width)
   rows.forEach((row, place) => some.set(predictions.subarray(row * width, (row + 1) * width), place * width))

@@ -37,7 +37,7 @@ export type Approach = {
 }
 
 /** A task prepared for fitting. */
-export type Prepared = {
+export type PreparedTask = {
   task: Task
   learners: Learners
   seed: number
@@ -52,7 +52,7 @@ export type Prepared = {
   limit: TimeLimit
 }
 
-export type Fitted = {
+export type FittedModel = {
   /** Undefined without trees. */
   boosting: Boosting | undefined
   rounds: number
@@ -91,7 +91,7 @@ export const prepare = (
   seed: number,
   approach: Approach = { learners: 'both' },
   onProgress: OnProgress = () => undefined,
-): Prepared => {
+): PreparedTask => {
   const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
   const features = defineFeatures(whole.inputs)
   const plan = makePlan(
@@ -119,13 +119,13 @@ export const prepare = (
   return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), pool, limit }
 }
 
-const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
+const boostingData = ({ table, task, loss, seed }: PreparedTask): BoostingData => ({ table, labels: task.labels, loss, seed })
 
 /**
  * Boosts in the folds, with the first setting of the plan whose limit of rounds suffices. If the time limit interrupts a later setting, the
  * one before it is used, which has all of its rounds.
  */
-const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
+const boostFolds = (prepared: PreparedTask, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
   const { pool, limit, plan, folds } = prepared
   const share = foldsShare({ folds: folds.count, members: plan.members, threads: pool.threads })
   let found: { boosting: Boosting; fit: CrossFit } | undefined
@@ -144,7 +144,7 @@ const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boo
   return found
 }
 
-const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
+const fitLinear = (prepared: PreparedTask, onProgress: OnProgress) => {
   const { plan, features, columns, task, folds, loss, learners } = prepared
   if (!plan.linear || learners === 'trees') return undefined
   const total = folds.count + 1
@@ -178,7 +178,7 @@ const blendLoss = (predictions: Float64Array, { labels, classes }: Task, rows: I
 }
 
 /** Fits a linear model alone. */
-const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+const fitLinearAlone = (prepared: PreparedTask, onProgress: OnProgress): FittedModel => {
   const linear = fitLinear(prepared, onProgress)
   if (!linear) throw new Error('the plan has no linear model')
   const predictions = predictionsOf(linear.scores, prepared.task)
@@ -186,7 +186,7 @@ const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
 }
 
 /** Fits trees and a linear model in the folds, chooses the blend by their out-of-fold predictions, and fits both on all rows. */
-export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+export const fitModel = (prepared: PreparedTask, onProgress: OnProgress): FittedModel => {
   const { task, table } = prepared
   if (prepared.learners === 'linear') return fitLinearAlone(prepared, onProgress)
   const { boosting, fit } = boostFolds(prepared, onProgress)

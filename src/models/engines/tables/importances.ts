@@ -1,17 +1,17 @@
-import type { Fitted, Prepared } from './fit.js'
+import type { FittedModel, PreparedTask } from './fit.js'
 import { indexOf, valueOf } from './linear/design.js'
 
 export type Importances = readonly { name: string; importance: number }[]
 
 /** The summed gain of all splits on each feature. */
-const gainsOf = ({ trees }: Fitted, { features }: Prepared): Float64Array => {
+const gainsOf = ({ trees }: FittedModel, { features }: PreparedTask): Float64Array => {
   const gains = new Float64Array(features.length)
   for (const { nodes } of trees) for (const { feature, gain } of nodes) gains[feature] = gains[feature]! + gain
   return gains
 }
 
 /** The standard deviation over the training rows of what a feature adds to the linear scores, summed over the scores. */
-const spreadsOf = ({ linear }: Fitted, { columns, loss }: Prepared): Float64Array => {
+const spreadsOf = ({ linear }: FittedModel, { columns, loss }: PreparedTask): Float64Array => {
   const spreads = new Float64Array(columns.length)
   if (!linear) return spreads
   const size = linear.weights.length / loss.outputs
@@ -42,7 +42,7 @@ const sharesOf = (amounts: Float64Array): Float64Array => {
  *
  * @example importancesOf(fitted, prepared)[0] // { name: 'sqft', importance: .81 }
  */
-export const importancesOf = (fitted: Fitted, prepared: Prepared): Importances => {
+export const importancesOf = (fitted: FittedModel, prepared: PreparedTask): Importances => {
   const { weight } = fitted
   const [ofTrees, ofLinear] = [sharesOf(gainsOf(fitted, prepared)), sharesOf(spreadsOf(fitted, prepared))]
   const importances = prepared.task.inputs.map(({ name }) => ({ name, importance: 0 }))

@@ -1,7 +1,7 @@
 import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
-import { compileContributions, type Explain } from './contributions.js'
+import { compileContributions, type RowExplainer } from './contributions.js'
 import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quarterPower } from './interval.js'
@@ -58,7 +58,7 @@ export type Predictor = {
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
   /** What each input added to a row's scores; absent if the model cannot explain. `mixes` if the probabilities of two parts are mixed. */
-  contributions?: { of: Explain; mixes: boolean }
+  contributions?: { of: RowExplainer; mixes: boolean }
 }
 
 type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
@@ -190,7 +190,7 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
   const model = decodeArtefact(artefact)
   const encoder = new Encoder(model.inputs, model.features, model.target.name)
   const classified = model.kind !== 'regression'
-  let explain: Explain | undefined
+  let explain: RowExplainer | undefined
   return {
     kind: model.kind,
     inputs: describeInputs(model),

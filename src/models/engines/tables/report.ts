@@ -1,17 +1,17 @@
 import type { FoldSplitter, SplitReport } from '../../data/fold-split.js'
-import type { FineTuned } from '../../data/fine-tuning.js'
-import type { Fitted, Prepared } from './fit.js'
+import type { FineTuningRows } from '../../data/fine-tuning.js'
+import type { FittedModel, PreparedTask } from './fit.js'
 import { predictedRows, rowsInside, unpredicted } from '../../data/folds.js'
 import type { SeriesReport } from './series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod, type Coverage } from './interval.js'
 import type { Model } from './artefact.js'
-import { evaluateRows, type CalibrationBin, type Confused, type OfClass, type ResidualBin } from './evaluation.js'
+import { evaluateRows, type CalibrationBin, type ConfusionCell, type ClassMetrics, type ResidualBin } from './evaluation.js'
 import type { Metrics } from '../../numerics/metrics.js'
 import type { Preset } from './plan.js'
 import type { ClassLabel, Exclusion, Task } from '../../data/task.js'
 import type { ColumnType } from '../../data/values.js'
-import type { Stopped } from './time-limit.js'
+import type { StoppedRounds } from './time-limit.js'
 import type { Warning } from '../../data/warnings.js'
 
 /** The report of a trained model, as plain JSON. Metrics are out of fold. */
@@ -31,8 +31,8 @@ export type TrainReport = {
   /** For numbers: what was predicted and what was true, in groups of rows. */
   residuals?: readonly ResidualBin[]
   /** For classes: predicted against actual, precision and recall of each class, and the calibration of the confidence. */
-  confusion?: readonly Confused[]
-  by_class?: readonly OfClass[]
+  confusion?: readonly ConfusionCell[]
+  by_class?: readonly ClassMetrics[]
   calibration?: readonly CalibrationBin[]
   /** The class weights of the decision, if they were asked for. */
   class_weights?: readonly { class: ClassLabel; weight: number }[]
@@ -47,7 +47,7 @@ export type TrainReport = {
   /** Whether predictions are rounded: for integer targets with enough spread. */
   rounded: boolean
   /** For a fine-tuned version: its base version, and the numbers of kept and new rows. */
-  fine_tuned?: FineTuned
+  fine_tuned?: FineTuningRows
   /** For a series model: its order and keys, and how each series was forecast. */
   series?: SeriesReport
 }
@@ -62,7 +62,7 @@ export type DealtReport =
 /** The plan as it was carried out. Without trees, their numbers are 0; series have no preset. */
 export type EffectivePlan = {
   /** The rounds after which the time limit ended a phase; absent if it never did. */
-  stopped?: Stopped
+  stopped?: StoppedRounds
   preset: Preset | null
   folds: number
   rows: number
@@ -83,10 +83,10 @@ export type EffectivePlan = {
 const roleOf = (type: ColumnType) => (type === 'text' ? 'category' : type === 'date' || type === 'timestamp' ? 'date' : 'number')
 
 /** A finished training. */
-export type TrainingDone = {
+export type FinishedTraining = {
   engine: TrainReport['engine']
-  prepared: Prepared
-  fitted: Fitted
+  prepared: PreparedTask
+  fitted: FittedModel
   model: Model
   coverage: readonly Coverage[] | undefined
   preset: Preset
@@ -94,7 +94,7 @@ export type TrainingDone = {
   dealer: FoldSplitter | undefined
 }
 
-const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weights, dealer }: TrainingDone): DealtReport => {
+const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weights, dealer }: FinishedTraining): DealtReport => {
   const dealt = dealer?.told(task, folds) ?? { by: 'chance' }
   if (dealt.by !== 'time_column') return dealt
   const blocks = dealt.blocks.map(({ fold, ...block }) => ({
@@ -104,13 +104,13 @@ const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weigh
   return { ...dealt, blocks }
 }
 
-const cutOff = (stopped: Stopped): Warning => {
+const cutOff = (stopped: StoppedRounds): Warning => {
   const phases = Object.entries(stopped).map(([phase, rounds]) => `${phase} after ${rounds} rounds`)
   return { kind: 'time_limit', detail: `The time limit ended ${phases.join(' and ')}: more time may give a better model` }
 }
 
 /** The report of a finished training, in plain JSON. */
-export const reportOf = (trained: TrainingDone): TrainReport => {
+export const reportOf = (trained: FinishedTraining): TrainReport => {
   const { engine, prepared, fitted, model } = trained
   const { task, plan, seed, folds } = prepared
   const { boosting, rounds, trees, weight, predictions } = fitted

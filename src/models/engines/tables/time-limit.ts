@@ -1,5 +1,5 @@
 /** The rounds after which a phase was stopped; phases that ended by themselves are absent. */
-export type Stopped = { folds?: number; interval?: number }
+export type StoppedRounds = { folds?: number; interval?: number }
 
 /** The share of the time after which the spread starts no further round: the rest is for fitting it to all rows. */
 export const intervalShare = 0.8
@@ -23,17 +23,17 @@ export const foldsShare = ({ folds, members, threads }: { folds: number; members
  * @example new TimeLimit(30, undefined).goesOn('folds', 12, 0.5) // false when more than 15 s have passed
  */
 export class TimeLimit {
-  readonly stopped: Stopped = {}
+  readonly stopped: StoppedRounds = {}
 
   /** `seconds` is the time limit, if any; with `before` the clock is ignored. */
   constructor(
     private readonly seconds: number | undefined,
-    private readonly before: Stopped | undefined,
+    private readonly before: StoppedRounds | undefined,
     private readonly began = performance.now(),
   ) {}
 
   /** Whether a phase continues after a number of rounds: until a share of the time has passed. */
-  goesOn(phase: keyof Stopped, rounds: number, share: number): boolean {
+  goesOn(phase: keyof StoppedRounds, rounds: number, share: number): boolean {
     const isOver = this.before ? rounds >= (this.before[phase] ?? Infinity) : rounds > 0 && this.#hasPassed(share)
     if (isOver) this.stopped[phase] = rounds
     return !isOver

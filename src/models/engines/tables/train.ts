@@ -5,14 +5,14 @@ import { flatten } from './boosting/forest.js'
 import { foldSplitterOf } from '../../data/fold-split.js'
 import { classWeights } from './decision.js'
 import { fitInterval, intervalRounds, type Interval } from './interval.js'
-import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
+import { fitModel, prepare, type FittedModel, type Learners, type OnProgress, type PreparedTask } from './fit.js'
 import type { Feature } from '../../data/features.js'
 import { coefficientsOf } from './linear/design.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from '../../../catalogue/engine-options.js'
 import { reportOf, type TrainReport } from './report.js'
 import { defineTask, type Task } from '../../data/task.js'
-import { intervalShare, TimeLimit, type Stopped } from './time-limit.js'
+import { intervalShare, TimeLimit, type StoppedRounds } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
 
@@ -26,15 +26,15 @@ export type TrainOptions = {
   /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
   seed?: number
   /** Where a time limit stopped an earlier training: this one stops at the same rounds, whatever the time. */
-  stopped?: Stopped
+  stopped?: StoppedRounds
   [option: string]: Json | undefined
 }
 
 /** The result of a training: the artefact and its report. */
-export type Trained = { artefact: Uint8Array; report: TrainReport }
+export type TrainedModel = { artefact: Uint8Array; report: TrainReport }
 
 /** The settings of an engine that is built from this folder. `none` is a linear model without inputs: a constant. */
-export type Learning = { engine: string; learners: Learners | 'none'; options: OptionsSchema }
+export type EngineSettings = { engine: string; learners: Learners | 'none'; options: OptionsSchema }
 
 /** Rounding to whole numbers adds noise of variance 1/12: negligible with a standard deviation of 10. */
 const leastDeviationToRound = 10
@@ -47,7 +47,7 @@ const roundsOff = ({ kind, target, labels }: Task): boolean => {
 }
 
 /** All columns of the model; the features then refer to these instead of only the used ones. */
-const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; features: Feature[] } => {
+const namedInputs = ({ task, features }: PreparedTask): { inputs: ModelInput[]; features: Feature[] } => {
   const columns = task.matrix.columns.filter(({ name }) => name !== task.target.name)
   const used = task.inputs.map(({ name }) => columns.findIndex((column) => column.name === name))
   return {
@@ -57,8 +57,8 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
 }
 
 const fitResiduals = (
-  prepared: Prepared,
-  fitted: Fitted,
+  prepared: PreparedTask,
+  fitted: FittedModel,
   level: number,
   onProgress: OnProgress,
 ): ReturnType<typeof fitInterval> | undefined => {
@@ -71,8 +71,8 @@ const fitResiduals = (
 }
 
 type Parts = {
-  prepared: Prepared
-  fitted: Fitted
+  prepared: PreparedTask
+  fitted: FittedModel
   interval: Interval | undefined
   confidence: number
   weights: Float64Array | undefined
@@ -106,7 +106,7 @@ const checkSeed = (seed: number): number => {
 }
 
 /** A linear model with many coefficients or rows would take hours. Other engines leave it out then; this one was asked for by name. */
-const requireLinear = ({ plan, features, learners }: Prepared): void => {
+const requireLinear = ({ plan, features, learners }: PreparedTask): void => {
   if (learners !== 'linear' || plan.linear) return
   const coefficients = features.reduce((sum, feature) => sum + coefficientsOf(feature), 0)
   throw new Problem(
@@ -125,12 +125,12 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
  * @example trainTable({ engine: 'linear', learners: 'linear', options: tableOptions }, matrix, { target: 'rental_price' }, show).report
  */
 export const trainTable = (
-  { engine, learners, options }: Learning,
+  { engine, learners, options }: EngineSettings,
   matrix: Matrix,
   { target, seed: givenSeed = 0, stopped, ...said }: TrainOptions,
   onProgress: OnProgress,
   threads?: number,
-): Trained => {
+): TrainedModel => {
   const seed = checkSeed(givenSeed)
   const asked = tableOptions.parse(readOptions(engine, options, said))
   const limit = new TimeLimit(asked.time_limit, stopped)

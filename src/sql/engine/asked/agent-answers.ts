@@ -39,7 +39,7 @@ import { placed, running } from '../session/sources.js'
 export type AgentUse = { ref: AstNode; alias: string; agent: StreamId; label: string; at: number | undefined }
 
 /** The query needs answers of an agent that it does not have: whoever sent it asks, and sends it again with them. */
-export class NeedsAnswers extends Error {
+export class MissingAnswers extends Error {
   constructor(readonly questions: AgentQuestions) {
     super('the query needs answers of an agent')
   }
@@ -184,7 +184,7 @@ const answersTo = ({ replies, isPlanned }: Session, use: AgentUse, questions: re
   const { agent, label, at } = use
   const known = questions.map((asked) => replies.find((reply) => reply.agent === agent && reply.at === at && reply.question === asked))
   const missing = questions.filter((_, i) => known[i] === undefined)
-  if (missing.length > 0) throw new NeedsAnswers({ agent, label, questions: missing, ...(at !== undefined && { at }) })
+  if (missing.length > 0) throw new MissingAnswers({ agent, label, questions: missing, ...(at !== undefined && { at }) })
   return known.filter((reply) => reply !== undefined)
 }
 
@@ -235,7 +235,7 @@ const answerOne = async (session: Session, select: AstNode, use: AgentUse, waiti
  * Puts the answers of agents in the places of their names. An agent takes its questions from WHERE or ON, or from the column `question`
  * of the table that it is joined with; each question is asked once.
  *
- * @throws NeedsAnswers when there are questions without answers; Problem when nothing gives a question, or there are too many
+ * @throws MissingAnswers when there are questions without answers; Problem when nothing gives a question, or there are too many
  * @example await answerAgents(session, select, [{ ref, alias: 'a', agent, label: 'shop.helper', at: undefined }], scope)
  */
 export const answerAgents = async (session: Session, select: AstNode, uses: readonly AgentUse[], scope: Scope): Promise<void> => {
@@ -247,7 +247,7 @@ export const answerAgents = async (session: Session, select: AstNode, uses: read
     try {
       await answerOne(session, select, use, [...waiting], scope)
     } catch (error) {
-      throw error instanceof NeedsAnswers ? error : placed(error, use.ref)
+      throw error instanceof MissingAnswers ? error : placed(error, use.ref)
     }
   }
 }

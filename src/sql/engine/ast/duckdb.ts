@@ -8,7 +8,7 @@ import {
 } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { HiddenNames } from './hidden-names.js'
-import { NumberText, parseAst, printAst, type AstNode, type AstValue, type Respell } from './json.js'
+import { NumberText, parseAst, printAst, type AstNode, type AstValue, type TextReplacer } from './json.js'
 import { isNode, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf } from './nodes.js'
 
 /** An error of DuckDB's parser. Its position counts characters (code points); all other positions of DuckDB's count bytes. */
@@ -48,7 +48,7 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   return node
 }
 
-const statementOf = (node: AstNode, respell?: Respell): string =>
+const statementOf = (node: AstNode, respell?: TextReplacer): string =>
   printAst({ error: false, statements: [{ node, named_param_map: [] }] }, respell)
 
 declare const checked: unique symbol
@@ -110,7 +110,7 @@ export const showSelects = async (connection: DuckDBConnection, nodes: readonly 
 }
 
 /** Our own SQL before and after a query that has been checked, and the kind of statement that the whole is: a SELECT unless said otherwise. */
-export type Around = { before?: string; after?: string; kind?: StatementType }
+export type QueryWrapper = { before?: string; after?: string; kind?: StatementType }
 
 /**
  * Prepares a checked query, with SQL of ours around it. DuckDB prepares one statement at a time, and says itself of what kind it is.
@@ -121,7 +121,7 @@ export type Around = { before?: string; after?: string; kind?: StatementType }
 export const prepareChecked = async (
   connection: DuckDBConnection,
   text: CheckedText,
-  { before = '', after = '', kind = StatementType.SELECT }: Around = {},
+  { before = '', after = '', kind = StatementType.SELECT }: QueryWrapper = {},
 ): Promise<DuckDBPreparedStatement> => {
   const prepared = await connection.prepare(`${before}${text}${after}`)
   if (prepared.statementType === kind) return prepared
@@ -136,7 +136,7 @@ export const runOwn = async (connection: DuckDBConnection, sql: string): Promise
 }
 
 /** Runs a checked query to its end and gives its rows. */
-export const readChecked = async (connection: DuckDBConnection, text: CheckedText, around?: Around): Promise<DuckDBValue[][]> => {
+export const readChecked = async (connection: DuckDBConnection, text: CheckedText, around?: QueryWrapper): Promise<DuckDBValue[][]> => {
   const prepared = await prepareChecked(connection, text, around)
   try {
     return (await prepared.runAndReadAll()).getRows()

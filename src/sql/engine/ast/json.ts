@@ -108,12 +108,12 @@ const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 const quoted = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
 
 /** What is written in the place of a text, which stands under a key of its holder. */
-export type Respell = (text: string, key: string, holder: AstNode) => string
+export type TextReplacer = (text: string, key: string, holder: AstNode) => string
 
-const asItIs: Respell = (text) => text
+const asItIs: TextReplacer = (text) => text
 
 /** Writes a tree for DuckDB, its texts respelled; without that it is the inverse of `parseAst`. */
-export const printAst = (value: AstValue, respell: Respell = asItIs, key = '', holder: AstNode = {}): string => {
+export const printAst = (value: AstValue, respell: TextReplacer = asItIs, key = '', holder: AstNode = {}): string => {
   if (typeof value === 'string') return quoted(respell(value, key, holder))
   if (value instanceof NumberText) return value.text
   if (value === null || typeof value !== 'object') return String(value)

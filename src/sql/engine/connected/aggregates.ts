@@ -5,7 +5,7 @@ import { become, columnRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, tex
 import { named } from '../../../dialect/names.js'
 
 /** Groups of a table and what is counted of each. `apply` makes the query read them from a table that holds both. */
-export type Grouped = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
+export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
 const known: Readonly<Record<string, Aggregate['function']>> = { count_star: 'count', count: 'count', min: 'min', max: 'max', sum: 'sum' }
 
@@ -79,7 +79,7 @@ const findAggregates = (
  *
  * @example groupedIn(tree, 'homes', columns)?.aggregates // [{ function: 'sum', column: 'size', as: 'ledger_0' }]
  */
-export const groupedIn = (select: AstNode, alias: string, columns: readonly TableColumn[]): Grouped | undefined => {
+export const groupedIn = (select: AstNode, alias: string, columns: readonly TableColumn[]): Grouping | undefined => {
   const table = { alias, columns }
   const groups = groupsOf(table, select)
   if (!groups || nodeOf(select, 'qualify') || nodeOf(select, 'sample')) return undefined

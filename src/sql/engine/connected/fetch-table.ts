@@ -65,7 +65,7 @@ export type Use = {
 }
 
 /** What is fetched, and how the query that reads it changes. */
-type Wanted = { scan: Scan; apply?: () => void }
+type FetchPlan = { scan: Scan; apply?: () => void }
 
 /**
  * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
@@ -77,7 +77,7 @@ const wantedOf = (
   use: Use | undefined,
   columns: readonly TableColumn[],
   times: FoldedTimes,
-): Wanted => {
+): FetchPlan => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
   // Names that the FROM gives to the columns stand for their places.

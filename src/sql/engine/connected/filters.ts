@@ -209,7 +209,7 @@ const reachesWhere = (from: AstNode, ref: AstNode): boolean => {
 }
 
 /** What WHERE says of one table alone: filters that its rows must pass, and whether that is all that it says. */
-export type Narrowed = { filters: readonly Filter[]; isAll: boolean }
+export type TableFilters = { filters: readonly Filter[]; isAll: boolean }
 
 /**
  * What the WHERE of a query says of one table of its FROM. DuckDB filters again, so that a filter that is left out changes nothing.
@@ -224,7 +224,7 @@ export const filtersOn = (
   columns: readonly TableColumn[],
   isAlone = nodeOf(select, 'from_table') === ref,
   times: FoldedTimes = new Map(),
-): Narrowed => {
+): TableFilters => {
   const from = nodeOf(select, 'from_table')
   const conditions = conjuncts(nodeOf(select, 'where_clause'))
   if (!from || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }

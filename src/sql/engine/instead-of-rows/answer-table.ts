@@ -2,13 +2,13 @@ import { unreachable } from '../../../../events/common.js'
 import { preparedColumns } from '../connection/connection.js'
 import type { Frame } from '../../contract/select.js'
 import { explainPlan } from './plan.js'
-import type { Ready } from './prepared-query.js'
+import type { PreparedQuery } from './prepared-query.js'
 import { writeTable } from './table-file.js'
-import type { Wanted } from '../../contract/wanted.js'
+import type { SelectPurpose } from '../../contract/select-purpose.js'
 
 type Answer = { columns: { name: string; type: string }[]; rows: readonly (readonly unknown[])[] }
 
-const columnsAnswer = ({ prepared }: Ready): Answer => ({
+const columnsAnswer = ({ prepared }: PreparedQuery): Answer => ({
   columns: [
     { name: 'name', type: 'VARCHAR' },
     { name: 'type', type: 'VARCHAR' },
@@ -16,7 +16,7 @@ const columnsAnswer = ({ prepared }: Ready): Answer => ({
   rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
 })
 
-const nondeterminismAnswer = ({ session }: Ready): Answer => ({
+const nondeterminismAnswer = ({ session }: PreparedQuery): Answer => ({
   columns: [
     { name: 'what', type: 'VARCHAR' },
     { name: 'view', type: 'VARCHAR' },
@@ -24,7 +24,10 @@ const nondeterminismAnswer = ({ session }: Ready): Answer => ({
   rows: session.nondeterminism.map(({ what, view }) => [what, view]),
 })
 
-const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
+const fileAnswer = async (
+  { session, prepared, text, tree }: PreparedQuery,
+  wanted: Extract<SelectPurpose, { kind: 'file' }>,
+): Promise<Answer> => {
   const { connection, blobFile } = session
   const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after, blobFile })
   return {
@@ -37,7 +40,7 @@ const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extr
   }
 }
 
-const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
+const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise<Answer> => {
   switch (wanted.kind) {
     case 'columns':
       return columnsAnswer(ready)
@@ -53,7 +56,7 @@ const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
 }
 
 /** Answers what is wanted of a query instead of its rows, as a table like any other. */
-export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<Frame> {
+export async function* answerTable(wanted: SelectPurpose, ready: PreparedQuery): AsyncGenerator<Frame> {
   const { columns, rows } = await answerOf(wanted, ready)
   yield { columns }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }

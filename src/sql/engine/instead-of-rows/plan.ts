@@ -4,13 +4,13 @@ import { printSelect, readChecked } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
 import { running } from '../session/sources.js'
 import { planLines } from './plan-lines.js'
-import type { Ready } from './prepared-query.js'
+import type { PreparedQuery } from './prepared-query.js'
 
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]
 
 /** Replaces internal names by what they stand for: scoring functions by their models, CTEs by the names that they were given. */
-const readable = ({ session }: Ready, text: string): string => {
+const readable = ({ session }: PreparedQuery, text: string): string => {
   let shown = text
   for (const { name, number, bound } of session.run.uses.values())
     shown = shown.replaceAll(new RegExp(`\\b${name}\\(${number}\\b(?:, )?`, 'g'), `"${bound.label}.${bound.version}"(`)
@@ -22,7 +22,7 @@ const readable = ({ session }: Ready, text: string): string => {
 }
 
 /** The rewritten SQL, with the user's names of tables in the place of the queries that give their rows. */
-const readableSql = async (ready: Ready): Promise<string> => {
+const readableSql = async (ready: PreparedQuery): Promise<string> => {
   const { connection, reads } = ready.session
   let shown: string = ready.text
   for (const { name, query, state } of reads)
@@ -43,7 +43,7 @@ const inLines = (sql: string): string[] => {
   return parts.join('').split('\n')
 }
 
-const modelLines = ({ session }: Ready): Line[] => {
+const modelLines = ({ session }: PreparedQuery): Line[] => {
   const inside = [...session.run.uses.values()].map(
     ({ bound: { label, version } }) =>
       `${label} version ${version}: up to ${limits.modelInsideMaxRows} rows are scored inside the query, more of them before it`,
@@ -55,7 +55,7 @@ const modelLines = ({ session }: Ready): Line[] => {
 }
 
 /** DuckDB's plan. For measures the query is run, and its rows are dropped. */
-const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise<string[]> => {
+const planOf = async ({ session, text, tree }: PreparedQuery, analyze: boolean): Promise<string[]> => {
   const before = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
   const around = { before, kind: StatementType.EXPLAIN }
   const [[, plan] = []] = await running(text, tree, () => readChecked(session.connection, text, around), before.length)
@@ -66,7 +66,7 @@ const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise
  * How a query is answered: the SQL that it was rewritten to, the tables and models that it reads, and DuckDB's plan, line by
  * line. With `analyze` the query is run, and the plan says what each step took.
  */
-export const explainPlan = async (ready: Ready, { analyze }: { analyze: boolean }) => {
+export const explainPlan = async (ready: PreparedQuery, { analyze }: { analyze: boolean }) => {
   const plan = await planOf(ready, analyze)
   const tables = new Set(ready.session.reads.map(({ name, state }) => `${name}: ${state}`))
   const rows: Line[] = [

@@ -5,7 +5,7 @@ import type { ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 
 /** A query that has been rewritten and prepared. */
-export type Ready = {
+export type PreparedQuery = {
   session: Session
   prepared: DuckDBPreparedStatement
   text: CheckedText

@@ -10,7 +10,7 @@ import { columnHint, named } from '../../../dialect/names.js'
 import { preparedColumns } from '../connection/connection.js'
 import { running } from '../session/sources.js'
 import { checkNames } from '../../../dialect/column-names.js'
-import type { TableBefore } from '../../contract/wanted.js'
+import type { TableBefore } from '../../contract/select-purpose.js'
 
 /** A query that DuckDB runs, and where its rows go. */
 type Job = {

@@ -7,7 +7,7 @@ import { nodeOf, textOf, textsOf } from '../ast/nodes.js'
  * A FROM without its models, and the conditions under which they were joined. Those of a LEFT JOIN keep every row, so that
  * they can only say where inputs come from; `using` are the columns that USING names.
  */
-export type Detached = { rest: AstNode | undefined; conditions: AstNode[]; keeping: AstNode[]; using: string[] }
+export type DetachedFrom = { rest: AstNode | undefined; conditions: AstNode[]; keeping: AstNode[]; using: string[] }
 
 const refused = (kind: string, hint: string): Problem =>
   new Problem('refused_statement', 'A model cannot be joined that way', `A model cannot be joined with ${kind}`, { hint })
@@ -50,7 +50,7 @@ const checkHidden = (join: AstNode, side: 'left' | 'right'): void => {
 }
 
 /** Takes the models out of a tree of joins. A model gives one row for each row, so that its join adds only columns. */
-export const detach = (ref: AstNode, models: ReadonlySet<AstNode>): Detached => {
+export const detach = (ref: AstNode, models: ReadonlySet<AstNode>): DetachedFrom => {
   const none = { conditions: [], keeping: [], using: [] }
   if (models.has(ref)) return { rest: undefined, ...none }
   const [left, right] = [nodeOf(ref, 'left'), nodeOf(ref, 'right')]

@@ -18,7 +18,7 @@ import { modelColumnOf, type ModelUse } from './references.js'
 import type { FutureRows } from '../scoring/scoring-model.js'
 
 /** A model of series, where its inputs come from, and the column that is compared with LATEST. */
-type Asked = { use: ModelUse; future: FutureRows; column: AstNode }
+type LatestComparison = { use: ModelUse; future: FutureRows; column: AstNode }
 
 const isLatest = (node: AstNode | undefined): boolean => {
   const [name = '', more] = node && isColumnRef(node) ? textsOf(node, 'column_names') : []
@@ -79,14 +79,14 @@ const sourceOf = (node: AstNode | undefined, leaves: readonly Leaf[]): { leaf: L
   return leaf && column && { leaf, name: column.name }
 }
 
-type Latest = Asked & { mapping: Mapping; leaf: Leaf; time: string }
+type LatestSource = LatestComparison & { mapping: Mapping; leaf: Leaf; time: string }
 
 const findAsked = (
   column: AstNode,
   mappings: readonly { use: ModelUse; mapping: Mapping }[],
   uses: readonly ModelUse[],
   leaves: readonly Leaf[],
-): Latest => {
+): LatestSource => {
   const ofModel = modelColumnOf(column, uses, leaves)
   for (const { use, mapping } of mappings) {
     const { future } = use.bound.model
@@ -100,7 +100,7 @@ const findAsked = (
 }
 
 /** What tells series apart: columns of the same table, or constants; in the order of the model's keys. */
-const keySources = ({ use, future, mapping, leaf }: Latest): { column: string | undefined; expression: AstNode }[] =>
+const keySources = ({ use, future, mapping, leaf }: LatestSource): { column: string | undefined; expression: AstNode }[] =>
   future.keys.map(({ name }) => {
     const expression = mapping.inputs.get(name)
     const source = sourceOf(expression, [leaf])

@@ -24,7 +24,7 @@ import type { ModelUse } from './references.js'
 import { stageInputs, stageRows } from './staging.js'
 
 /** A model as a SELECT uses it. With a `home` it is scored at that table, since a join of the table reads an output. */
-export type Joined = {
+export type JoinedModel = {
   use: ModelUse
   mapping: Mapping
   parameters: AstNode[]
@@ -61,7 +61,7 @@ const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
   return allOf(own)
 }
 
-const callOf = async (session: Session, joined: Joined): Promise<AstNode> => {
+const callOf = async (session: Session, joined: JoinedModel): Promise<AstNode> => {
   const { name, number, fresh } = await session.functions.reach(session.run, joined.use.bound, joined.shape)
   if (fresh) await session.refresh()
   return call(name, useConstant(number), ...joined.parameters.map(cloneAst))
@@ -72,7 +72,7 @@ const scoredLeaf = async (
   session: Session,
   leaf: Leaf,
   where: AstNode | null,
-  joined: readonly Joined[],
+  joined: readonly JoinedModel[],
   scope: Scope,
 ): Promise<AstNode> => {
   const table = cloneAst(leaf.ref)
@@ -86,16 +86,16 @@ const scoredLeaf = async (
 }
 
 /** Gives the tables a FROM with scores, and says where the scores of each model are read. */
-type Placing = (
+type ScorePlacement = (
   session: Session,
   select: AstNode,
   parts: Parts,
-  joined: readonly Joined[],
+  joined: readonly JoinedModel[],
   scope: Scope,
-) => Promise<(of: Joined) => AstNode>
+) => Promise<(of: JoinedModel) => AstNode>
 
 /** One table beside the models: it gets a reserved column a model. */
-export const besideOneTable: Placing = async (session, select, { leaves: [leaf] }, joined, scope) => {
+export const besideOneTable: ScorePlacement = async (session, select, { leaves: [leaf] }, joined, scope) => {
   if (!leaf) throw new TypeError('a FROM has a table')
   const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf), joined)
   select['from_table'] = await scoredLeaf(session, { ...leaf, ref: table }, where, joined, scope)
@@ -113,7 +113,7 @@ const withScores = async (
   session: Session,
   from: AstNode,
   where: AstNode | null,
-  joined: Joined,
+  joined: JoinedModel,
   index: number,
   scope: Scope,
 ): Promise<AstNode> => {
@@ -125,13 +125,13 @@ const withScores = async (
 }
 
 /** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
-export const besideSeveral: Placing = async (session, select, { leaves, table }, joined, scope) => {
+export const besideSeveral: ScorePlacement = async (session, select, { leaves, table }, joined, scope) => {
   for (const leaf of leaves) {
     const here = joined.filter(({ home }) => home === leaf)
     if (here.length > 0) become(leaf.ref, await scoredLeaf(session, leaf, null, here, scope))
   }
   select['from_table'] = table
-  const calls = new Map<Joined, AstNode>()
+  const calls = new Map<JoinedModel, AstNode>()
   for (const [index, each] of joined.entries()) {
     if (each.home) calls.set(each, columnRef(each.home.alias, each.column))
     else if (session.mode === 'inside') calls.set(each, await callOf(session, each))

@@ -16,8 +16,8 @@ import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from '../scoring/scoring-model.js'
 import { predictGivenRows } from './predict-given-rows.js'
-import { besideOneTable, besideSeveral, type Joined, type Parts } from './place-scores.js'
-import { expandStars, type Shown } from './stars.js'
+import { besideOneTable, besideSeveral, type JoinedModel, type Parts } from './place-scores.js'
+import { expandStars, type StarPart } from './stars.js'
 import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
@@ -73,7 +73,7 @@ const join = async (
   kindOf: Kinds,
   references: readonly Reference[],
   index: number,
-): Promise<Omit<Joined, 'home'>> => {
+): Promise<Omit<JoinedModel, 'home'>> => {
   const { connection } = session
   const { inputs } = use.bound.model
   const made: Awaited<ReturnType<typeof argumentOf>>[] = []
@@ -89,10 +89,10 @@ const join = async (
   return { use, mapping, parameters: made.map(({ expression }) => expression), shape, column: `ledger_scores_${index}` }
 }
 
-const shownParts = (original: AstNode[], uses: readonly ModelUse[], leaves: readonly Leaf[]): Shown[] => {
+const shownParts = (original: AstNode[], uses: readonly ModelUse[], leaves: readonly Leaf[]): StarPart[] => {
   const several = leaves.length > 1
   const all: Leaf = { ref: emptyRef(), alias: '', columns: leaves.flatMap(({ columns }) => columns) }
-  const parts = original.flatMap((ref): Shown[] => {
+  const parts = original.flatMap((ref): StarPart[] => {
     const use = uses.find((known) => known.ref === ref)
     if (use) return [{ kind: 'model', use }]
     const leaf = leaves.find((known) => known.ref === ref)
@@ -200,7 +200,7 @@ const homeOf = (use: ModelUse, parameters: AstNode[], { leaves, table }: Parts):
 }
 
 /** What a column of a model is read as. */
-const readColumn = async (session: Session, { column }: Reference, of: Joined, scores: () => AstNode): Promise<AstNode> => {
+const readColumn = async (session: Session, { column }: Reference, of: JoinedModel, scores: () => AstNode): Promise<AstNode> => {
   const sources = { scores, inputs: of.mapping.inputs, original: of.mapping.original }
   return cloneAst(await outputExpression(session.connection, of.use.bound, column, sources))
 }
@@ -213,7 +213,7 @@ const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, s
   const atHome = new Set(inJoins.filter(({ use, column }) => isScored(use.bound, column)).map(({ use }) => use))
   await expandStars(session.connection, select, shownParts(parts.order, uses, leaves), reservedOf(session, parts, atHome), scope)
   const references = [...referencesIn(select, uses, leaves), ...inJoins]
-  const joined: Joined[] = []
+  const joined: JoinedModel[] = []
   for (const [index, { use, mapping }] of mappings.entries()) {
     const kinds = parts.correlated
       ? new Map<never, never>()

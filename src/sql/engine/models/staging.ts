@@ -42,10 +42,10 @@ const appendScores = (
 /** Columns that hold a model's inputs where they are staged. */
 export const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
 
-type Staged = { table: string; rows: number; firstRow: bigint }
+type StagedRows = { table: string; rows: number; firstRow: bigint }
 
 /** What a stage holds. The rows of a transaction that is still open are counted from a place of their own. */
-const measure = async (connection: DuckDBConnection, table: string): Promise<Staged> => {
+const measure = async (connection: DuckDBConnection, table: string): Promise<StagedRows> => {
   const counted = await runOwn(connection, `SELECT count(*), min(rowid) FROM temp.${table}`)
   const [rows, firstRow] = (await counted.getRows())[0] ?? []
   return { table, rows: Number(rows), firstRow: typeof firstRow === 'bigint' ? firstRow : 0n }
@@ -66,7 +66,7 @@ const scoring = ({ bound, extent }: StagedUse, signal: AbortSignal): ((chunk: Du
   return (chunk) => scorer.scoreInTurns(chunk, 0)
 }
 
-const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, index: number, use: StagedUse): Promise<string> => {
+const scoreTable = async (session: Session, { table, rows, firstRow }: StagedRows, index: number, use: StagedUse): Promise<string> => {
   const { connection, signal } = session
   const fields = fieldsOf(use.bound.model, use.extent)
   const scores = `${table}_${index}`
@@ -97,7 +97,7 @@ const packed = (use: StagedUse, index: number): string => {
 const nextTable = ({ staged }: Session) => `ledger_stage_${staged.length}`
 
 /** Runs a query into a table of its own, and measures it. */
-const copy = async (session: Session, node: AstNode, select: string): Promise<Staged> => {
+const copy = async (session: Session, node: AstNode, select: string): Promise<StagedRows> => {
   const { connection } = session
   const table = nextTable(session)
   const text = await printSelect(connection, node)

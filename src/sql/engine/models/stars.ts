@@ -25,20 +25,20 @@ import { modelColumns } from './outputs.js'
 import type { ModelUse } from './references.js'
 
 /** What a FROM shows under `*`, in the order in which it was written; a leaf without an alias is a join of several tables. */
-export type Shown = { kind: 'leaf'; leaf: Leaf } | { kind: 'model'; use: ModelUse }
+export type StarPart = { kind: 'leaf'; leaf: Leaf } | { kind: 'model'; use: ModelUse }
 
 /** A star over the parts of a FROM, and the columns of tables that nobody asked for. */
-type Stars = { connection: DuckDBConnection; scope: Scope; shown: readonly Shown[]; reserved: readonly string[] }
+type Stars = { connection: DuckDBConnection; scope: Scope; shown: readonly StarPart[]; reserved: readonly string[] }
 
 const isStar = (node: AstNode) => textOf(node, 'class') === 'STAR'
-const aliasOfPart = (part: Shown): string => (part.kind === 'leaf' ? part.leaf.alias : part.use.alias)
-const columnsOf = (part: Shown): string[] =>
+const aliasOfPart = (part: StarPart): string => (part.kind === 'leaf' ? part.leaf.alias : part.use.alias)
+const columnsOf = (part: StarPart): string[] =>
   part.kind === 'leaf' ? part.leaf.columns.map(({ name }) => name) : modelColumns(part.use.bound)
 
-const named = (part: Shown, name: string): boolean => columnsOf(part).some((column) => foldName(column) === foldName(name))
+const named = (part: StarPart, name: string): boolean => columnsOf(part).some((column) => foldName(column) === foldName(name))
 
 /** `t.a` in EXCLUDE and RENAME; without a table it is a name of any. */
-const isOf = (part: Shown, key: AstNode): boolean => {
+const isOf = (part: StarPart, key: AstNode): boolean => {
   const table = textOf(key, 'table')
   const isTable = table === '' || aliasOfPart(part) === '' || foldName(aliasOfPart(part)) === foldName(table)
   return isTable && named(part, textOf(key, 'column'))
@@ -46,7 +46,7 @@ const isOf = (part: Shown, key: AstNode): boolean => {
 
 const keyOf = (entry: AstNode): AstNode => nodeOf(entry, 'key') ?? {}
 
-const leafStar = (part: Shown & { kind: 'leaf' }, node: AstNode, reserved: readonly string[]): AstNode[] => [
+const leafStar = (part: StarPart & { kind: 'leaf' }, node: AstNode, reserved: readonly string[]): AstNode[] => [
   {
     ...node,
     relation_name: part.leaf.alias,
@@ -57,7 +57,7 @@ const leafStar = (part: Shown & { kind: 'leaf' }, node: AstNode, reserved: reado
   },
 ]
 
-const modelStar = (part: Shown & { kind: 'model' }, node: AstNode): AstNode[] => {
+const modelStar = (part: StarPart & { kind: 'model' }, node: AstNode): AstNode[] => {
   const same = (column: string) => (name: string) => foldName(name) === foldName(column)
   return columnsOf(part).flatMap((column) => {
     const isExcluded =
@@ -72,7 +72,7 @@ const modelStar = (part: Shown & { kind: 'model' }, node: AstNode): AstNode[] =>
 }
 
 /** The names in EXCLUDE, REPLACE and RENAME must exist, as they must without a model. */
-const checkNames = (node: AstNode, parts: readonly Shown[]): void => {
+const checkNames = (node: AstNode, parts: readonly StarPart[]): void => {
   const names = [
     ...textsOf(node, 'exclude_list'),
     ...nodesOf(node, 'qualified_exclude_list').map((key) => textOf(key, 'column')),
@@ -87,7 +87,7 @@ const checkNames = (node: AstNode, parts: readonly Shown[]): void => {
   })
 }
 
-const partsUnder = (node: AstNode, shown: readonly Shown[]): Shown[] => {
+const partsUnder = (node: AstNode, shown: readonly StarPart[]): StarPart[] => {
   const relation = foldName(textOf(node, 'relation_name'))
   return shown.filter((part) => relation === '' || foldName(aliasOfPart(part)) === relation)
 }
@@ -100,7 +100,7 @@ const plainStar = ({ shown, reserved }: Stars, node: AstNode): AstNode[] => {
 }
 
 /** The names that DuckDB gives an item over a table with the columns of a part; none when its pattern fits none of them. */
-const namesOver = async ({ connection, scope }: Stars, part: Shown, item: AstNode): Promise<string[]> => {
+const namesOver = async ({ connection, scope }: Stars, part: StarPart, item: AstNode): Promise<string[]> => {
   const unique = [...new Map(columnsOf(part).map((name) => [foldName(name), name])).values()]
   const table = subqueryRef(
     selectNode(
@@ -174,7 +174,7 @@ const refusePatterns = (select: AstNode): void => {
 export const expandStars = async (
   connection: DuckDBConnection,
   select: AstNode,
-  shown: readonly Shown[],
+  shown: readonly StarPart[],
   reserved: readonly string[],
   scope: Scope,
 ): Promise<void> => {

@@ -34,14 +34,14 @@ const pivotWords = words('PIVOT PIVOT_WIDER')
 const isClosing = (token: Token) => token.kind === 'symbol' && ')]}'.includes(token.text)
 const isOpening = (token: Token) => token.kind === 'symbol' && '([{'.includes(token.text)
 
-type Placed = { index: number; word: string; text: string }
+type PlacedWord = { index: number; word: string; text: string }
 
 /**
  * The tokens of one level from a place on: what brackets hold is left out. The level ends where its bracket closes, where one
  * never closes, and where the next PIVOT begins, so that many of them are read in one walk.
  */
-const levelFrom = (tokens: Token[], start: number): Placed[] => {
-  const found: Placed[] = []
+const levelFrom = (tokens: Token[], start: number): PlacedWord[] => {
+  const found: PlacedWord[] = []
   let depth = 0
   for (let index = start; index < tokens.length; index++) {
     const token = tokens[index]

@@ -20,7 +20,7 @@ import { answerUser } from '../errors/session-user.js'
 import { isWord } from '../../../dialect/tokens.js'
 import { translate, type Translation } from '../session/translation.js'
 
-type Parsed = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
+type ParsedQuery = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
@@ -29,7 +29,7 @@ export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
 const asWritten: Changes = { added: new Map(), cut: new Map() }
 
-const parseAs = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<Parsed> => {
+const parseAs = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<ParsedQuery> => {
   const natives = nativeQueries(tokens)
   const { after, instead } = nativeSpelling(natives)
   for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
@@ -93,7 +93,12 @@ const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | und
  * Parses a text. Forms that DuckDB does not read are written as it does first. When that does not parse, the text is read as it was
  * sent: its words may only look like one of our forms, and if not, the error is about what the user wrote.
  */
-const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Parsed & { options: ScoringOptions }> => {
+const parse = async (
+  session: Session,
+  text: Text,
+  tokens: Token[],
+  refusal: Refusal,
+): Promise<ParsedQuery & { options: ScoringOptions }> => {
   const forms = ownForms(session, text, tokens)
   const asSent = async () => ({ ...(await parseAs(session, text.sql, tokens, asWritten)), options: {} })
   const refuse = async (error: unknown): Promise<never> => {

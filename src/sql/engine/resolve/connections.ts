@@ -51,14 +51,14 @@ export const keepNative = (natives: Map<string, NativeStatement>, statement: Nat
 }
 
 /** Where statements are looked up and kept. */
-type Natives = { directory: Directory; position: number; natives: Map<string, NativeStatement>; mayWrite: boolean }
+type NativeContext = { directory: Directory; position: number; natives: Map<string, NativeStatement>; mayWrite: boolean }
 
 /**
  * Takes the statements in the languages of connected databases out of a text, before anybody reads them as DuckDB's SQL. A name stands
  * in the place of each, under which it is kept in `natives`.
  */
 export const cutNativeStatements = async (
-  { directory, position, natives, mayWrite }: Natives,
+  { directory, position, natives, mayWrite }: NativeContext,
   tokens: readonly Token[],
   sql: string,
 ): Promise<Token[]> => {

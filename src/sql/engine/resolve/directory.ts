@@ -38,7 +38,11 @@ const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
 export type Life = { from: number; since: string; to: number | null; until: string | null }
 
 /** What may be missing at a position: a project or a file by name, what is in a project by the name of that, too. */
-export type Missing = { table: 'projects' | 'databases' | 'files' | 'views' | 'models' | 'knowledge_bases'; name: string; project?: string }
+export type MissingName = {
+  table: 'projects' | 'databases' | 'files' | 'views' | 'models' | 'knowledge_bases'
+  name: string
+  project?: string
+}
 
 /**
  * What names mean at a log position: projects, and the views, models and files in them.
@@ -147,7 +151,7 @@ export class Directory {
   }
 
   /** When a name meant something, over the whole log up to a position; a change that keeps the name goes on. */
-  async lives({ table, name, project }: Missing, upTo: number): Promise<Life[]> {
+  async lives({ table, name, project }: MissingName, upTo: number): Promise<Life[]> {
     const inProject = `AND h.project IN (SELECT stream FROM ledger.projects_history WHERE name = $project)`
     const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
       FROM ledger.${table}_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to

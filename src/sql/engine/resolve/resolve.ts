@@ -8,7 +8,7 @@ import type {
   FileEntry,
   KnowledgeEntry,
   Life,
-  Missing,
+  MissingName,
   ModelEntry,
   ModelVersionEntry,
   ProjectEntry,
@@ -53,7 +53,7 @@ const whenText = (lives: readonly Life[], position: number): string | undefined 
 }
 
 /** In the past, a name may be missing because it came later or was gone: says when it was there. */
-const notThen = async ({ directory, position, head }: Lookup, detail: string, missing: Missing): Promise<Problem | undefined> => {
+const notThen = async ({ directory, position, head }: Lookup, detail: string, missing: MissingName): Promise<Problem | undefined> => {
   if (position === head) return undefined
   const then = whenText(await directory.lives(missing, head), position)
   return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
@@ -65,7 +65,7 @@ const unknownTable = (name: string, schema: string, known: Iterable<string>): Pr
   return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
 }
 
-const noTable = async (place: Lookup, missing: Missing, schema: string, known: Iterable<string>): Promise<Problem> => {
+const noTable = async (place: Lookup, missing: MissingName, schema: string, known: Iterable<string>): Promise<Problem> => {
   const { name } = missing
   const then = await notThen(place, `Table '${name}' not found in database: ${schema}`, missing)
   return then ?? unknownTable(name, schema, known)

@@ -49,10 +49,10 @@ const isConstant = (expression: AstNode): boolean => {
   return constant
 }
 
-type Computed = { type: string; shown: string; microseconds: bigint | undefined }
+type ComputedValue = { type: string; shown: string; microseconds: bigint | undefined }
 
 /** The value of an expression; `microseconds` since 1970 when it is a time. A text or a time without a zone is taken for UTC. */
-const compute = async (connection: DuckDBConnection, expression: AstNode): Promise<Computed> => {
+const compute = async (connection: DuckDBConnection, expression: AstNode): Promise<ComputedValue> => {
   const text = await printSelect(connection, selectNode([{ ...expression, alias: 'v' }], emptyRef()))
   const before = 'SELECT typeof(v), v::VARCHAR, epoch_us(TRY_CAST(v::VARCHAR AS TIMESTAMPTZ)) FROM ('
   const [[type, shown, microseconds] = []] = await readChecked(connection, text, { before, after: ') AS t' })

@@ -10,7 +10,7 @@ import type { FileEntry } from '../resolve/directory.js'
 import { projectionRows } from '../../relations/projections.js'
 import { databaseOfView, type TableMeaning, type Lookup } from '../resolve/resolve.js'
 import type { Scope } from '../session/scope.js'
-import type { Read, Session } from '../session/session.js'
+import type { TableRead, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
 
 /** The meanings of a name that have rows of their own. */
@@ -91,7 +91,12 @@ const expandView = async (
 }
 
 /** What a query reads, as EXPLAIN tells it. */
-export const readOf = (found: Rows, query: AstNode, parts: readonly string[], { db, position }: { db: string; position: number }): Read => {
+export const readOf = (
+  found: Rows,
+  query: AstNode,
+  parts: readonly string[],
+  { db, position }: { db: string; position: number },
+): TableRead => {
   switch (found.kind) {
     case 'file':
       return { name: `files.${found.file.name}`, query, state: `content ${found.file.content}` }

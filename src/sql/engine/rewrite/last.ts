@@ -29,14 +29,14 @@ import type { LastSession, Session } from '../session/session.js'
 import { placed, running } from '../session/sources.js'
 
 /** A column that is compared with LAST. `start` is what LAST stands for before anything was seen. */
-type Compared = { condition: AstNode; column: AstNode; mark: AstNode; ordinal: number; start: AstNode | undefined }
+type LastComparison = { condition: AstNode; column: AstNode; mark: AstNode; ordinal: number; start: AstNode | undefined }
 
 const ordinalOf = (node: AstNode | undefined): number | undefined => {
   const [name = '', more] = node && isColumnRef(node) ? textsOf(node, 'column_names') : []
   return more === undefined && name.startsWith(lastPrefix) ? Number(name.slice(lastPrefix.length)) : undefined
 }
 
-const comparedOn = (condition: AstNode, mark: AstNode | undefined, column: AstNode | undefined): Compared[] => {
+const comparedOn = (condition: AstNode, mark: AstNode | undefined, column: AstNode | undefined): LastComparison[] => {
   if (!mark || !column || !isColumnRef(column)) return []
   const [first, start] = textOf(mark, 'type') === 'OPERATOR_COALESCE' ? nodesOf(mark, 'children') : [mark]
   const ordinal = ordinalOf(first)
@@ -44,8 +44,8 @@ const comparedOn = (condition: AstNode, mark: AstNode | undefined, column: AstNo
 }
 
 /** The comparisons with LAST in the WHERE of a query, outside of the queries in it. */
-const comparedIn = (select: AstNode): Compared[] => {
-  const found: Compared[] = []
+const comparedIn = (select: AstNode): LastComparison[] => {
+  const found: LastComparison[] = []
   const where = nodeOf(select, 'where_clause')
   if (where)
     walk(where, (node) => {
@@ -62,7 +62,7 @@ const misused = (detail: string, hint: string): Problem => new Problem('bad_stat
 const nameOf = (column: AstNode): string => textsOf(column, 'column_names').join('.')
 
 /** The table whose column is compared. */
-const tableOf = (select: AstNode, models: FoundInFrom['models'], column: AstNode): AstNode => {
+const tableOf = (select: AstNode, models: FromReferences['models'], column: AstNode): AstNode => {
   const from = nodeOf(select, 'from_table')
   const leaves = (from ? leavesOf(from) : []).filter((ref) => !models.some((model) => model.ref === ref))
   const [alias = '', name] = textsOf(column, 'column_names')
@@ -92,7 +92,7 @@ const literalOf = async ({ connection }: Session, { type, value }: LastValue): P
 /** The highest of what was seen before and what a column of a table has. Infinities and NaN are left out: nothing would be higher. */
 const highestOf = async (
   session: Session,
-  compared: Compared,
+  compared: LastComparison,
   { ref, column, low }: { ref: AstNode; column: AstNode; low?: LastValue | undefined },
   scope: Scope,
 ): Promise<LastValue> => {
@@ -120,14 +120,14 @@ const highestOf = async (
 }
 
 /** What was found of a query's FROM: its connected tables, which are not fetched yet, and its models. */
-export type FoundInFrom = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly { ref: AstNode }[] }
+export type FromReferences = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly { ref: AstNode }[] }
 
 /** The comparisons with LAST in one query, before and after the tables of its FROM are there. */
 export class LastInQuery {
-  readonly #compared: Compared[]
+  readonly #compared: LastComparison[]
   /** Those that nothing is known of. */
-  readonly #first: Compared[] = []
-  readonly #empty = new Set<Compared>()
+  readonly #first: LastComparison[] = []
+  readonly #empty = new Set<LastComparison>()
 
   constructor(
     private readonly session: Session,
@@ -159,7 +159,7 @@ export class LastInQuery {
   }
 
   /** Writes what is there now where nothing was seen before: the first run gives no rows. */
-  async fillFirst(from: FoundInFrom, scope: Scope): Promise<void> {
+  async fillFirst(from: FromReferences, scope: Scope): Promise<void> {
     for (const compared of this.#first) {
       const highest = this.session.isPlanned ? undefined : await this.#highestNow(compared, from, scope)
       if (highest) this.last.seen.set(compared.ordinal, highest)
@@ -169,7 +169,7 @@ export class LastInQuery {
   }
 
   /** Notes the highest values, now that the rows are there. */
-  async note({ models }: FoundInFrom, scope: Scope): Promise<void> {
+  async note({ models }: FromReferences, scope: Scope): Promise<void> {
     for (const compared of this.#compared) {
       if (this.session.isPlanned || this.#empty.has(compared)) continue
       const ref = tableOf(this.select, models, compared.column)
@@ -178,7 +178,7 @@ export class LastInQuery {
     }
   }
 
-  async #highestNow(compared: Compared, { connected, models }: FoundInFrom, scope: Scope): Promise<LastValue> {
+  async #highestNow(compared: LastComparison, { connected, models }: FromReferences, scope: Scope): Promise<LastValue> {
     const { session } = this
     const ref = tableOf(this.select, models, compared.column)
     const there = connected.find((each) => each.ref === ref)

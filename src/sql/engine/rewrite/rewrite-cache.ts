@@ -20,17 +20,17 @@ import { positionOfRequest } from '../resolve/time-travel.js'
 const keptChars = 4_000_000
 
 /** What a statement was rewritten to, the names in double quotes that are texts in it, and the blobs that have to be asked for. */
-type Kept = { text: CheckedText; quoted: ReadonlySet<string>; blobs: ReadonlySet<string> }
+type CachedRewrite = { text: CheckedText; quoted: ReadonlySet<string>; blobs: ReadonlySet<string> }
 
 const keptIn = perInstance(
-  () => new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
+  () => new LRUCache<string, CachedRewrite>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
 )
 
 /**
  * The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. Then `blobs` are those
  * that it reads and that have to be asked for.
  */
-export type Rewritten = { text: CheckedText; tree?: AstNode; blobs?: ReadonlySet<string> }
+export type RewrittenQuery = { text: CheckedText; tree?: AstNode; blobs?: ReadonlySet<string> }
 
 /** A statement in the language of its database as one that reads from it; undefined for any other. */
 const nativeText = async (
@@ -43,7 +43,7 @@ const nativeText = async (
 }
 
 /** Reads a statement, and rewrites its names to what they stand for. */
-export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Omit<Rewritten, 'blobs'>>> => {
+export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Omit<RewrittenQuery, 'blobs'>>> => {
   const { connection, directory, head, askedAt } = session
   const clock = { connection, directory, head, askedAt }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
@@ -74,7 +74,7 @@ const isBound = ({ only, maxRows }: SelectRequest): boolean => only !== undefine
  * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the
  * database, and the log position, at which all names are fixed.
  */
-export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): Rewritten | undefined => {
+export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): RewrittenQuery | undefined => {
   if (isBound(request)) return undefined
   const found = keptIn(instance).get(keyOf(session, request))
   for (const name of found?.quoted ?? []) session.quoted.add(name)
@@ -82,7 +82,7 @@ export const keptText = (session: Session, instance: DuckDBInstance, request: Se
 }
 
 /** Rewrites a statement, and keeps its text. A text with models is not kept: it has a number for each run of a model. */
-export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
+export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<RewrittenQuery> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
   if (!hasModels && session.keep && !isBound(request))

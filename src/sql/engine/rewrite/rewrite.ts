@@ -9,7 +9,16 @@ import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
-import { hasSeries, namesTaken, nothingYet, placeAllRows, placeRows, putQuery, putRows, type Later } from './later.js'
+import {
+  hasSeries,
+  namesTaken,
+  nothingYet,
+  placeAllRows,
+  placeRows,
+  putQuery,
+  putRows,
+  type DeferredReferences,
+} from './deferred-references.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
@@ -119,7 +128,7 @@ export class Rewriter {
     return last.isUsed ? last : undefined
   }
 
-  private async reference(ref: AstNode, scope: Scope, later: Later): Promise<void> {
+  private async reference(ref: AstNode, scope: Scope, later: DeferredReferences): Promise<void> {
     switch (textOf(ref, 'type')) {
       case 'BASE_TABLE':
         return this.table(ref, scope, later).catch((error: unknown) => {
@@ -194,7 +203,7 @@ export class Rewriter {
     return tree
   }
 
-  private async table(ref: AstNode, scope: Scope, later: Later): Promise<void> {
+  private async table(ref: AstNode, scope: Scope, later: DeferredReferences): Promise<void> {
     const parts = partsOf(ref)
     const at = nodeOf(ref, 'at_clause')
     const [name = ''] = parts

@@ -66,13 +66,17 @@ async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> 
 }
 
 /** The text that DuckDB runs, and the form of the rows. */
-type Printed = { text: CheckedText; format: RowFormat }
+type PrintedQuery = { text: CheckedText; format: RowFormat }
 
 /**
  * The rows of a query. DuckDB ends a stream without a word when an error occurs in its middle. Only the result tells it, when its
  * rows have ended.
  */
-export async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, { text, format }: Printed): AsyncGenerator<Frame> {
+export async function* framesOf(
+  session: Session,
+  prepared: DuckDBPreparedStatement,
+  { text, format }: PrintedQuery,
+): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))

@@ -7,8 +7,8 @@ import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
 import { AllowedTables } from '../resolve/allowed.js'
-import { NeedsAnswers } from '../asked/agent-answers.js'
-import { NeedsKnowledge } from '../session/needs-knowledge.js'
+import { MissingAnswers } from '../asked/agent-answers.js'
+import { MissingKnowledge } from '../session/missing-knowledge.js'
 import { Answers } from '../session/answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
@@ -18,10 +18,10 @@ import { loadModel as loadEngineModel } from '../../../models/engines/load.js'
 import { modelFunctions } from '../scoring/functions.js'
 import { loadModel, type LoadModel } from '../scoring/load.js'
 import { answerTable } from '../instead-of-rows/answer-table.js'
-import { keptText, rewrite, rewriteAndKeep, type Rewritten } from '../rewrite/rewrite-cache.js'
+import { keptText, rewrite, rewriteAndKeep, type RewrittenQuery } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
 import type { AskServer } from '../../contract/connected.js'
-import type { Wanted } from '../../contract/wanted.js'
+import type { SelectPurpose } from '../../contract/select-purpose.js'
 import type { Frame, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
@@ -76,7 +76,7 @@ const blobFiles =
 type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError }
 
 /** Whether something is wanted that can be told without running the statement. */
-const isPlanned = (wanted: Wanted | undefined): boolean =>
+const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
   wanted !== undefined && (wanted.kind === 'columns' || wanted.kind === 'nondeterminism' || (wanted.kind === 'plan' && !wanted.analyze))
 
 const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session => {
@@ -146,7 +146,7 @@ async function* withLast(frames: AsyncIterable<Frame>, last: LastValue[]): Async
 }
 
 /** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
-async function* answer({ connection, request }: Context, session: Session, rewritten: Rewritten): AsyncGenerator<Frame> {
+async function* answer({ connection, request }: Context, session: Session, rewritten: RewrittenQuery): AsyncGenerator<Frame> {
   const { wanted, format = 'json' } = request
   const prepared = await prepareChecked(connection, rewritten.text)
   try {
@@ -231,8 +231,8 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
       context.clock.run()
     }
   } catch (error) {
-    if (error instanceof NeedsAnswers || error instanceof NeedsKnowledge) {
-      yield error instanceof NeedsAnswers ? { columns: [], questions: error.questions } : { columns: [], searches: error.questions }
+    if (error instanceof MissingAnswers || error instanceof MissingKnowledge) {
+      yield error instanceof MissingAnswers ? { columns: [], questions: error.questions } : { columns: [], searches: error.questions }
       yield { end: { rows: 0, scored: [] } }
       return true
     }

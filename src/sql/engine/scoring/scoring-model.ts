@@ -15,7 +15,7 @@ export type FutureRows = {
 }
 
 /** What SQL needs to know of any model. */
-type Described = {
+type ModelSignature = {
   inputs: readonly ScoringInput[]
   target: { name: string; classes?: readonly (string | number | boolean)[] }
   outputWidth: number
@@ -32,7 +32,7 @@ type Described = {
  * `predictBatch` gives `outputWidth` numbers a row: the value (or the index of the class), the confidence, the lower and
  * the upper bound (NaN for classes), and for classes one probability each.
  */
-export type ScoringModel = Described & {
+export type ScoringModel = ModelSignature & {
   /** Features a row. */
   width: number
   encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
@@ -46,7 +46,7 @@ export type ScoringModel = Described & {
  * A model that runs in a process of its own: its numbers come later. A function of DuckDB cannot wait for it, so that
  * its rows are always scored before the query.
  */
-export type RemoteModel = Described & {
+export type RemoteModel = ModelSignature & {
   predictRows: (rows: readonly Readonly<Record<string, unknown>>[]) => Promise<Float64Array>
   predictColumns: (columns: readonly (InputVector | undefined)[], rows: number) => Promise<Float64Array>
 }

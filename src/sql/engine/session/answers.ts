@@ -3,15 +3,15 @@ import type { ListedColumns, Query, TableColumn, Tables } from '../../../connect
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { uniqueNames } from '../../../connections/contract/unique-names.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
-import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeTold, ListQuery } from '../../../knowledge/contract/contents.js'
+import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeAnswer, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/duckdb.js'
-import { NeedsKnowledge } from './needs-knowledge.js'
-import type { ToldKnowledge } from '../../contract/select.js'
+import { MissingKnowledge } from './missing-knowledge.js'
+import type { KnowledgeExchange } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
 
 /** A table in this process with the answer of a connected database, and the text that the database got. */
-export type Fetched = { table: string; sent: string; rows: number }
+export type FetchedTable = { table: string; sent: string; rows: number }
 
 let databases = 0
 
@@ -28,8 +28,8 @@ export class Answers {
   /** Whether a table has fewer columns here than there. */
   isNarrowed = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
-  readonly #fetched = new Map<string, Promise<Fetched>>()
-  readonly #knowledge = new Map<string, Promise<KnowledgeTold>>()
+  readonly #fetched = new Map<string, Promise<FetchedTable>>()
+  readonly #knowledge = new Map<string, Promise<KnowledgeAnswer>>()
   /** Whether knowledge bases are asked before the query runs, and not while it does. */
   readonly #isTold: boolean
   #connection: Promise<DuckDBConnection> | undefined
@@ -38,7 +38,7 @@ export class Answers {
     private readonly instance: DuckDBInstance,
     private readonly ask: AskServer,
     private readonly signal: AbortSignal,
-    told?: readonly ToldKnowledge[],
+    told?: readonly KnowledgeExchange[],
   ) {
     for (const one of told ?? []) this.#knowledge.set(JSON.stringify(one.question), Promise.resolve(one.told))
     this.#isTold = told !== undefined
@@ -76,7 +76,7 @@ export class Answers {
    * With `isPlanned` its columns only.
    * @throws Problem of the database
    */
-  fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
+  fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
     const question = JSON.stringify([connection, query])
     const known = this.#fetched.get(question)
     if (known) return known
@@ -86,7 +86,7 @@ export class Answers {
     return fetched
   }
 
-  async #fetch(connection: string, query: Query, isPlanned: boolean): Promise<Fetched> {
+  async #fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
     // What is only planned may not write.
     const told = await this.ask({ connection, open: isPlanned && 'native' in query ? { native: query.native } : query })
     if (!('place' in told)) throw new TypeError('the server told something else than a place')
@@ -103,14 +103,14 @@ export class Answers {
     }
   }
 
-  /** What a knowledge base holds. @throws NeedsKnowledge */
+  /** What a knowledge base holds. @throws MissingKnowledge */
   async factsOf(knowledgeBase: string): Promise<KnowledgeFacts> {
     const [told] = await this.#needed([{ knowledgeBase, facts: true }])
     if (told && 'facts' in told) return told.facts
     throw new TypeError('the server told something else than facts')
   }
 
-  /** The chunks that searches find, of each its own. @throws NeedsKnowledge; Problem of the knowledge base, or of its embedding model */
+  /** The chunks that searches find, of each its own. @throws MissingKnowledge; Problem of the knowledge base, or of its embedding model */
   async found(knowledgeBase: string, searches: readonly KnowledgeQuery[]): Promise<(readonly KnowledgeChunk[])[]> {
     const told = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
     return told.map((one) => {
@@ -127,16 +127,16 @@ export class Answers {
   }
 
   /** What was told; where it was not, the query gives up its place for it, unless nobody would send it again. */
-  async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeTold[]> {
+  async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeAnswer[]> {
     const missing = this.#isTold ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
-    if (missing.length > 0) throw new NeedsKnowledge(missing)
-    const told: KnowledgeTold[] = []
+    if (missing.length > 0) throw new MissingKnowledge(missing)
+    const told: KnowledgeAnswer[] = []
     for (const question of questions) told.push(await this.#askKnowledge(question))
     return told
   }
 
   /** A question that was asked before, in another try of the same run, has the answer that it had. */
-  #askKnowledge(question: KnowledgeQuestion): Promise<KnowledgeTold> {
+  #askKnowledge(question: KnowledgeQuestion): Promise<KnowledgeAnswer> {
     const key = JSON.stringify(question)
     const known = this.#knowledge.get(key)
     if (known) return known

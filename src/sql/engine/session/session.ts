@@ -16,7 +16,7 @@ import type { Sources, Text } from './sources.js'
 export type ScoringMode = 'inside' | 'staged'
 
 /** A table as the user knows it, the query that gives its rows, and which state of it that is. */
-export type Read = { name: string; query: AstNode; state: string }
+export type TableRead = { name: string; query: AstNode; state: string }
 
 /**
  * What a name such as `user` means where no column has that name: the account, or, in double quotes, the text itself. `either`: one macro
@@ -53,7 +53,7 @@ export type Session = {
   run: Run
   load: (artefact: string) => Promise<AnyModel>
   /** The tables that names were replaced by, each with the query that took its place. */
-  reads: Read[]
+  reads: TableRead[]
   /** The names of CTEs in the rewritten text, each with the name that its author gave it. */
   ctes: Map<string, string>
   /** The texts that the statement is made of. */

@@ -9,15 +9,15 @@ import { importsFile, mayImport, refuseToTrain, usualTarget } from '../../../cat
 import { readOnnxOptions } from '../../../catalogue/onnx-options.js'
 import type { CommandInputs } from './command-inputs.js'
 import { otherSettings, switchSetting, textSetting } from '../../../dialect/settings.js'
-import type { StatementOf, Training } from '../../statements/statement.js'
+import type { StatementOf, TrainingClauses } from '../../statements/statement.js'
 
-const targetOf = ({ predict }: Training): string | undefined => {
+const targetOf = ({ predict }: TrainingClauses): string | undefined => {
   if (predict.length > 1) throw wrong(`a model predicts one column, not ${predict.length}`, 'Create a model for each column.')
   return predict[0]
 }
 
 /** The options that ORDER BY, GROUP BY, WINDOW and HORIZON stand for. */
-const clausesOf = ({ orderBy, groupBy, window, horizon }: Training): JsonObject => {
+const clausesOf = ({ orderBy, groupBy, window, horizon }: TrainingClauses): JsonObject => {
   const [order, second] = orderBy
   if (second)
     throw wrong(`a series is ordered by one column, not by ${orderBy.length}`, 'Columns that tell series apart stand in GROUP BY.')
@@ -34,20 +34,20 @@ const clausesOf = ({ orderBy, groupBy, window, horizon }: Training): JsonObject 
 const choosing = new Set([defaultEngine, 'lightwood'])
 
 /** The engine of a statement; ORDER BY asks for the one of series. */
-const engineOf = ({ using, orderBy }: Training): string | undefined => {
+const engineOf = ({ using, orderBy }: TrainingClauses): string | undefined => {
   const said = textSetting(using, 'engine')
   if (orderBy.length === 0 || (said !== undefined && !choosing.has(said.toLowerCase()))) return said
   return forecastName
 }
 
 /** Whether a statement may be of series though it has no ORDER BY: by a name of the users' own, or as another version of one. */
-const mayBeSeries = (training: Training): boolean => {
+const mayBeSeries = (training: TrainingClauses): boolean => {
   const engine = engineOf(training)?.toLowerCase()
   return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
 }
 
 /** What USING says to the engine, with what the clauses say. */
-const optionsOf = (training: Training): JsonObject => {
+const optionsOf = (training: TrainingClauses): JsonObject => {
   const said = otherSettings(training.using, ownSettings)
   const clauses = clausesOf(training)
   const twice = Object.keys(clauses).find((name) => Object.hasOwn(said, name))
@@ -62,7 +62,7 @@ const optionsOf = (training: Training): JsonObject => {
   return options
 }
 
-const seedOf = ({ using: { seed } }: Training, inputs: CommandInputs): number => {
+const seedOf = ({ using: { seed } }: TrainingClauses, inputs: CommandInputs): number => {
   if (seed === undefined || seed === null) return inputs.seed()
   if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
     throw wrong('seed must be a whole number from 0 to 4294967295')
@@ -80,7 +80,7 @@ const recordingOf = (settings: JsonObject): Recording | undefined => {
   return recording
 }
 
-const refuseRecording = ({ using }: Training): void => {
+const refuseRecording = ({ using }: TrainingClauses): void => {
   if (using['recording'] !== undefined)
     throw wrong('recording is the whole model’s, not a version’s', "ALTER MODEL name SET recording = 'off'")
 }
@@ -98,7 +98,7 @@ export const alterModel = ({ target, set }: StatementOf<'alter_model'>, inputs: 
 }
 
 /** The parts of a request that the statement says. */
-const saidOf = (training: Training, db: string) => {
+const saidOf = (training: TrainingClauses, db: string) => {
   const { source, using } = training
   const engine = engineOf(training)
   const tag = textSetting(using, 'tag')
@@ -118,10 +118,11 @@ const saidOf = (training: Training, db: string) => {
 }
 
 /** Whether a statement imports a file. For an engine with a name of the users' own only the command can tell. */
-const isImport = ({ source, using }: Training): boolean => importsFile(using['engine']) || (source === null && mayImport(using['engine']))
+const isImport = ({ source, using }: TrainingClauses): boolean =>
+  importsFile(using['engine']) || (source === null && mayImport(using['engine']))
 
 /** The parts of a request for a model that is imported: its file stands among the options. */
-const importOf = (training: Training, db: string) => {
+const importOf = (training: TrainingClauses, db: string) => {
   if (training.source) refuseToTrain()
   const said = saidOf(training, db)
   if (importsFile(said.engine)) readOnnxOptions(said.using ?? {})
@@ -167,7 +168,7 @@ export const retrainModel = ({ verb, target, training }: StatementOf<'retrain_mo
 }
 
 /** A version that learns from the rows kept with another one, and new ones. */
-const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, inputs: CommandInputs): ModelCommand => {
+const finetune = (target: StatementOf<'retrain_model'>['target'], training: TrainingClauses, inputs: CommandInputs): ModelCommand => {
   const { engine, target: column, query, database, ...said } = saidOf(training, inputs.db)
   if (query === undefined || database === undefined)
     throw wrong('FINETUNE does not say where the new rows are', 'FINETUNE model FROM database (SELECT …)')

@@ -13,7 +13,7 @@ import type { SelectService } from '../../contract/select.js'
 import { allRows } from '../../contract/answer.js'
 
 /** What a version is to learn, and from which query. */
-type Learning = { query: string; database: string; target: string; using: JsonObject }
+type TrainingSpec = { query: string; database: string; target: string; using: JsonObject }
 
 /** The version whose target and options a new one takes over, and the version whose query it takes over. */
 const before = (model: Model, command: ModelCommand): { base: ModelVersion | undefined; whole: ModelVersion | undefined } => {
@@ -24,7 +24,7 @@ const before = (model: Model, command: ModelCommand): { base: ModelVersion | und
 }
 
 /** What a command asks to be learned; undefined when the command refuses, does nothing, or imports a file. */
-const learningOf = async (command: ModelCommand, resources: Resources): Promise<Learning | undefined> => {
+const learningOf = async (command: ModelCommand, resources: Resources): Promise<TrainingSpec | undefined> => {
   const { type, data } = command
   if (type !== 'CreateModel' && type !== 'RetrainModel' && type !== 'FinetuneModel') return undefined
   const project = await resources.one('project', data.project)
@@ -34,7 +34,7 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   if (!model) return undefined
   const { base, whole } = before(model.state, command)
   if (type === 'FinetuneModel' && (base?.status !== 'complete' || (base.result && wasImported(base.result)))) return undefined
-  const said: Partial<Learning> = data.request
+  const said: Partial<TrainingSpec> = data.request
   const { query = whole?.query, target = base?.target, using = base && optionsOf(base.using) } = said
   if (!whole || query === undefined || target === undefined || using === undefined) return undefined
   return { query, target, using, database: said.database ?? (await databaseOf(resources, whole, project)) }
@@ -46,7 +46,7 @@ const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavaila
 type Columns = FileContent['columns']
 type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: SelectService; defaultProject: string }
 
-const columnsOf = async ({ query, database }: Learning, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
+const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
   const { position: upTo } = await log.head()
   const asked = {
     sql: query,
@@ -63,7 +63,7 @@ const columnsOf = async ({ query, database }: Learning, user: string, { log, ana
 }
 
 /** The same; undefined when SQL is down or takes too long. */
-const columnsInTime = async (learning: Learning, user: string, parts: Parts): Promise<Columns | undefined> => {
+const columnsInTime = async (learning: TrainingSpec, user: string, parts: Parts): Promise<Columns | undefined> => {
   try {
     return await columnsOf(learning, user, parts)
   } catch (error) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ConnectionRead } from '../../../../events/model.js'
 import { limits } from '../../../basics/limits.js'
-import type { RowsQuery, Select } from '../../../models/data/rows-file.js'
+import type { RowsQuery, RowSource } from '../../../models/data/rows-file.js'
 import type { SelectRequest, SelectService } from '../../contract/select.js'
 import type { Nondeterminism } from '../../../models/data/warnings.js'
 import { allRows } from '../../contract/answer.js'
@@ -19,7 +19,7 @@ type ConnectionsRead = (request: SelectRequest) => readonly ConnectionRead[]
  * @example const { columns, chunks } = await askRows(analytics, 'mindsdb', () => [])({ sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, signal)
  */
 export const askRows =
-  (analytics: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): Select =>
+  (analytics: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): RowSource =>
   async (query, signal) => {
     const request: SelectRequest = { ...query, ...ofTraining, defaultProject }
     const { columns, rows } = await analytics.query(request, { signal, client })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import type { Erased } from '../../../../src/erasure/erasures.js'
+import type { ErasureResult } from '../../../../src/erasure/erasures.js'
 import { Blobs } from '../../../../src/files/blobs.js'
 import { hashFile } from '../../../../src/basics/disk.js'
 import { verifyLog } from '../../../../src/log/verify/verify.js'
@@ -41,7 +41,7 @@ const report = async (body: unknown, { model = 'rent', headers = {} }: { model?:
   const { status, body: answer } = await send(at.url, 'POST', `${models}/${model}/outcomes`, body, headers)
   return { status, ...(answer as { position: number | null; rows: number; detail?: string; hint?: string; code?: string }) }
 }
-const erase = async (body: object) => (await send(at.url, 'POST', '/api/log/erasures', body)).body as Erased
+const erase = async (body: object) => (await send(at.url, 'POST', '/api/log/erasures', body)).body as ErasureResult
 const head = async () => (await at.service.head()).position
 const home = (sqft: number) => ({ sqft, location: 'good', rooms: 1 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { bestEts, fitEts } from '../../../../src/models/engines/forecast/exponential-smoothing.js'
-import { Fits, methods } from '../../../../src/models/engines/forecast/methods.js'
+import { FittedMethods, methods } from '../../../../src/models/engines/forecast/methods.js'
 import { minimise } from '../../../../src/models/engines/forecast/minimise.js'
 import { filled, findSeason, seasonShape } from '../../../../src/models/engines/forecast/season.js'
 import { modelSeries } from '../../../../src/models/engines/forecast/series-model.js'
@@ -129,7 +129,7 @@ test('Theta drifts with half the slope of the line through a series', () => {
 describe('the methods together', () => {
   test('the last one is the median of the others at each step', () => {
     const random = noise(6)
-    const [one, two, three, median] = new Fits(
+    const [one, two, three, median] = new FittedMethods(
       series(60, (t) => 3 * t + 10 * random()),
       { season: 1, mayLog: false, least: -Infinity },
     )
@@ -141,15 +141,15 @@ describe('the methods together', () => {
 
   test('growth by a factor is seen on the scale of logarithms, unless the horizon is beyond what was measured', () => {
     const growth = series(60, (t) => 10 * Math.exp(0.05 * t))
-    const fits = new Fits(growth, { season: 1, mayLog: true, least: 0 })
+    const fits = new FittedMethods(growth, { season: 1, mayLog: true, least: 0 })
     expect(fits).toMatchObject({ logged: true, relative: true })
     expect(fits.forecasts(1)[1]![0]! / (10 * Math.exp(3))).toBeCloseTo(1, 3)
-    expect(new Fits(growth, { season: 1, mayLog: false, least: 0 }).logged).toBe(false)
+    expect(new FittedMethods(growth, { season: 1, mayLog: false, least: 0 }).logged).toBe(false)
   })
 
   test('nothing is forecast below the least value', () => {
     const falling = series(30, (t) => Math.max(0, 30 - t))
-    for (const forecast of new Fits(falling, { season: 1, mayLog: false, least: 0 }).forecasts(20))
+    for (const forecast of new FittedMethods(falling, { season: 1, mayLog: false, least: 0 }).forecasts(20))
       for (const value of forecast) expect(value).toBeGreaterThanOrEqual(0)
   })
 })
@@ -161,7 +161,7 @@ const farthest = (values: Float64Array, h: number): { low: number; high: number 
   return { low: low - far, high: high + far }
 }
 
-const expectSane = (values: Float64Array, fits: Fits, horizon: number): void => {
+const expectSane = (values: Float64Array, fits: FittedMethods, horizon: number): void => {
   const insane = fits.forecasts(horizon).flatMap((forecast, method) =>
     [...forecast].flatMap((value, h) => {
       const { low, high } = farthest(values, h)
@@ -175,7 +175,7 @@ describe('forecasts stay within what the past can mean', () => {
   test('where a series grew twentyfold on the scale of logarithms', () => {
     const sales = [420, 424, 476, 577, 743, 882, 1345, 1371, 1552, 3146, 3112, 3573, 7151, 8288]
     const values = Float64Array.from(sales)
-    const fits = new Fits(values, { season: 1, mayLog: true, least: 0 })
+    const fits = new FittedMethods(values, { season: 1, mayLog: true, least: 0 })
     expect(fits.logged).toBe(true)
     for (const forecast of fits.forecasts(6)) expect(Math.max(...forecast)).toBeLessThan(2.5 * 8288)
     expect(Math.max(...modelSeries(values, { horizon: 6, seasons: [], least: 0, work: 100_000, refits: 4 }).forecasts)).toBeLessThan(
@@ -198,7 +198,7 @@ describe('forecasts stay within what the past can mean', () => {
         level += growth * (seed % 2 === 0 || t > length / 2 ? 1 : 0) + spread * random()
         return Math.exp(level) * (season > 1 ? 1 + 0.5 * Math.sin((Math.PI * t) / 2) : 1)
       })
-      const fits = new Fits(values, { season, mayLog: true, least: 0 })
+      const fits = new FittedMethods(values, { season, mayLog: true, least: 0 })
       if (fits.logged) logged += 1
       expectSane(values, fits, 2 * length)
       const next = values.at(-1)! * 1.5

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from '@jest/globals'
 import { modelSeries } from '../../../../src/models/engines/forecast/series-model.js'
 import { withoutOutliers } from '../../../../src/models/engines/forecast/outliers.js'
 import { trainForecast } from '../../../../src/models/engines/forecast/train.js'
-import type { Said } from '../../../../src/catalogue/engine-options.js'
+import type { GivenOptions } from '../../../../src/catalogue/engine-options.js'
 import { Random } from '../../../../src/models/numerics/random.js'
 import { matrixOf } from '../tables.js'
 
@@ -50,7 +50,7 @@ test('a peak that comes back with the season that a user names is none', () => {
   ]
   const sold = series(75, (t) => (t % 30 === 10 ? 900 : 100))
   const rows = [...sold].map((value, t) => [new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10), value])
-  const kindsWith = (said: Said) =>
+  const kindsWith = (said: GivenOptions) =>
     trainForecast(
       matrixOf({ columns, rows: rows.slice(0, 65) }),
       { target: 'sold', order_by: 'day', horizon: 20, ...said },

@@ -3,7 +3,7 @@ const mostSteps = 60
 const enough = 1e-4
 
 /** A smooth function: fills the gradient and returns the value. */
-export type Smooth = (point: Float64Array, gradient: Float64Array) => number
+export type SmoothFunction = (point: Float64Array, gradient: Float64Array) => number
 
 const product = (one: Float64Array, other: Float64Array): number => {
   let sum = 0
@@ -34,7 +34,7 @@ const direction = (gradient: Float64Array, memory: readonly Memory[]): Float64Ar
 }
 
 /** Minimises a convex function from zero by L-BFGS with backtracking. The limit is a fixed number of steps, never the clock. */
-export const minimise = (size: number, smooth: Smooth): Float64Array => {
+export const minimise = (size: number, smooth: SmoothFunction): Float64Array => {
   let point = new Float64Array(size)
   let gradient = new Float64Array(size)
   let value = smooth(point, gradient)

@@ -3,7 +3,7 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import { versionOf } from '../../commands/model.js'
-import type { Found, Origin } from '../../log/contract/log.js'
+import type { Resource, Origin } from '../../log/contract/log.js'
 import { answerAnyRows, type AnswerRow, type InputRow } from './answer.js'
 import type { ModelStore } from './model-store.js'
 import type { PredictionRecorder } from './recorder.js'
@@ -34,7 +34,7 @@ export const readPredictParams = (params: Readonly<Record<string, unknown>>, kno
 
 /** The version that answers. @throws Problem when there is none, or path and `params` name different ones */
 const versionAsked = (
-  { model, version, named }: { model: Found<'model'>; version: ModelVersion; named: number | undefined },
+  { model, version, named }: { model: Resource<'model'>; version: ModelVersion; named: number | undefined },
   asked: number | undefined,
 ): ModelVersion => {
   if (asked === undefined || asked === named) return version
@@ -68,10 +68,10 @@ const servedRows = (rows: readonly InputRow[], answers: readonly AnswerRow[], { 
   }))
 
 /** What is predicted, and for whom. `model` may name a version of it: `rent.2`. */
-export type PredictAsked = { project: string; model: string; rows: readonly InputRow[]; params: PredictParams }
+export type PredictRequest = { project: string; model: string; rows: readonly InputRow[]; params: PredictParams }
 
 /** The answers, in the order of the rows, and the position at which they are recorded; undefined where the model keeps no record. */
-export type Predicted = { answers: AnswerRow[]; position: number | undefined }
+export type PredictResult = { answers: AnswerRow[]; position: number | undefined }
 
 export type PredictServices = {
   ledger: Ledger
@@ -83,11 +83,11 @@ export type PredictServices = {
 }
 
 /** Predicts for clients, whichever way they ask: every answer is recorded before it is given, unless the model's recording is off. */
-export class Predicting {
+export class PredictionService {
   constructor(private readonly services: PredictServices) {}
 
   /** Answers a request that was recorded before: predicts again with the same version, because answers are not kept unencrypted. */
-  async again(position: number, { rows, params }: Pick<PredictAsked, 'rows' | 'params'>): Promise<Predicted> {
+  async again(position: number, { rows, params }: Pick<PredictRequest, 'rows' | 'params'>): Promise<PredictResult> {
     const { ledger, store } = this.services
     const artefact = await servedBy(ledger.log, position)
     if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
@@ -101,10 +101,10 @@ export class Predicting {
    * @throws Problem not_found, not_ready, or one that names the row
    */
   async predict(
-    asked: PredictAsked,
+    asked: PredictRequest,
     origin: Origin,
     { idempotency }: Execution = {},
-  ): Promise<Predicted & { version: number; target: string }> {
+  ): Promise<PredictResult & { version: number; target: string }> {
     const { ledger, recorder, onPredicted } = this.services
     const { position: readAt } = await ledger.log.head()
     const { model, version, predictor } = await this.#versionFor(asked)
@@ -122,7 +122,7 @@ export class Predicting {
   }
 
   /** The version that answers, with its model loaded. @throws Problem when it is not trained */
-  async #versionFor({ project, model: ref, params }: PredictAsked) {
+  async #versionFor({ project, model: ref, params }: PredictRequest) {
     const { ledger, store, progressOf } = this.services
     const called = await modelNamed(ledger.log, await projectNamed(ledger.log, project), ref)
     const version = versionAsked(called, params.version)

@@ -1,39 +1,39 @@
 import { isStorageError } from '../../basics/storage-error.js'
-import type { Waiting } from '../sqlite/turns.js'
-import { Unfamiliar } from '../sqlite/unfamiliar.js'
-import type { Following } from './following.js'
+import type { QueuedWork } from '../sqlite/turns.js'
+import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import type { CatchUp } from './catch-up.js'
 import { limits } from '../../basics/limits.js'
 import { behind } from './problems.js'
-import type { Committed, Replica } from './replica.js'
+import type { CommitChanges, Replica } from './replica.js'
 import { isEmpty, isSamePlace, type NewPlace, type Place } from './postgres/rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
-import { Unreachable } from './postgres/session.js'
+import { UnreachableError } from './postgres/session.js'
 
 /**
  * The result of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`
  * says why the file could not take the batch; the batch stands, and the node follows later.
  */
-type Appended = { answers: (() => void)[]; committed?: Committed; missed?: { error: unknown; seq: number } }
+type BatchResult = { answers: (() => void)[]; committed?: CommitChanges; missed?: { error: unknown; seq: number } }
 
 /** How a batch may wait: for PostgreSQL until `until`, in milliseconds of performance.now(); for what others wrote while `goOn` says so. */
-type Waits = { until: number; goOn: () => boolean; putBack: (rest: Waiting[]) => void }
+type Waits = { until: number; goOn: () => boolean; putBack: (rest: QueuedWork[]) => void }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
 
 /** Tries batches on the file of this node and at PostgreSQL, until they are in the log or cannot be. */
-export class Tries {
+export class BatchAppender {
   constructor(
     private readonly replica: Replica,
     private readonly sequencer: Sequencer,
-    private readonly following: Following,
+    private readonly following: CatchUp,
   ) {}
 
   /**
    * Nothing else may write to the file meanwhile. Work that does not fit is taken out of the batch and put back.
-   * @throws Unreachable, Unknown, Forked, Unfamiliar; Problem 503 when it could not catch up; RangeError when what others wrote does not
+   * @throws UnreachableError, Unknown, Forked, UnknownEventError; Problem 503 when it could not catch up; RangeError when what others wrote does not
    * follow; errors of the storage
    */
-  async append(batch: Waiting[], { until, goOn, putBack }: Waits): Promise<Appended> {
+  async append(batch: QueuedWork[], { until, goOn, putBack }: Waits): Promise<BatchResult> {
     let lock: Lock | undefined
     for (;;)
       try {
@@ -56,7 +56,7 @@ export class Tries {
         this.replica.giveBack()
         await lock?.release()
         lock = undefined
-        if (!(error instanceof Unreachable) || performance.now() >= until) throw error
+        if (!(error instanceof UnreachableError) || performance.now() >= until) throw error
         await pause()
       }
   }
@@ -66,7 +66,7 @@ export class Tries {
   }
 
   /** Carries out the batch on the file, as far as it is not too large. */
-  #try(batch: Waiting[], putBack: (rest: Waiting[]) => void): (() => void)[] {
+  #try(batch: QueuedWork[], putBack: (rest: QueuedWork[]) => void): (() => void)[] {
     // This may have been found just now, when the batch had to be decided again.
     this.replica.requireKey()
     const open = this.replica.begin()
@@ -95,7 +95,7 @@ export class Tries {
       } catch (error) {
         await lock.release()
         // It is met again without the lock, and what comes before it is kept.
-        if (error instanceof Unfamiliar) continue
+        if (error instanceof UnknownEventError) continue
         throw error
       }
       if (delta.to.seq >= delta.newest) return lock
@@ -103,7 +103,7 @@ export class Tries {
     }
   }
 
-  #keep(to: NewPlace): Pick<Appended, 'committed' | 'missed'> {
+  #keep(to: NewPlace): Pick<BatchResult, 'committed' | 'missed'> {
     try {
       return { committed: this.replica.commit(to) }
     } catch (error) {

@@ -1,23 +1,23 @@
 import { signal } from '@preact/signals'
 
 /** A statement that was run in this browser. It is kept here alone. */
-export type Past = { sql: string; db: string; at: string; ok: boolean; ms: number }
+export type PastStatement = { sql: string; db: string; at: string; ok: boolean; ms: number }
 
 const keptMax = 200
 const key = 'queries'
 
-const read = (): Past[] => {
+const read = (): PastStatement[] => {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? '[]') as Past[]
+    return JSON.parse(localStorage.getItem(key) ?? '[]') as PastStatement[]
   } catch {
     return []
   }
 }
 
-export const past = signal<Past[]>(read())
+export const past = signal<PastStatement[]>(read())
 
 /** Notes a statement, the newest first; one that is run again moves up. */
-export const note = (one: Past): void => {
+export const note = (one: PastStatement): void => {
   past.value = [one, ...past.value.filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)
   try {
     localStorage.setItem(key, JSON.stringify(past.value))

@@ -1,18 +1,18 @@
 import { Problem } from '../../basics/errors.js'
 import type { ColumnType } from '../contract/types.js'
-import { Unfit } from './unfit.js'
+import { ValueError } from './value-error.js'
 import type { Vector } from './vector.js'
 
 /** How the values of a column are read from what the driver gives for each: a text, or bytes. */
-export type Reading<V> = { type: ColumnType; put: (vector: Vector, row: number, value: V) => void }
+export type ColumnReading<V> = { type: ColumnType; put: (vector: Vector, row: number, value: V) => void }
 
 /** A reading that depends on values, such as numbers without a declared scale. The first rows decide it. */
-export type UnsettledReading<V> = { settle: (values: readonly (V | null)[]) => Reading<V> }
+export type UnsettledReading<V> = { settle: (values: readonly (V | null)[]) => ColumnReading<V> }
 
 /** Rows of an answer that came together. `put` writes some of them into the vectors, of which there is one for each column. */
 export type Rows = { count: number; bytes: number; put: (vectors: readonly Vector[], from: number, to: number) => void }
 
-const misfit = (column: string, type: ColumnType, { message, hint }: Unfit): Problem =>
+const misfit = (column: string, type: ColumnType, { message, hint }: ValueError): Problem =>
   new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint, column_type: type.type })
 
 /**
@@ -25,7 +25,7 @@ export const readColumn = <T>(column: string, type: ColumnType, read: () => T): 
   try {
     return read()
   } catch (error) {
-    if (error instanceof Unfit) throw misfit(column, type, error)
+    if (error instanceof ValueError) throw misfit(column, type, error)
     throw error
   }
 }
@@ -44,10 +44,10 @@ export const vectorOf = (vectors: readonly Vector[], index: number): Vector => {
  * @throws Problem query_failed that names the column
  */
 export const settle = <V>(
-  readings: readonly (Reading<V> | UnsettledReading<V>)[],
+  readings: readonly (ColumnReading<V> | UnsettledReading<V>)[],
   names: readonly string[],
   rows: readonly (readonly (V | null)[])[],
-): Reading<V>[] =>
+): ColumnReading<V>[] =>
   readings.map((reading, index) => {
     if (!('settle' in reading)) return reading
     const values = rows.map((row) => row[index] ?? null)
@@ -57,7 +57,7 @@ export const settle = <V>(
 const putColumn = <V>(
   rows: readonly (readonly (V | null)[])[],
   index: number,
-  { put }: Reading<V>,
+  { put }: ColumnReading<V>,
   vector: Vector,
   from: number,
   to: number,
@@ -72,7 +72,7 @@ const putColumn = <V>(
 /** Rows of values as they are written into vectors, column by column. Writing throws a Problem that names the column of a misfit. */
 export const rowsOf = <V>(
   rows: readonly (readonly (V | null)[])[],
-  readings: readonly Reading<V>[],
+  readings: readonly ColumnReading<V>[],
   names: readonly string[],
   bytes: number,
 ): Rows => ({

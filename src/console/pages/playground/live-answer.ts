@@ -16,7 +16,7 @@ export type Step = {
   rows: { sql: string; columns: string[]; rows: Value[][]; isCut: boolean } | undefined
 }
 
-export type Said = {
+export type AnswerState = {
   state: 'asking' | 'answered' | 'stopped' | 'failed'
   text: string
   steps: Step[]
@@ -48,7 +48,7 @@ type Frame = {
   usage: { input_tokens: number | null; output_tokens: number | null }
 }>
 
-const nothing: Said = {
+const nothing: AnswerState = {
   ...{ state: 'asking', text: '', steps: [], answer: undefined, outcome: undefined },
   ...{ note: undefined, tokens: undefined, ms: undefined, error: undefined },
 }
@@ -57,7 +57,7 @@ const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
   steps.map((step, i) => (i === steps.length - 1 ? { ...step, ...change } : step))
 
 /** What is known after a frame. What an agent says before it uses a tool is a remark: its answer begins anew. */
-const after = (said: Said, frame: Frame): Said => {
+const after = (said: AnswerState, frame: Frame): AnswerState => {
   const answer = frame.trace_id || said.answer
   switch (frame.type) {
     case 'status': {
@@ -86,8 +86,8 @@ const after = (said: Said, frame: Frame): Said => {
 }
 
 /** One question to one agent, while it is answered. */
-export class Asking {
-  readonly said = signal<Said>(nothing)
+export class LiveAnswer {
+  readonly said = signal<AnswerState>(nothing)
   readonly #aborting = new AbortController()
 
   constructor(readonly side: Side) {}

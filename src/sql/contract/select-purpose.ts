@@ -1,5 +1,5 @@
 /** What is wanted of a SELECT instead of its rows. */
-export type Wanted =
+export type SelectPurpose =
   /** Its columns, found by planning it: nothing is run. For the query of a view, `ofView` is the view's stream: it must not read itself. */
   | { kind: 'columns'; ofView?: string | undefined }
   /** Its plan. With `analyze` it is run as well, and its rows are dropped. */

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
-import type { Delivery, DeliveryFailure, Failed, Notice } from '../../events/conversation.js'
-import type { Answered } from '../agents/contract/answering.js'
+import type { Delivery, DeliveryFailure, FailedMessage, Notice } from '../../events/conversation.js'
+import type { AgentAnswer } from '../agents/contract/answering.js'
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease } from '../log/contract/leases.js'
-import type { Found, Origin, Outcome } from '../log/contract/log.js'
+import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
@@ -16,7 +16,7 @@ import { noticeOf } from './notice.js'
 import { bytesOf, messageText, type MessagePayload } from './payloads.js'
 import type { MessageEnd, Watchers } from './watchers.js'
 
-export type DeliveringOptions = {
+export type DelivererOptions = {
   ledger: Ledger
   fetch: Fetch
   watchers: Watchers
@@ -28,16 +28,16 @@ export type DeliveringOptions = {
 }
 
 /** What is to be done with a conversation next: nothing, its next message, wait until the chatbot runs, or try again later. */
-export type Next = 'done' | 'more' | 'stopped' | { afterMs: number }
+export type NextStep = 'done' | 'more' | 'stopped' | { afterMs: number }
 
 /** A message that waits, in whose name its end is recorded, and the right to end it. */
-export type Waiting = { conversation: Found<'conversation'>; message: string; origin: Origin; lease: Lease }
+export type PendingMessage = { conversation: Resource<'conversation'>; message: string; origin: Origin; lease: Lease }
 
 /** The same with its chatbot, and with what was written and where from. */
-export type Addressed = Waiting & { chatbot: Found<'chatbot'>; said: MessagePayload }
+export type AddressedMessage = PendingMessage & { chatbot: Resource<'chatbot'>; said: MessagePayload }
 
 /** An answer that can be delivered. */
-export type Given = Pick<Answered, 'answer' | 'position' | 'content' | 'queries'>
+export type DeliverableAnswer = Pick<AgentAnswer, 'answer' | 'position' | 'content' | 'queries'>
 
 /** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
 type Outlet = { post?: Channel['post'] } | { error: string }
@@ -49,7 +49,7 @@ type Begins = Extract<LedgerCommand, { type: 'BeginDelivery' | 'BeginNotice' }>
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
 
 /** The end that another node recorded counts, and is told when it comes. */
-const endedElsewhere: Next = 'more'
+const endedElsewhere: NextStep = 'more'
 
 const isNotice = (sent: Delivery | Notice): sent is Notice => 'notice' in sent
 
@@ -59,14 +59,14 @@ const brokenOff = 'the service ended while it was on its way; nobody knows wheth
  * Ends the way of messages: delivers answers, and tells people when there is none. What is sent to a chat service is announced in the log
  * before, so that Slack and Telegram never get it twice; a program of one's own, which knows a delivery by its id, gets it at least once.
  */
-export class Delivering {
+export class Deliverer {
   /** How often each waiting message was tried and put off, in this run of the service. */
   readonly #tries = new Map<string, number>()
 
-  constructor(private readonly options: DeliveringOptions) {}
+  constructor(private readonly options: DelivererOptions) {}
 
   /** Ends what was under way when the service was killed. */
-  async brokenOff(waiting: Waiting, sent: Delivery | Notice): Promise<Next> {
+  async brokenOff(waiting: PendingMessage, sent: Delivery | Notice): Promise<NextStep> {
     const { message, conversation } = waiting
     if (!knowsReplies(conversation)) return this.#unsent(waiting, sent, 'unknown', brokenOff)
     await this.#defer(waiting, sent, brokenOff)
@@ -74,7 +74,7 @@ export class Delivering {
   }
 
   /** Sends again what was put off. */
-  async again(work: Addressed, sent: Delivery | Notice): Promise<Next> {
+  async again(work: AddressedMessage, sent: Delivery | Notice): Promise<NextStep> {
     if (isNotice(sent)) return this.#tell(work, sent)
     const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
     if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
@@ -82,21 +82,21 @@ export class Delivering {
   }
 
   /** Delivers an answer. */
-  deliver(work: Addressed, given: Given): Promise<Next> {
+  deliver(work: AddressedMessage, given: DeliverableAnswer): Promise<NextStep> {
     const payload = this.options.ledger.vault.seal(bytesOf({ text: given.content }))
     const delivery = { message: work.message, reply: uuidv7(), answer: given.answer, answered_at: given.position, payload: payload.hash }
     return this.#deliver(work, delivery, given, [payload])
   }
 
   /** Ends a message without an answer, and tells whoever wrote it. The notice says nothing of the reason. */
-  tellFailed(work: Addressed, reason: Failed['reason'], error: string): Promise<Next> {
+  tellFailed(work: AddressedMessage, reason: FailedMessage['reason'], error: string): Promise<NextStep> {
     const notice = noticeOf(work.chatbot)
     if (notice === undefined) return this.fail(work, reason, error)
     return this.#tell(work, { message: work.message, reason, error: fit(error), reply: uuidv7(), notice })
   }
 
   /** Ends a message without an answer. */
-  async fail(waiting: Waiting, reason: Failed['reason'], error: string, notice: string | null = null): Promise<Next> {
+  async fail(waiting: PendingMessage, reason: FailedMessage['reason'], error: string, notice: string | null = null): Promise<NextStep> {
     const { conversation, message, origin } = waiting
     const data = { conversation: conversation.stream, message, reason, error: fit(error), notice }
     const { positions } = await this.#execute({ type: 'FailMessage', data }, origin)
@@ -106,7 +106,7 @@ export class Delivering {
   }
 
   /** When a message may be tried again, which takes longer each time unless it is said; undefined when it was tried often enough. */
-  later(message: string, afterMs?: number): Next | undefined {
+  later(message: string, afterMs?: number): NextStep | undefined {
     const tries = (this.#tries.get(message) ?? 0) + 1
     if (tries >= limits.deliveryMaxAttempts) return undefined
     this.#tries.set(message, tries)
@@ -118,7 +118,7 @@ export class Delivering {
     return retryWhileBusy(ask, () => this.options.stopping.aborted)
   }
 
-  async #deliver(work: Addressed, delivery: Delivery, given: Given, payloads: SealedPayload[]): Promise<Next> {
+  async #deliver(work: AddressedMessage, delivery: Delivery, given: DeliverableAnswer, payloads: SealedPayload[]): Promise<NextStep> {
     const { conversation, said } = work
     const outlet = await this.#outlet(work)
     if ('error' in outlet) return this.#unsent(work, delivery, 'refused', outlet.error, payloads)
@@ -131,7 +131,7 @@ export class Delivering {
     return attempt.end === 'sent' ? this.#sent(work, delivery, given) : this.#settle(work, delivery, attempt)
   }
 
-  async #tell(work: Addressed, sent: Notice): Promise<Next> {
+  async #tell(work: AddressedMessage, sent: Notice): Promise<NextStep> {
     const { conversation, said } = work
     const { reply, reason, error, notice } = sent
     const outlet = await this.#outlet(work)
@@ -148,7 +148,7 @@ export class Delivering {
    * Announces what is sent next; false when it may not be sent. When nobody said whether the first try was recorded, what is announced
    * under this reply was so by this node, as long as it has the lease.
    */
-  async #begin({ origin, lease }: Addressed, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
+  async #begin({ origin, lease }: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
     const lost = { is: false }
     const { positions, resource } = await this.insist(async () => {
       try {
@@ -164,7 +164,7 @@ export class Delivering {
     return (delivering ?? notifying)?.reply === command.data.reply
   }
 
-  async #outlet({ conversation, chatbot }: Addressed): Promise<Outlet> {
+  async #outlet({ conversation, chatbot }: AddressedMessage): Promise<Outlet> {
     if (conversation.state.channel === 'api') return {}
     try {
       const channel = await channelOf(this.options.ledger.log, chatbot, this.options.fetch)
@@ -177,7 +177,7 @@ export class Delivering {
   }
 
   /** What comes after a try that did not succeed, as far as is known. */
-  async #settle(work: Addressed, sent: Delivery | Notice, attempt: Exclude<Attempt, { end: 'sent' }>): Promise<Next> {
+  async #settle(work: AddressedMessage, sent: Delivery | Notice, attempt: Exclude<Attempt, { end: 'sent' }>): Promise<NextStep> {
     const { end, error } = attempt
     const isRepeated = end === 'later' || (end === 'unknown' && knowsReplies(work.conversation))
     if (!isRepeated) return this.#unsent(work, sent, end, error)
@@ -187,12 +187,17 @@ export class Delivering {
     return later
   }
 
-  #defer({ conversation, message, origin }: Waiting, { reply }: Delivery | Notice, error: string): Promise<Outcome> {
+  #defer({ conversation, message, origin }: PendingMessage, { reply }: Delivery | Notice, error: string): Promise<Outcome> {
     const data = { conversation: conversation.stream, message, reply, error: fit(error) }
     return this.#execute({ type: 'DeferDelivery', data }, origin)
   }
 
-  async #sent({ conversation, origin }: Waiting, delivery: Delivery, given: Given, payloads: SealedPayload[] = []): Promise<Next> {
+  async #sent(
+    { conversation, origin }: PendingMessage,
+    delivery: Delivery,
+    given: DeliverableAnswer,
+    payloads: SealedPayload[] = [],
+  ): Promise<NextStep> {
     const data = { conversation: conversation.stream, ...delivery }
     const { positions } = await this.#execute({ type: 'SendMessage', data }, origin, payloads)
     if (positions.length === 0) return endedElsewhere
@@ -201,12 +206,12 @@ export class Delivering {
   }
 
   async #unsent(
-    waiting: Waiting,
+    waiting: PendingMessage,
     sent: Delivery | Notice,
     reason: DeliveryFailure,
     error: string,
     payloads: SealedPayload[] = [],
-  ): Promise<Next> {
+  ): Promise<NextStep> {
     const { conversation, origin } = waiting
     const named = { conversation: conversation.stream, message: sent.message, reason, error }
     this.options.logger.warn(named, isNotice(sent) ? 'a notice was not delivered' : 'an answer was not delivered')
@@ -217,7 +222,7 @@ export class Delivering {
     return this.#ended(sent.message, { status: 'failed', reason, error, notice: null })
   }
 
-  #ended(message: string, end: MessageEnd): Next {
+  #ended(message: string, end: MessageEnd): NextStep {
     this.#tries.delete(message)
     this.options.watchers.tell(message, { end })
     return 'more'
@@ -229,4 +234,4 @@ export class Delivering {
 }
 
 /** Whether whoever gets a text knows it again by its id, so that it may be sent twice. */
-const knowsReplies = ({ state: { channel } }: Found<'conversation'>): boolean => channel === 'webhook'
+const knowsReplies = ({ state: { channel } }: Resource<'conversation'>): boolean => channel === 'webhook'

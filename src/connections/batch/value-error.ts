@@ -1,5 +1,5 @@
 /** A value that its column's type cannot hold. The message says what the value is, not the value itself, and how to read it anyway. */
-export class Unfit extends Error {
+export class ValueError extends Error {
   constructor(
     message: string,
     readonly hint = 'Convert the column there, in a statement of that database: SELECT * FROM db (SELECT … ).',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
-import { Following } from '../../../src/chatbots/following.js'
+import { MessageFollower } from '../../../src/chatbots/message-follower.js'
 import { Watchers, type MessageNews } from '../../../src/chatbots/watchers.js'
 
 const text = (said: string): MessageNews => ({ frame: { type: 'text', text: said } })
@@ -8,7 +8,7 @@ const end: MessageNews = { end: { status: 'failed', reason: 'agent', error: '', 
 
 const follow = () => {
   const watchers = new Watchers()
-  return { following: new Following(watchers, 'one'), tell: (news: MessageNews) => watchers.tell('one', news) }
+  return { following: new MessageFollower(watchers, 'one'), tell: (news: MessageNews) => watchers.tell('one', news) }
 }
 
 test('a reader that comes late gets what was kept, in order, in a time that grows with its number', async () => {

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino'
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
-import type { Answered, AskAgent } from '../agents/contract/answering.js'
+import type { AgentAnswer, AskAgent } from '../agents/contract/answering.js'
 import { isPassing } from '../sql/contract/patience.js'
 import { isProblem, type Problem, type ProblemCode } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
-import type { Found, Origin } from '../log/contract/log.js'
+import type { Resource, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
-import { Delivering, type Addressed, type Given, type Next } from './delivering.js'
+import { Deliverer, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import type { Watchers } from './watchers.js'
 
-export type AnsweringOptions = {
+export type AnswererOptions = {
   ledger: Ledger
   ask: AskAgent
   fetch: Fetch
@@ -28,7 +28,7 @@ export type AnsweringOptions = {
 }
 
 /** One message on its way to an answer. */
-type Work = Addressed & Transcript
+type Work = AddressedMessage & Transcript
 
 /** Refusals of the log that pass. An answer that was recorded although nobody said so is found before the agent is asked again. */
 const ofLog: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'behind', 'outcome_unknown'])
@@ -39,7 +39,7 @@ const mayPass = (problem: Problem): boolean => isPassing(problem) || ofLog.has(p
 const defaultTurns = 10
 
 /** How many earlier turns a chatbot's agent is told: its param `history`. */
-const turnsOf = ({ state: { params } }: Found<'chatbot'>): number => {
+const turnsOf = ({ state: { params } }: Resource<'chatbot'>): number => {
   const { history } = params
   return typeof history === 'number' && history >= 0 ? Math.min(Math.floor(history), limits.conversationHistoryMaxTurns) : defaultTurns
 }
@@ -51,15 +51,15 @@ const cameAt = (message: string): number => Number.parseInt(message.replaceAll('
  * Answers the messages of conversations, one at a time: asks the agent, delivers, and records each step before the next. After a crash
  * the log tells how far a message was: an answer that the agent gave is not asked for again.
  */
-export class Answering {
-  readonly #delivering: Delivering
+export class Answerer {
+  readonly #delivering: Deliverer
 
-  constructor(private readonly options: AnsweringOptions) {
-    this.#delivering = new Delivering(options)
+  constructor(private readonly options: AnswererOptions) {
+    this.#delivering = new Deliverer(options)
   }
 
   /** Answers the message that waits first in a conversation, with the lease of that. */
-  async next(stream: StreamId, lease: Lease): Promise<Next> {
+  async next(stream: StreamId, lease: Lease): Promise<NextStep> {
     const { log } = this.options.ledger
     const delivering = this.#delivering
     const conversation = await delivering.insist(() => log.resources.byStream('conversation', stream))
@@ -85,7 +85,7 @@ export class Answering {
     return isGiven(given) ? delivering.deliver(work, given) : given
   }
 
-  async #originOf(chatbot: Found<'chatbot'> | undefined, received: Envelope): Promise<Origin> {
+  async #originOf(chatbot: Resource<'chatbot'> | undefined, received: Envelope): Promise<Origin> {
     const { log } = this.options.ledger
     const project = chatbot && (await this.#delivering.insist(() => log.resources.byStream('project', chatbot.state.project)))
     const actor = chatbot && project ? `chatbot:${project.state.name}.${chatbot.state.name}` : 'chatbot'
@@ -93,7 +93,7 @@ export class Answering {
   }
 
   /** The answer to a message, asked for unless it was given before. */
-  async #answer(work: Work): Promise<Given | Next> {
+  async #answer(work: Work): Promise<DeliverableAnswer | NextStep> {
     const { log } = this.options.ledger
     const { chatbot, conversation, received } = work
     const { agent: stream, project: projectStream } = chatbot.state
@@ -104,7 +104,7 @@ export class Answering {
     return before ?? this.#ask(work, project, agent)
   }
 
-  async #ask(work: Work, project: Found<'project'>, agent: Found<'agent'>): Promise<Given | Next> {
+  async #ask(work: Work, project: Resource<'project'>, agent: Resource<'agent'>): Promise<DeliverableAnswer | NextStep> {
     const { ask, stopping, watchers, logger } = this.options
     const { message, origin, said, conversation, lease } = work
     const turns = await work.turns()
@@ -130,7 +130,11 @@ export class Answering {
     }
   }
 
-  async #judge(work: Work, { outcome, answer, position, content, queries, problem }: Answered, late: AbortSignal): Promise<Given | Next> {
+  async #judge(
+    work: Work,
+    { outcome, answer, position, content, queries, problem }: AgentAnswer,
+    late: AbortSignal,
+  ): Promise<DeliverableAnswer | NextStep> {
     if (outcome === 'aborted' && this.options.stopping.aborted) return 'done'
     if (outcome === 'aborted' && !work.lease.isHeld) return 'more'
     if (late.aborted) return this.#fail(work, 'the agent took too long (messageAnswerTimeoutMs)')
@@ -140,15 +144,15 @@ export class Answering {
   }
 
   /** The agent was not able to answer; what passes is tried again. */
-  #refused(work: Work, problem: Problem | undefined): Next | Promise<Next> {
+  #refused(work: Work, problem: Problem | undefined): NextStep | Promise<NextStep> {
     const later = problem && mayPass(problem) ? this.#delivering.later(work.message) : undefined
     return later ?? this.#fail(work, problem?.title ?? 'the agent failed')
   }
 
   /** The agent has no answer. */
-  #fail(work: Work, error: string): Promise<Next> {
+  #fail(work: Work, error: string): Promise<NextStep> {
     return this.#delivering.tellFailed(work, 'agent', error)
   }
 }
 
-const isGiven = (given: Given | Next): given is Given => typeof given === 'object' && 'content' in given
+const isGiven = (given: DeliverableAnswer | NextStep): given is DeliverableAnswer => typeof given === 'object' && 'content' in given

@@ -2,17 +2,17 @@ import { signal } from '@preact/signals'
 import { parseHead, type Head } from './head.js'
 
 /** A head on this machine, with the key that the service had then. */
-export type Kept = { head: Head; key: string; keptAt: string }
+export type LocalHead = { head: Head; key: string; keptAt: string }
 
-type Stored = { note: string; key: string; keptAt: string }
+type StoredHead = { note: string; key: string; keptAt: string }
 
 const place = 'mindledger.heads'
 /** The oldest head proves most: when there are too many, those in the middle go. */
 const keptMax = 50
 
-const read = (): Kept[] => {
+const read = (): LocalHead[] => {
   try {
-    const stored = JSON.parse(localStorage.getItem(place) ?? '[]') as Stored[]
+    const stored = JSON.parse(localStorage.getItem(place) ?? '[]') as StoredHead[]
     return stored.map(({ note, key, keptAt }) => ({ head: parseHead(note), key, keptAt }))
   } catch {
     return []
@@ -20,16 +20,16 @@ const read = (): Kept[] => {
 }
 
 /** The heads that this browser keeps, the smallest first. */
-export const keptHeads = signal<readonly Kept[]>(read())
+export const keptHeads = signal<readonly LocalHead[]>(read())
 
-const write = (heads: readonly Kept[]): void => {
+const write = (heads: readonly LocalHead[]): void => {
   const bySize = heads.toSorted((a, b) => a.head.size - b.head.size)
   const some = bySize.length <= keptMax ? bySize : [...bySize.slice(0, keptMax / 2), ...bySize.slice(-keptMax / 2)]
   keptHeads.value = some
-  localStorage.setItem(place, JSON.stringify(some.map(({ head, key, keptAt }): Stored => ({ note: head.note, key, keptAt }))))
+  localStorage.setItem(place, JSON.stringify(some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))))
 }
 
-export const keep = (heads: readonly Kept[]): void => {
+export const keep = (heads: readonly LocalHead[]): void => {
   const known = new Set(keptHeads.peek().map(({ head }) => head.signed))
   write([...keptHeads.peek(), ...heads.filter(({ head }) => !known.has(head.signed))])
 }

@@ -21,13 +21,16 @@ export type Moment = LogAt & { readonly records: Records; readonly connectedTabl
 type AsOf = { readonly as_of: typeof asOf }
 
 /** The definition of a read: it takes `as_of` besides its own query. */
-export type Read<Path extends string, Query extends Parameters, Content> = Omit<RouteOf<Path, Query, Content>, 'method' | 'handle'> & {
+export type ReadDefinition<Path extends string, Query extends Parameters, Content> = Omit<
+  RouteOf<Path, Query, Content>,
+  'method' | 'handle'
+> & {
   handle: (input: Input<Path, Query, Content>, moment: Moment) => Promise<Reply>
 }
 
 /** Makes the route of a read. */
-export type Reading = <const Path extends string, Query extends Parameters = Parameters, Content = undefined>(
-  read: Read<Path, Query, Content>,
+export type ReadRouteFactory = <const Path extends string, Query extends Parameters = Parameters, Content = undefined>(
+  read: ReadDefinition<Path, Query, Content>,
 ) => Route
 
 /** Reads resources as they were. @throws Problem when the tables are unavailable */
@@ -88,7 +91,7 @@ const unlessListed = (error: unknown): never => {
   })
 }
 
-type ReadingOptions = { log: Log; past: PastReader; version: string; progressOf?: ProgressOf; connectedTables?: ReadTables }
+type ReadRouteOptions = { log: Log; past: PastReader; version: string; progressOf?: ProgressOf; connectedTables?: ReadTables }
 
 /**
  * Returns a function that makes routes of reads. Each answers with the present state, or with `?as_of=` with the state at that
@@ -99,11 +102,11 @@ type ReadingOptions = { log: Log; past: PastReader; version: string; progressOf?
  * reading({ path: '/files', summary, answers, handle: async (_, { resources }) => json(await resources.list('file')) })
  */
 export const readingOf =
-  ({ log, past, version, progressOf, connectedTables }: ReadingOptions): Reading =>
+  ({ log, past, version, progressOf, connectedTables }: ReadRouteOptions): ReadRouteFactory =>
   <const Path extends string, Query extends Parameters = Parameters, Content = undefined>({
     handle,
     ...read
-  }: Read<Path, Query, Content>): Route => {
+  }: ReadDefinition<Path, Query, Content>): Route => {
     const momentOf = (then: LogAt, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
     const now = { ...momentOf(logNow(log), progressOf), connectedTables }
     const asThen = async (when: string, input: Input<Path, Query, Content>): Promise<Reply> => {

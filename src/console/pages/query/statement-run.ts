@@ -17,7 +17,7 @@ export type Outcome =
 const drawEveryMs = 120
 
 /** The statement that runs in this page, and what it answered. */
-export class Running {
+export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
   readonly summaries = signal<ColumnSummary[]>([])
   #aborting: AbortController | undefined

@@ -9,10 +9,10 @@ const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.ty
  * is refused, and reads the answer later.
  *
  * @example
- * const following = new Following(conversations.watchers, message)
+ * const following = new MessageFollower(conversations.watchers, message)
  * for await (const news of following.news(call.gone)) …
  */
-export class Following {
+export class MessageFollower {
   #kept: MessageNews[] = []
   #chars = 0
   #isOver = false

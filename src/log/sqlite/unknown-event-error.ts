@@ -1,5 +1,5 @@
 /** An event that this release does not know, or whose data it cannot read: a newer release wrote it. */
-export class Unfamiliar extends Error {
+export class UnknownEventError extends Error {
   constructor(
     readonly position: number,
     type: string,

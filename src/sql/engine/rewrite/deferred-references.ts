@@ -1,5 +1,5 @@
 import { foldName } from '../../../../events/common.js'
-import { NeedsKnowledge } from '../session/needs-knowledge.js'
+import { MissingKnowledge } from '../session/missing-knowledge.js'
 import { agentColumns, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
@@ -11,20 +11,20 @@ import type { Session } from '../session/session.js'
 import { placed } from '../session/sources.js'
 
 /** What a FROM names that is put in its place once all of the FROM is known. */
-export type Later = {
+export type DeferredReferences = {
   models: ModelUse[]
   agents: AgentUse[]
   connected: { ref: AstNode; found: ConnectedTable }[]
   knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
 }
 
-export const nothingYet = (): Later => ({ models: [], agents: [], connected: [], knowledge: [] })
+export const nothingYet = (): DeferredReferences => ({ models: [], agents: [], connected: [], knowledge: [] })
 
 /**
  * The names of columns, folded, that models and agents of a FROM take though the query need not name them: inputs, the value that was
  * learned from, and the question.
  */
-export const namesTaken = ({ models, agents }: Later): ReadonlySet<string> =>
+export const namesTaken = ({ models, agents }: DeferredReferences): ReadonlySet<string> =>
   new Set(
     [
       ...models.flatMap(({ bound: { model } }) => [...model.inputs.map(({ name }) => name), model.target.name]),
@@ -33,7 +33,7 @@ export const namesTaken = ({ models, agents }: Later): ReadonlySet<string> =>
   )
 
 /** Whether a model is one of series, which answers for other rows than those beside it. */
-export const hasSeries = ({ models }: Later): boolean => models.some(({ bound }) => bound.model.future !== undefined)
+export const hasSeries = ({ models }: DeferredReferences): boolean => models.some(({ bound }) => bound.model.future !== undefined)
 
 /** Puts a query in the place of a name, which stays its alias unless the statement gives another one. */
 export const putQuery = (ref: AstNode, query: AstNode, called: string): void => {
@@ -52,7 +52,12 @@ export const putRows = (session: Session, ref: AstNode, name: string, called: st
  * Puts rows of connected tables, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
  * all of them where that is not known.
  */
-export const placeRows = async (session: Session, { connected, knowledge }: Later, use?: Use, select?: AstNode): Promise<void> => {
+export const placeRows = async (
+  session: Session,
+  { connected, knowledge }: DeferredReferences,
+  use?: Use,
+  select?: AstNode,
+): Promise<void> => {
   for (const { ref, found } of connected)
     try {
       putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, await fetchTable(session, found, ref, use))
@@ -63,12 +68,12 @@ export const placeRows = async (session: Session, { connected, knowledge }: Late
     try {
       putRows(session, ref, label, base.name, await fetchChunks(session, base, { ref, select, position }))
     } catch (error) {
-      throw error instanceof NeedsKnowledge ? error : placed(error, ref)
+      throw error instanceof MissingKnowledge ? error : placed(error, ref)
     }
 }
 
 /** Places the rows of tables that no SELECT of their own reads. Agents have no rows there. */
-export const placeAllRows = async (session: Session, later: Later): Promise<void> => {
+export const placeAllRows = async (session: Session, later: DeferredReferences): Promise<void> => {
   agentsNeedQuestions(later.agents)
   await placeRows(session, later)
 }

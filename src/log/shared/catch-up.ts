@@ -1,12 +1,12 @@
 import { unlessAborted } from '../../basics/concurrency/in-time.js'
 import type { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
-import { Unfamiliar } from '../sqlite/unfamiliar.js'
+import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { behind, unheard } from './problems.js'
-import type { Committed, Replica } from './replica.js'
+import type { CommitChanges, Replica } from './replica.js'
 import { isSamePlace, type Delta } from './postgres/rows.js'
 import type { Sequencer } from './sequencer.js'
-import { Unreachable } from './postgres/session.js'
+import { UnreachableError } from './postgres/session.js'
 
 type Options = {
   replica: Replica
@@ -14,14 +14,14 @@ type Options = {
   halts: Pick<Halts, 'count'>
   /** Called when there is something to add. It has to call `catchUp` when nothing else writes to the file. */
   onNews: () => void
-  onTaken: (committed: Committed, delta: Delta) => void
+  onTaken: (committed: CommitChanges, delta: Delta) => void
 }
 
 /** A caller that waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
 
 /** How far this node is behind the shared log: what it heard of, what it adds to its file, and the callers that wait for that. */
-export class Following {
+export class CatchUp {
   /** The newest batch that this node heard of. */
   #heard = 0
   /** The newest event that this node heard of. */
@@ -67,7 +67,7 @@ export class Following {
     this.#hasFailed = true
   }
 
-  /** Looks how far the shared log is, and notes it. @throws Unreachable */
+  /** Looks how far the shared log is, and notes it. @throws UnreachableError */
   async look(): Promise<void> {
     this.hear(await this.#target())
   }
@@ -108,7 +108,7 @@ export class Following {
         return
       }
     } catch (error) {
-      throw error instanceof Unreachable ? unheard() : behind()
+      throw error instanceof UnreachableError ? unheard() : behind()
     }
   }
 
@@ -143,7 +143,7 @@ export class Following {
   /**
    * Adds what others wrote, in parts, until nothing is left, or until `goOn` says no between two parts. Returns whether nothing is left.
    * Nothing else may write to the file meanwhile.
-   * @throws Unreachable, Forked; Unfamiliar once all batches before that event are added; RangeError when what others wrote does not
+   * @throws UnreachableError, ForkError; UnknownEventError once all batches before that event are added; RangeError when what others wrote does not
    * follow from the file; errors of the storage
    */
   async catchUp(goOn: () => boolean = () => true): Promise<boolean> {
@@ -160,12 +160,12 @@ export class Following {
     }
   }
 
-  /** Adds a part, or the batches before the first event that this release does not know. @throws Unfamiliar then */
+  /** Adds a part, or the batches before the first event that this release does not know. @throws UnknownEventError then */
   async #takeKnown(delta: Delta): Promise<void> {
     try {
       this.take(delta)
     } catch (error) {
-      const before = error instanceof Unfamiliar && (await this.options.sequencer.before(error.position, this.options.replica.place))
+      const before = error instanceof UnknownEventError && (await this.options.sequencer.before(error.position, this.options.replica.place))
       if (before) this.take(before)
       throw error
     }
