@@ -53,7 +53,9 @@ const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long)
  * always find a place. A client has at most its share of each kind of place, and clients take turns. When too many wait, the next
  * is refused.
  *
- * Suspects are tried one at a time. For the time of a quick query nobody else begins, so that a loss can only be the suspect's.
+ * A query that waits for another system takes no place meanwhile.
+ *
+ * Suspects are tried one at a time. For the time of a quick query nobody else begins, so that a loss is most likely the suspect's.
  * After that quick queries may execute beside it. Between two suspects the others have their turns.
  *
  * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
@@ -246,6 +248,8 @@ export class Gate {
     let isSlow = isLong
     let quick: NodeJS.Timeout | undefined
     let onNoLongerQuick: (() => void) | undefined
+    /** For how many answers it waits, and since when. */
+    let [waits, waitsFrom] = [0, 0]
     const take = (by: 1 | -1) => {
       this.#count(client, 'executing', by)
       if (isLong) this.#count(client, 'long', by)
@@ -283,27 +287,37 @@ export class Gate {
         startQuick()
       },
       waits: () => {
-        // A suspect keeps its place: a loss must tell the cause.
-        if (phase !== 'executing' || trial || !this.#mayWait(client)) return () => undefined
-        phase = 'waiting'
-        clearTimeout(quick)
-        take(-1)
-        this.#count(client, 'waiting', 1)
-        this.#pumpSoon()
+        if (phase === 'executing') {
+          // A suspect keeps its place: a loss must tell the cause.
+          if (trial || !this.#mayWait(client)) return () => undefined
+          phase = 'waiting'
+          waitsFrom = performance.now()
+          clearTimeout(quick)
+          take(-1)
+          this.#count(client, 'waiting', 1)
+          this.#pumpSoon()
+        }
+        if (phase !== 'waiting') return () => undefined
+        waits += 1
+        let isOver = false
         return () => {
-          if (phase !== 'waiting') return
+          waits -= isOver ? 0 : 1
+          isOver = true
+          if (phase !== 'waiting' || waits > 0) return
           phase = 'executing'
           this.#count(client, 'waiting', -1)
-          // There may be one too many for a moment; none is kept from going on.
+          // One that has waited for long is not sent away: it would wait for the same again. There may be some too many for a moment.
+          if (performance.now() - waitsFrom >= this.limits.quickMs) isLong = isSlow = true
           take(1)
           startQuick()
         }
       },
       streams: () => {
-        if (phase !== 'executing') return
+        if (phase !== 'executing' && phase !== 'waiting') return
+        if (phase === 'executing') leaveExecution()
+        else this.#count(client, 'waiting', -1)
         phase = 'streaming'
         this.#count(client, 'streaming', 1)
-        leaveExecution()
       },
       release: () => {
         if (phase === 'executing') leaveExecution()

@@ -107,10 +107,12 @@ export const driverOf = (engine: string): DriverName | undefined => byName.get(e
 /**
  * The engine whose protocol a connection speaks: Aurora speaks two, and its parameter `db_engine` says which.
  *
- * @example engineSpoken('aurora', 'mysql') // 'aurora_mysql'
+ * @example engineSpoken('aurora', { db_engine: 'mysql' }) // 'aurora_mysql'
  */
-export const engineSpoken = (engine: string, dbEngine: unknown): string =>
-  engine.toLowerCase() === 'aurora' && typeof dbEngine === 'string' && dbEngine.toLowerCase() === 'mysql' ? 'aurora_mysql' : engine
+export const engineSpoken = (engine: string, parameters: Readonly<Record<string, unknown>>): string => {
+  const isMysql = Object.entries(parameters).some(([name, value]) => name.toLowerCase() === 'db_engine' && /^mysql$/i.test(String(value)))
+  return isMysql && engine.toLowerCase() === 'aurora' ? 'aurora_mysql' : engine
+}
 
 const ports: Readonly<Record<string, number>> = { redshift: 5_439, cockroachdb: 26_257, yugabyte: 5_433 }
 

@@ -52,6 +52,8 @@ const silent = (): Problem =>
 
 const versionKey = ({ id, version }: Connection): string => `${id}\0${version}`
 
+const metadataKey = (connection: Connection, of: Metadata): string => `${versionKey(connection)}\0${JSON.stringify(of)}`
+
 const lookEveryMs = 100
 
 /** Ends the process of a file that takes too much memory: the database sets no limit to the length of a value. */
@@ -214,7 +216,7 @@ export class Connections {
   async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<MetadataAnswer> {
     if (!soon) return this.#remembered(connection, of)
     const key = versionKey(connection)
-    if (this.#silent.has(key)) throw silent()
+    if (this.#silent.has(key) && !this.#cacheOf(of).has(metadataKey(connection, of))) throw silent()
     try {
       const answer = await inTime(this.#remembered(connection, of), limits.connectionListedWaitMs, undefined)
       if (answer) return answer
@@ -226,9 +228,12 @@ export class Connections {
     throw silent()
   }
 
+  #cacheOf(of: Metadata): LRUCache<string, Promise<MetadataAnswer>> {
+    return 'everyColumn' in of ? this.#lists : this.#known
+  }
+
   #remembered(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
-    const key = `${versionKey(connection)}\0${JSON.stringify(of)}`
-    const cache = 'everyColumn' in of ? this.#lists : this.#known
+    const [key, cache] = [metadataKey(connection, of), this.#cacheOf(of)]
     const known = cache.get(key)
     if (known) return known
     const asked = this.#ask(connection, of)

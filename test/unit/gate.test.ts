@@ -80,17 +80,51 @@ test('a query that waits for another system leaves its place to others, as long 
   expect([admitted(e), gate.running]).toEqual([[true], 2])
 })
 
+test('a query waits until the last of its questions is answered, and may answer before', async () => {
+  const gate = gateOf({ concurrentMaxQueries: 1, streamingMaxAnswers: 2, quickMs: 60_000 })
+  const [a, b] = [enter(gate), enter(gate)]
+  await settle()
+  const [first, second] = [a.ticket?.waits(), a.ticket?.waits()]
+  first?.()
+  first?.()
+  await settle()
+  expect(admitted(a, b)).toEqual([true, true])
+  a.ticket?.streams()
+  second?.()
+  const c = enter(gate)
+  await settle()
+  expect([admitted(c), gate.running]).toEqual([[false], 2])
+  a.ticket?.release()
+  b.ticket?.release()
+  await settle()
+  expect([admitted(c), gate.running]).toEqual([[true], 1])
+})
+
+test('a query that waited for long is not sent away', async () => {
+  const gate = gateOf({ longMaxQueries: 0, quickMs: 10 })
+  const waited = enter(gate)
+  await settle()
+  let gaveWay = 0
+  waited.ticket?.begins(() => (gaveWay += 1))
+  const goesOn = waited.ticket?.waits()
+  await sleep(30)
+  goesOn?.()
+  await sleep(50)
+  expect(gaveWay).toBe(0)
+  waited.ticket?.release()
+  expect(gate.running).toBe(0)
+})
+
 test('the time for which a query waits does not count as that of a quick one', async () => {
-  const gate = gateOf({ longMaxQueries: 0, quickMs: 5 })
+  const gate = gateOf({ longMaxQueries: 0, quickMs: 10_000 })
   const waiting = enter(gate)
   await settle()
   let gaveWay = 0
   waiting.ticket?.begins(() => (gaveWay += 1))
-  const goesOn = waiting.ticket?.waits()
-  await sleep(30)
-  expect(gaveWay).toBe(0)
-  goesOn?.()
-  await until(() => gaveWay === 1)
+  waiting.ticket?.waits()()
+  expect([gaveWay, gate.running]).toEqual([0, 1])
+  waiting.ticket?.release()
+  expect(gate.running).toBe(0)
 })
 
 /** Suspects that executed for so long when the process was lost, and have come back. */

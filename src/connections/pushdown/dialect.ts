@@ -35,6 +35,13 @@ const integers: readonly string[] = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT',
 
 export const isInteger = ({ type }: { type: string }): boolean => integers.includes(type)
 
+export const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
+
+const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE']
+
+/** Whether a column or a constant is a day, or a time of a day. @example isTime({ type: 'DATE' }) // true */
+export const isTime = ({ type }: { type: string }): boolean => times.includes(type)
+
 /** Whether a constant is written as a whole or decimal number, without an exponent. */
 export const isExactNumber = ({ type, value }: Constant): boolean =>
   (isInteger({ type }) && /^-?\d{1,38}$/.test(value)) || (type === 'DECIMAL' && /^-?\d{1,38}(?:\.\d{1,38})?$/.test(value))

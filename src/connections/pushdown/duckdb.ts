@@ -1,14 +1,15 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
+import { isExactNumber, isExactTime, isNumber, type Dialect } from './dialect.js'
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 
-const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
+const isText = ({ type, exactText }: TableColumn): boolean => type.type === 'VARCHAR' && exactText
 
 const isSame = (column: TableColumn, constant: Constant): boolean =>
   (isNumber(column) && isExactNumber(constant)) ||
-  (column.type.type === constant.type && (isExactTime(constant) || (constant.type === 'VARCHAR' && !constant.value.includes('\0'))))
+  (column.type.type === constant.type && isExactTime(constant)) ||
+  (isText(column) && constant.type === 'VARCHAR' && !constant.value.includes('\0'))
 
 /** DuckDB itself, where everything means the same as here. Conditions that are not needed are left out all the same. */
 export const duckdbDialect: Dialect = {
@@ -16,11 +17,9 @@ export const duckdbDialect: Dialect = {
   constant: (constant) => (isExactNumber(constant) ? constant.value : `${text(constant.value)}::${constant.type}`),
   compare: (column, operator, constant) => (isSame(column, constant) ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined),
   like: (column, pattern) =>
-    column.type.type === 'VARCHAR' && column.exactText && !pattern.includes('\0')
-      ? `${duckdbDialect.quote(column.name)} LIKE ${text(pattern)}`
-      : undefined,
+    isText(column) && !pattern.includes('\0') ? `${duckdbDialect.quote(column.name)} LIKE ${text(pattern)}` : undefined,
   canAskNull: () => true,
-  canGroup: (column) => isNumber(column) || column.type.type === 'DATE' || (column.type.type === 'VARCHAR' && column.exactText),
+  canGroup: (column) => isNumber(column) || column.type.type === 'DATE' || isText(column),
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
     if (!column || !isNumber(column)) return undefined

@@ -1,11 +1,9 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
+import { isExactNumber, isExactTime, isInteger, isNumber, isTime, type Dialect } from './dialect.js'
 
 /** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
 const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
-
-const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
 
 /** MySQL reads a number of two digits beside a YEAR as a year of this century or the last one. */
 const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)
@@ -17,8 +15,7 @@ const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS 
 
 const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && value.isWellFormed()
 
-const isTime = ({ type }: TableColumn): boolean =>
-  type.type === 'DATE' || type.type === 'TIMESTAMP' || type.type === 'TIMESTAMP WITH TIME ZONE'
+const holdsTimes = ({ type }: TableColumn): boolean => isTime(type)
 
 /** A session has no zone but UTC. */
 const isOfUtc = ({ type, value }: Constant): boolean => type !== 'TIMESTAMP WITH TIME ZONE' || /\+00(?::00)?$/.test(value)
@@ -38,7 +35,7 @@ export const mysqlDialect: Dialect = {
   },
   compare: (column, operator, constant) => {
     if (isNumber(column) && !isYear(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
-    if (isTime(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
+    if (holdsTimes(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
       return (quoted, value) => `${quoted} ${operator} ${value}`
     if (!isText(column) || !isSafe(constant)) return undefined
     // The first comparison finds the rows by an index, the second one is exact.
@@ -46,15 +43,15 @@ export const mysqlDialect: Dialect = {
     if (operator === '<>') return (quoted, value) => `${bytesOf(quoted)} <> CAST(${value} AS BINARY)`
     return undefined
   },
-  // Of bytes "_" would be one byte, and a backslash is no escape.
+  // Of bytes "_" would be one byte. In DuckDB nothing escapes; here some character must, which the pattern does not have.
   like: (column, pattern) =>
-    isText(column) && !pattern.includes('_') && pattern.isWellFormed()
-      ? `${bytesOf(mysqlDialect.quote(column.name))} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE ''`
+    isText(column) && !/[_|]/.test(pattern) && pattern.isWellFormed()
+      ? `${bytesOf(mysqlDialect.quote(column.name))} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE '|'`
       : undefined,
-  keepsMore: isTime,
+  keepsMore: holdsTimes,
   // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
-  canAskNull: (column) => !isTime(column),
+  canAskNull: (column) => !holdsTimes(column),
   canGroup: isNumber,
   aggregate: (name, column, quoted) => {
     if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }

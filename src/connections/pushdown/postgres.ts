@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
+import { isExactNumber, isExactTime, isInteger, isTime, type Dialect } from './dialect.js'
 
 /** The type of a constant, so that PostgreSQL does not give it the type of the column. */
 const castOf = ({ type, value }: Constant): string => {
@@ -48,9 +48,7 @@ const isEquatable = (column: TableColumn, { type, value }: Constant): boolean =>
 }
 
 const hasOrder = (column: TableColumn): boolean =>
-  (isInteger(column.type) && column.remote !== 'oid') ||
-  isDeclared(column) ||
-  ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'].includes(column.type.type)
+  (isInteger(column.type) && column.remote !== 'oid') || isDeclared(column) || isTime(column.type)
 
 /** PostgreSQL, and databases that do as it does. */
 export const postgresDialect: Dialect = {

@@ -113,10 +113,8 @@ const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
     )}"?`,
   )
 
-const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean => filters.length > 0 || aggregates.length > 0
-
 /** Whether the types of the table's columns must be known before a scan can be printed. */
-export const asksForColumns = needsColumns
+export const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean => filters.length > 0 || aggregates.length > 0
 
 /**
  * Prints a scan: the columns that are used, the filters that mean the same there, the limit if nothing was left out, aggregates with

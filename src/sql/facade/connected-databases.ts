@@ -137,7 +137,7 @@ export class ConnectedDatabases {
   async check({ engine, parameters }: { engine: string; parameters: JsonObject }): Promise<ConnectionStatus> {
     if (!isConnected({ engine })) return { status: 'connection_error', detail: whyNotOpened(engine) }
     const id = randomUUID()
-    const spoken = engineSpoken(engine, parameters['db_engine'])
+    const spoken = engineSpoken(engine, parameters)
     try {
       return await this.parts.connections.check({ id, version: 0, engine: spoken, parameters })
     } finally {
@@ -168,7 +168,7 @@ export class ConnectedDatabases {
 
   async #opened({ stream, version, state }: Resource<'database'>): Promise<Connection> {
     const parameters = await this.#parametersOf(state)
-    return { id: stream, name: state.name, version, engine: engineSpoken(state.engine, parameters['db_engine']), parameters }
+    return { id: stream, name: state.name, version, engine: engineSpoken(state.engine, parameters), parameters }
   }
 
   #parametersOf({ parameters }: Pick<Resource<'database'>['state'], 'parameters'>): Promise<JsonObject> {

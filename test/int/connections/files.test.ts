@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { duckdbDialect } from '../../../src/connections/pushdown/duckdb.js'
+import { canPush } from '../../../src/connections/pushdown/print-scan.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
@@ -40,6 +42,14 @@ beforeAll(async () => {
   await other.run('CHECKPOINT')
   other.disconnectSync()
   instance.closeSync()
+  const collated = await DuckDBInstance.create(join(folder, 'collated.duckdb'))
+  const folding = await collated.connect()
+  await folding.run("CREATE TABLE folded AS SELECT unnest(['abc', 'ABC', 'b']) AS name, TIMESTAMP_S '2026-01-01' AS second")
+  await folding.run('CREATE TABLE words (name VARCHAR COLLATE NOCASE)')
+  await folding.run('INSERT INTO words SELECT name FROM folded')
+  await folding.run('CHECKPOINT')
+  folding.disconnectSync()
+  collated.closeSync()
   writeFileSync(join(place.path, 'outside.db'), 'secret')
   symlinkSync(join(place.path, 'outside.db'), join(folder, 'link.db'))
   symlinkSync(place.path, join(folder, 'up'))
@@ -51,6 +61,16 @@ beforeAll(async () => {
 afterAll(() => {
   connections.stop()
   place.remove()
+})
+
+test('a file of DuckDB with a collation is not asked to compare texts, nor columns that are texts here alone', async () => {
+  const columns = await connections.columns(connection('duckdb', 'collated.duckdb'), 'words')
+  const filter = { compare: '<>', column: 'name', with: { type: 'VARCHAR', value: 'abc' } } as const
+  expect(canPush(filter, columns, duckdbDialect)).toBe(false)
+  const plain = await connections.columns(connection('duckdb', 'lake.duckdb'), 'facts')
+  expect(canPush(filter, plain, duckdbDialect)).toBe(true)
+  const seconds = [{ name: 'name', type: { type: 'VARCHAR' }, remote: 'TIMESTAMP_S', nullable: true, exactText: false }] as const
+  expect(canPush(filter, seconds, duckdbDialect)).toBe(false)
 })
 
 describe('files of SQLite', () => {

@@ -24,9 +24,9 @@ describe('the port of a connection that names none', () => {
 
 describe('db_engine', () => {
   test('says which protocol Aurora speaks', () => {
-    expect(driverOf(engineSpoken('aurora', 'MySQL'))).toBe('mysql')
-    for (const said of ['postgres', undefined, null, 7]) expect(driverOf(engineSpoken('aurora', said))).toBe('postgres')
-    expect(driverOf(engineSpoken('postgres', 'mysql'))).toBe('postgres')
+    expect(driverOf(engineSpoken('aurora', { DB_Engine: 'MySQL' }))).toBe('mysql')
+    for (const said of ['postgres', undefined, null, 7]) expect(driverOf(engineSpoken('aurora', { db_engine: said }))).toBe('postgres')
+    expect(driverOf(engineSpoken('postgres', { db_engine: 'mysql' }))).toBe('postgres')
     expect(readMysql({ engine: 'aurora_mysql', parameters: { ...host, db_engine: 'mysql' } }).port).toBe('3306')
     expect(readPostgres({ engine: 'aurora', parameters: { ...host, db_engine: 'postgres' } }).host).toBe(host.host)
   })

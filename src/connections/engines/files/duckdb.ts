@@ -178,6 +178,11 @@ class DuckSession implements Session {
       `SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND NOT is_nullable
          AND lower(schema_name) = ${space} AND lower(table_name) = ${literal(table.toLowerCase())}`,
     )
+    // Where a column has a collation, texts with other bytes may be equal. The name of its type does not say so.
+    const collated = await this.#rows(
+      `SELECT 1 FROM (SELECT sql FROM duckdb_tables() WHERE NOT internal UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal)
+       WHERE sql ILIKE '%collate%' LIMIT 1`,
+    )
     const filled = new Set(found.map(([name]) => name))
     return Array.from({ length: prepared.columnCount }, (_, index) => {
       const type = prepared.columnType(index)
@@ -186,7 +191,7 @@ class DuckSession implements Session {
         type: readingOf(type.toString()).type,
         remote: type.toString(),
         nullable: !filled.has(prepared.columnName(index)),
-        exactText: type.toString() === 'VARCHAR',
+        exactText: type.toString() === 'VARCHAR' && collated.length === 0,
       }
     })
   }

@@ -2,7 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { asksForColumns, printScan, tableName } from '../../pushdown/print-scan.js'
+import { needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
@@ -126,7 +126,7 @@ export class PostgresSession extends SocketSession implements Session {
   async #statement(query: Query): Promise<Statement> {
     if ('scan' in query) {
       const { scan } = query
-      const columns = asksForColumns(scan) ? await this.#columns(scan.table, scan.schema) : undefined
+      const columns = needsColumns(scan) ? await this.#columns(scan.table, scan.schema) : undefined
       return { ...printScan(scan, columns, postgresDialect), writes: false }
     }
     return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }

@@ -20,7 +20,7 @@ import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
-import { isEmpty, renamed, shownColumns, showsEachRow } from './shown-columns.js'
+import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow } from './shown-columns.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */
@@ -94,7 +94,8 @@ const wantedOf = (
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
   }
-  const limit = isAll ? (limitOn(select, ref, models) ?? read?.limit) : undefined
+  // A model may be scored in a later transaction, in which now() is later.
+  const limit = isAll ? (limitOn(select, ref, times.size > 0 ? noModels : models) ?? read?.limit) : undefined
   const used = read?.used ?? usedColumns(select, aliasOf(ref), columns, taken)
   // A count needs rows, and no column of them.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
@@ -131,7 +132,8 @@ const narrowedByReader = ({ select, reader }: Use, ref: AstNode, columns: readon
 
 /** The columns behind a `*` that its reader uses, or the query itself. */
 const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: readonly TableColumn[]): readonly TableColumn[] => {
-  const inside = usedColumns({ ...select, select_list: [] }, aliasOf(ref), columns)
+  const items = nodesOf(select, 'select_list').filter((item) => !isPureStar(item))
+  const inside = usedColumns({ ...select, select_list: items }, aliasOf(ref), columns)
   const outside = usedColumns({ ...reader.select, from_table: emptyRef() }, aliasOf(reader.ref), columns)
   return columns.filter((column) => inside.includes(column) || outside.includes(column))
 }

@@ -1,6 +1,7 @@
 import { foldName } from '../../../../events/common.js'
 import type { ComparisonOperator, Constant, Filter, TableColumn } from '../../../connections/contract/requests.js'
 import type { PlainType } from '../../../connections/contract/types.js'
+import { named } from '../../../dialect/names.js'
 import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
 import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
@@ -67,6 +68,15 @@ const literalOf = (node: AstNode): Constant | undefined => {
   return known === undefined || (typeof held === 'object' && !(held instanceof NumberText)) ? undefined : { type: known, value: text }
 }
 
+const whole = /^-?\d{1,38}$/
+
+/** Texts that a cast takes as they are: nothing of them is rounded, cut off or dropped. */
+const exactTexts: Readonly<Partial<Record<PlainType, RegExp>>> = {
+  ...{ INTEGER: whole, BIGINT: whole, HUGEINT: whole },
+  DATE: /^\d{4}-\d{2}-\d{2}$/,
+  TIMESTAMP: /^\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?)?$/,
+}
+
 /** A constant of the text, a cast of one such as `DATE '2026-01-31'`, or a time that was computed. */
 const constantOf = (node: AstNode, times: FoldedTimes): Constant | undefined => {
   const time = times.get(node)
@@ -76,7 +86,7 @@ const constantOf = (node: AstNode, times: FoldedTimes): Constant | undefined => 
   const [child, type] = [nodeOf(node, 'child'), nodeOf(node, 'cast_type')]
   const inner = child && constantOf(child, times)
   const to = type && types[textOf(type, 'id')]
-  if (!inner || to === undefined || inner.type !== 'VARCHAR') return undefined
+  if (!inner || to === undefined || inner.type !== 'VARCHAR' || exactTexts[to]?.test(inner.value) === false) return undefined
   return { type: to, value: to === 'BOOLEAN' ? (inner.value === 't' ? 'true' : inner.value === 'f' ? 'false' : inner.value) : inner.value }
 }
 
@@ -85,7 +95,7 @@ const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColum
   const names = textsOf(node, 'column_names')
   const name =
     names.length === 1 && isAlone ? names[0] : names.length === 2 && foldName(names[0] ?? '') === foldName(alias) ? names[1] : undefined
-  return name === undefined ? undefined : columns.find((column) => foldName(column.name) === foldName(name))
+  return name === undefined ? undefined : named(columns, name)
 }
 
 /** A number of at most 15 digits is the same double in every database. */
@@ -105,7 +115,7 @@ const zonedTime = (value: string): string => {
 const asTyped = (constant: Constant, { type }: TableColumn): Constant => {
   const { value } = constant
   if (type.type === 'DOUBLE' && shortNumber.test(value) && constant.type !== 'VARCHAR') return { type: 'DOUBLE', value }
-  const isTime = ['VARCHAR', 'DATE', 'TIMESTAMP'].includes(constant.type)
+  const isTime = constant.type === 'VARCHAR' || constant.type === 'DATE' || constant.type === 'TIMESTAMP'
   if (type.type === 'TIMESTAMP WITH TIME ZONE' && isTime) return { type: type.type, value: zonedTime(value) }
   if (type.type === 'TIMESTAMP' && isTime) return { type: type.type, value: fullTime(value) }
   if (constant.type !== 'VARCHAR') return constant

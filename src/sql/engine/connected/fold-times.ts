@@ -1,31 +1,23 @@
 import { foldName } from '../../../../events/common.js'
 import type { Constant } from '../../../connections/contract/requests.js'
+import { isTime } from '../../../connections/pushdown/dialect.js'
 import { printSelect, readChecked } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, emptyRef, isColumnRef, isLiteral, nodeOf, selectNode, textOf, textsOf, walk } from '../ast/nodes.js'
+import { expressionTemplate } from '../ast/templates.js'
 import type { Session } from '../session/session.js'
 
 /** Values of expressions that have no column: what a filter may compare a column with. */
 export type FoldedTimes = ReadonlyMap<AstNode, Constant>
 
-/** Functions of times that give the same in all of a query, and those that their operators are. */
-const steady = new Set([
+/** Functions that give the time of a query, and the same in all of it. */
+const nows = new Set([
   ...['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp', 'current_date', 'today', 'current_localtimestamp'],
-  ...[
-    'to_years',
-    'to_months',
-    'to_weeks',
-    'to_days',
-    'to_hours',
-    'to_minutes',
-    'to_seconds',
-    'date_trunc',
-    'make_date',
-    'trunc',
-    '+',
-    '-',
-    '*',
-  ],
+])
+
+/** Functions that make other times of them. */
+const steady = new Set([
+  ...['to_years', 'to_months', 'to_weeks', 'to_days', 'to_hours', 'to_minutes', 'to_seconds', 'date_trunc', 'trunc', '+', '-', '*'],
 ])
 
 /** Words without brackets, which are columns where a table has such a column. */
@@ -40,24 +32,20 @@ const isWord = (node: AstNode): boolean => {
 }
 
 const isSteady = (expression: AstNode, takesWords: boolean): boolean => {
-  let [functions, others] = [0, 0]
+  let [found, others] = [0, 0]
   walk(expression, (node) => {
     const kind = textOf(node, 'class')
-    if (takesWords && isWord(node)) functions += 1
-    else if (kind === 'FUNCTION') {
-      functions += 1
-      if (!steady.has(textOf(node, 'function_name'))) others += 1
-    } else if (kind !== '' && kind !== 'CAST' && !isLiteral(node)) others += 1
+    const name = kind === 'FUNCTION' ? textOf(node, 'function_name') : ''
+    if (nows.has(name) || (takesWords && isWord(node))) found += 1
+    else if (!steady.has(name) && kind !== '' && kind !== 'CAST' && !isLiteral(node)) others += 1
     return others === 0
   })
-  return functions > 0 && others === 0
+  return found > 0 && others === 0
 }
-
-const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'] satisfies Constant['type'][]
 
 /**
  * Computes the times that WHERE compares columns with, such as `now() - INTERVAL 7 DAY`. DuckDB computes them in the transaction of the
- * query, in which they stay the same.
+ * query, in which they stay the same. One that cannot be computed is left to the query, which may not need it.
  *
  * @param takesWords whether `current_date` cannot be a column there
  * @example (await foldTimes(session, select, true)).get(expression) // { type: 'DATE', value: '2026-01-24' } for current_date - 7
@@ -73,18 +61,14 @@ export const foldTimes = async ({ connection }: Session, select: AstNode, takesW
     })
   const folded = new Map<AstNode, Constant>()
   if (found.length === 0) return folded
-  const text = await printSelect(
-    connection,
-    selectNode(
-      found.map((node, i) => aliased(`v${i}`, node)),
-      emptyRef(),
-    ),
-  )
+  const items: AstNode[] = []
+  for (const [i, value] of found.entries()) items.push(aliased(`v${i}`, await expressionTemplate(connection, 'TRY($value)', { value })))
+  const text = await printSelect(connection, selectNode(items, emptyRef()))
   const both = found.map((_, i) => `typeof(v${i}), CAST(v${i} AS VARCHAR)`).join(', ')
   const [row = []] = await readChecked(connection, text, { before: `SELECT ${both} FROM (`, after: ') AS t' })
   found.forEach((node, i) => {
     const [type, value] = [String(row[2 * i]), row[2 * i + 1]]
-    if (times.includes(type) && typeof value === 'string') folded.set(node, { type: type as Constant['type'], value })
+    if (isTime({ type }) && typeof value === 'string') folded.set(node, { type: type as Constant['type'], value })
   })
   return folded
 }

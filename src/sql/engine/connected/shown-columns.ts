@@ -16,7 +16,8 @@ export const isEmpty = (node: AstNode, key: string): boolean => {
 export const showsEachRow = (select: AstNode): boolean =>
   ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))
 
-const isPureStar = (item: AstNode): boolean =>
+/** Whether an item is `*` or `t.*`, and leaves nothing out. */
+export const isPureStar = (item: AstNode): boolean =>
   textOf(item, 'class') === 'STAR' && Object.keys(item).every((key) => !/_list$|^expr$/.test(key) || isEmpty(item, key))
 
 /**

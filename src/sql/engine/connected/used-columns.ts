@@ -1,12 +1,13 @@
 import { foldName } from '../../../../events/common.js'
 import type { AstNode } from '../ast/json.js'
-import { isColumnRef, textOf, textsOf, walk } from '../ast/nodes.js'
+import { isColumnRef, isQuery, textOf, textsOf, walk } from '../ast/nodes.js'
 
 const none: ReadonlySet<string> = new Set()
 
 /**
  * The columns of a table that a query may use: those whose names stand anywhere in it, or are taken by a model beside it; all of them where
- * a `*`, a PIVOT, the place of a column (`#1`) or the table's own name as a value does. A column too many only takes longer.
+ * a `*`, a PIVOT, the place of a column (`#1`) or the table's own name as a value does, and where two differ in case alone. A column too
+ * many only takes longer.
  *
  * @param taken the names, folded, that models and agents take without the query naming them
  * @example usedColumns(tree, 't', ['id', 'size', 'rent']) // ['size'] for SELECT t.size FROM db.homes AS t
@@ -17,20 +18,34 @@ export const usedColumns = <T extends { name: string }>(
   columns: readonly T[],
   taken: ReadonlySet<string> = none,
 ): readonly T[] => {
+  const folded = columns.map(({ name }) => foldName(name))
   const written = new Set(taken)
-  let all = false as boolean
-  walk(query, (node) => {
-    if (isColumnRef(node)) {
-      const names = textsOf(node, 'column_names').map(foldName)
-      for (const name of names) written.add(name)
-      all ||= names.length === 1 && names[0] === foldName(alias)
-    }
-    for (const name of textsOf(node, 'using_columns')) written.add(foldName(name))
-    const relation = textOf(node, 'relation_name')
-    const isStar = textOf(node, 'class') === 'STAR' && (relation === '' || foldName(relation) === foldName(alias))
-    const isPlace = textOf(node, 'class') === 'POSITIONAL_REFERENCE'
-    all ||= isStar || isPlace || textOf(node, 'type') === 'PIVOT' || textOf(node, 'ref_type') === 'NATURAL'
-    return !all
-  })
-  return all ? columns : columns.filter(({ name }) => written.has(foldName(name)))
+  let all = new Set(folded).size < folded.length
+  const visit = (node: AstNode, isNested: boolean): void =>
+    walk(node, (each) => {
+      if (each !== node && isQuery(each)) {
+        visit(each, true)
+        return false
+      }
+      if (isColumnRef(each)) {
+        const names = textsOf(each, 'column_names').map(foldName)
+        for (const name of names) written.add(name)
+        all ||= names.length === 1 && names[0] === foldName(alias)
+      }
+      for (const name of textsOf(each, 'using_columns')) written.add(foldName(name))
+      all ||= takesAll(each, alias, isNested)
+      return !all
+    })
+  visit(query, false)
+  return all ? columns : columns.filter((_, i) => written.has(folded[i] ?? ''))
+}
+
+/** Whether a node may stand for any column. What a query inside does with all of its columns is about its own tables. */
+const takesAll = (node: AstNode, alias: string, isNested: boolean): boolean => {
+  const kind = textOf(node, 'class')
+  const relation = textOf(node, 'relation_name')
+  if (kind === 'STAR' && foldName(relation) === foldName(alias)) return true
+  if (isNested) return false
+  const isAny = (kind === 'STAR' && relation === '') || kind === 'POSITIONAL_REFERENCE'
+  return isAny || textOf(node, 'type') === 'PIVOT' || textOf(node, 'ref_type') === 'NATURAL'
 }

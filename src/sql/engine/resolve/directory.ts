@@ -100,11 +100,12 @@ export class Directory {
   }
 
   async databases(position: number): Promise<DatabaseEntry[]> {
-    const sql = `SELECT name, engine, stream, parameters->>'$.db_engine' FROM ${at('databases')} AS d ORDER BY id`
+    const named = `list_filter(json_keys(parameters), lambda k: lower(k) = 'db_engine')[1]`
+    const sql = `SELECT name, engine, stream, json_extract_string(parameters, '$.' || ${named}) FROM ${at('databases')} AS d ORDER BY id`
     const rows = await this.rows(sql, { position })
     return rows.map(([name, engine, stream, dbEngine]) => ({
       name: text(name),
-      engine: engineSpoken(text(engine), dbEngine),
+      engine: engineSpoken(text(engine), { db_engine: dbEngine }),
       stream: text(stream),
     }))
   }
