@@ -4,6 +4,7 @@ import { Proofs } from '../proof/proofs.js'
 import { leafReader, TileTable, tileWidth, type TileStore } from '../proof/tiles.js'
 import { KeptReplies } from '../sqlite/idempotency.js'
 import type { Reads } from '../sqlite/turns.js'
+import { prepareIsKeyLost } from '../storage/keys.js'
 import { EventReads, type Tail } from '../storage/events.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
@@ -38,9 +39,10 @@ export class CommittedReads implements Reads {
     this.resources = new ResourceTable(this.db)
     this.answers = new KeptReplies(this.db)
     this.events = new EventReads(this.db)
+    const isLost = prepareIsKeyLost(this.db)
     this.payload = payloadReader(this.db, {
       open: (stored) => {
-        if (stored.wrapped !== null && !vault.knows(stored.keyId)) throw lacksKey(stored.keyId)
+        if (stored.wrapped !== null && !vault.knows(stored.keyId) && !isLost(stored)) throw lacksKey(stored.keyId)
         return vault.open(stored)
       },
     })

@@ -3,7 +3,7 @@ import { findMasterKeys } from '../../vault/key-files.js'
 import { KeyRing, type StoredPayload } from '../../vault/master-key.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import type { StoredEvent } from '../contract/log.js'
-import { readPreviousKey } from '../storage/keys.js'
+import { prepareIsKeyLost, readPreviousKey } from '../storage/keys.js'
 import { payloadReader } from '../storage/payloads.js'
 import { EventReads } from '../storage/events.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
@@ -38,6 +38,7 @@ class ReaderKeys {
   readonly #ring: KeyRing
   /** Ids of keys that were looked for and not found. */
   readonly #missing = new Set<string>()
+  readonly #isLost
 
   constructor(
     private readonly db: Connection,
@@ -46,6 +47,7 @@ class ReaderKeys {
     private readonly needsKeys: boolean,
   ) {
     this.#ring = new KeyRing(findMasterKeys(paths, given))
+    this.#isLost = prepareIsKeyLost(db)
   }
 
   use(keys: readonly Buffer[]): void {
@@ -57,7 +59,8 @@ class ReaderKeys {
   /** An unknown key may be new, or the previous one, which the log keeps until its rotation ends. */
   open(payload: StoredPayload): Buffer | undefined {
     if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
-    if (this.needsKeys && payload.wrapped !== null && !this.#ring.get(payload.keyId)) throw new MissingKeyError(payload.keyId)
+    const isMissing = payload.wrapped !== null && !this.#ring.get(payload.keyId)
+    if (isMissing && this.needsKeys && !this.#isLost(payload)) throw new MissingKeyError(payload.keyId)
     return this.#ring.open(payload)
   }
 
@@ -72,7 +75,8 @@ class ReaderKeys {
 
 /**
  * Opens the log of a data directory for reading, with the master keys given or those in its files. Without the key of a payload it can
- * still be read, but for that payload, which is undefined then as an erased one is; if it `needsKeys`, that throws a MissingKeyError.
+ * still be read, but for that payload, which is undefined then as an erased one is; if it `needsKeys`, that throws a MissingKeyError unless
+ * the payload can be read nowhere any more.
  *
  * @throws ConfigError when there is none
  * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()

@@ -36,6 +36,19 @@ export const readRotation = (db: Connection): Rotation | undefined => {
 /** The ids of the master keys of a log's payloads: during a rotation two, the new one first. */
 export const masterKeyIds = (db: Connection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 
+/**
+ * Prepares the question whether the key of a payload is lost: a rotation has ended that could not unwrap it. Any other payload whose master
+ * key is not at hand can be read where that key is.
+ *
+ * @example prepareIsKeyLost(db)({ hash: '8e0f…', keyId: '66687aadf862bd77' }) // true
+ */
+export const prepareIsKeyLost = (db: Connection): ((payload: { hash: string; keyId: string }) => boolean) => {
+  const ended = db.prepare(`SELECT 1 FROM events WHERE stream = 'log' AND type = 'MasterKeyRotated' AND text ->> '$.data.from' = ?`)
+  const still = db.prepare('SELECT 1 FROM payloads WHERE hash = ? AND key_id = ?')
+  // In this order: the rotation may end just now, and then it has wrapped the key anew.
+  return ({ hash, keyId }) => !masterKeyIds(db).includes(keyId) && ended.get(keyId) !== undefined && still.get(hash, keyId) !== undefined
+}
+
 /** The previous master key, which a reader lacks during a rotation; the next key opens it. */
 export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
   const rotation = readStored(db)

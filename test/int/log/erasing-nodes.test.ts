@@ -184,6 +184,25 @@ describe('a rotation of the master key', () => {
       expect((await b.log.payload(later))?.toString()).toBe('"another"')
     }))
 
+  test('leaves a payload whose key is damaged, which counts as erased then: no other node can read it', () =>
+    withRotations(async ([a, b], [first, second]) => {
+      const [lost, kept] = [await writeSecret(a, 'lost', 'a secret'), await writeSecret(a, 'kept', 'another')]
+      await newest(b.log)
+      for (const { file } of [a, b]) {
+        const db = new Database(file)
+        db.prepare('UPDATE payloads SET wrapped = zeroblob(length(wrapped)) WHERE hash = ?').run(lost)
+        db.close()
+      }
+      expect(await refusal(first.begin(origin, next))).toBe('not_ready')
+      await second.begin(origin, next)
+      await second.ended
+      await until(() => a.vault.keys().length === 1)
+      for (const { log } of [a, b]) {
+        await newest(log)
+        expect([await log.payload(lost), (await log.payload(kept))?.toString()]).toEqual([undefined, '"another"'])
+      }
+    }))
+
   test('that its node left is ended by another', () =>
     withRotations(async ([a, b], [, second]) => {
       const hash = await writeSecret(a, 's', 'a secret')
