@@ -239,7 +239,9 @@ export class Erasures {
         blobs.push(...share.blobs)
       }
       if (isOvertaken || (shares.length > 0 && this.options.wipes)) continue
-      return { plan: { ...first, payloads, blobs }, positions, contents: new Set([...first.blobs, ...first.erasedBlobs]) }
+      // What another node erased meanwhile was erased already.
+      const already = positions.length === 0 ? made.already : first.already
+      return { plan: { ...first, payloads, blobs, already }, positions, contents: new Set([...first.blobs, ...first.erasedBlobs]) }
     }
   }
 

@@ -134,6 +134,24 @@ describe('an erasure', () => {
       await Promise.all([first.stop(), second.stop()])
       expect(unexpected).toEqual([])
     }))
+
+  test('that another one overtakes with all of it waits for the nodes, too', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      await writeSecret(a!, 's', 'x')
+      await newest(b!.log)
+      const awaited: number[] = []
+      const wipes = { wiped: async () => undefined, everywhere: async (position: number) => void awaited.push(position) }
+      const [first, second] = [a!, b!].map((node) => erasuresOf({ ...node, peers: { ...node.peers, wipes } }))
+      const execute = b!.ledger.execute.bind(b!.ledger)
+      b!.ledger.execute = async (...given) => {
+        b!.ledger.execute = execute
+        await first!.erase(secretsOf('s'), origin)
+        return execute(...given)
+      }
+      expect(await second!.erase(secretsOf('s'), origin)).toMatchObject({ payloads: 0, positions: [], already_erased: 1 })
+      const erasedAt = await b!.log.erasedAt()
+      expect(awaited).toEqual([erasedAt, erasedAt])
+    }))
 })
 
 describe('a rotation of the master key', () => {
