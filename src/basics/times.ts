@@ -21,12 +21,12 @@ export const readTime = (said: string, what: string, now: number): number => {
 }
 
 /**
- * Reads a time to the microsecond, in the form that events have.
+ * Reads a time to the microsecond, in the form that events have. `now` is the current time, in milliseconds since 1970.
  *
- * @example readInstant('2026-01-31 10:00:00.5', 'since') // '2026-01-31T10:00:00.500000Z'
+ * @example readInstant('2026-01-31 10:00:00.5', 'since', log.now()) // '2026-01-31T10:00:00.500000Z'
  * @throws Problem wrong_arguments
  */
-export const readInstant = (said: string, what: string): string => {
+export const readInstant = (said: string, what: string, now: number): string => {
   const microseconds = (/\.(\d{1,6})/.exec(said)?.[1] ?? '').padEnd(6, '0').slice(3)
-  return instant(readTime(said, what, Date.now()), Number(microseconds))
+  return instant(readTime(said, what, now), Number(microseconds))
 }

@@ -170,7 +170,7 @@ export class Erasures {
       case 'documents':
         return planDocuments(log, of)
       case 'before': {
-        const time = readInstant(of, 'before')
+        const time = readInstant(of, 'before', log.now())
         const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
         const payloads = [...rows.payloads, ...answers.payloads]
         const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }

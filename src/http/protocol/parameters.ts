@@ -100,7 +100,7 @@ export const instantIn = (schema: z.ZodType): Parameter<string | undefined> => (
   schema,
   read: (query, name) => {
     const said = oneValue(query, name)
-    return said === undefined ? undefined : readInstant(said, name)
+    return said === undefined ? undefined : readInstant(said, name, Date.now())
   },
 })
 

@@ -49,16 +49,16 @@ const none = (detail: string, hint: string): Problem => new Problem('wrong_argum
 
 type Positions = Pick<Log, 'head' | 'newest' | 'now' | 'readAll'>
 
-const instantOf = (when: string): string => {
+const instantOf = (when: string, now: number): string => {
   try {
-    return readInstant(when, 'as_of')
+    return readInstant(when, 'as_of', now)
   } catch {
     throw none(`as_of ${when} is no time`, example)
   }
 }
 
 const positionAtTime = async (when: string, log: Positions, head: number): Promise<number> => {
-  const time = instantOf(when)
+  const time = instantOf(when, log.now())
   if (time > instant(log.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
   const position = await lastRecordedBy(log, time, head)
   if (position > 0) return position
