@@ -58,9 +58,15 @@ export class HeadFile {
     return this.#other && `no more heads are written: HEAD_FILE shows that the log has lost events, ${this.#other}`
   }
 
-  /** Checks that the log agrees with its heads in the file. @throws ConfigError when it does not */
-  compare(): Promise<void> {
-    return compareWithHeads(this.#options.log, this.#options.path)
+  /**
+   * Checks that the log agrees with its heads in the file. Another node may have written the last heads, of events that are not here yet.
+   * @throws ConfigError when it does not agree; Problem 503 when this node cannot get the newest events
+   */
+  async compare(): Promise<void> {
+    const { log, path } = this.#options
+    if ((await otherHead(log, path)) === undefined) return
+    await log.newest()
+    await compareWithHeads(log, path)
   }
 
   /**
