@@ -123,8 +123,13 @@ export class BlobCache {
     } catch (error) {
       if (!hasCode(error, 'EXDEV')) throw error
       const near = this.temporary()
-      await moveFile(file, near)
-      return this.take(near, sha, isGone)
+      try {
+        await moveFile(file, near)
+        return await this.take(near, sha, isGone)
+      } finally {
+        // It is still there when the blob was erased meanwhile.
+        await rm(near, { force: true })
+      }
     }
     this.#add(sha, size)
     const held = this.hold(sha)
