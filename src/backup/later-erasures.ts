@@ -4,7 +4,7 @@ import { logSchemas, type DataErased, type ErasedPayload } from '../../events/re
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
-import type { BlobStore } from '../files/blob-store.js'
+import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 
@@ -24,7 +24,7 @@ export const readErasures = (file: string): LaterErasure[] =>
       }
     })
 
-type Target = { ledger: Ledger; blobs: BlobStore }
+type Target = { ledger: Ledger; blobs: Blobs }
 
 /** Repeats an erasure of a newer log in an older one. */
 class ErasureReplay {

@@ -123,6 +123,16 @@ export class Ledger {
     readonly vault: Vault,
   ) {}
 
+  /**
+   * An origin whose commands are refused after any further erasure. It is for work that uses data which an erasure may take away before its
+   * event is recorded, such as a content that is stored, and another erases the same bytes.
+   *
+   * @example const guarded = await ledger.guarded(origin) // { …, erasures: 12 }
+   */
+  async guarded(origin: Origin): Promise<Origin> {
+    return { ...origin, erasures: origin.erasures ?? (await this.log.streamVersion(logStream)) }
+  }
+
   /** @throws Problem when the command is refused; nothing is recorded then */
   async execute(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
     return this.executeAll([command], origin, execution)

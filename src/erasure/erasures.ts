@@ -127,7 +127,7 @@ export class Erasures {
   /** An origin whose commands are refused after any further erasure. In a log of one node, no erasure comes in between. */
   async #guarded(origin: Origin): Promise<Origin> {
     if (!this.options.wipes) return origin
-    return { ...origin, erasures: await this.options.ledger.log.streamVersion(logStream) }
+    return this.options.ledger.guarded(origin)
   }
 
   /**
@@ -270,7 +270,7 @@ export class Erasures {
   async #finish({ plan, positions, contents }: Recorded): Promise<void> {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
-    if (blobs.isLocal) for (const hash of plan.blobs) await blobs.remove(hash)
+    if (blobs.remove) for (const hash of plan.blobs) await blobs.remove(hash)
     else if (contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
     const last = positions.at(-1)
     if (last === undefined && plan.already === 0) return

@@ -5,7 +5,7 @@ import { streamEvents } from '../../log/read/slices.js'
 import type { SharedBlobs } from './shared-blobs.js'
 
 /**
- * Takes erased blobs from this node: those of missed erasures before this resolves, and those of later erasures as soon as the node
+ * Removes erased blobs from this node: those of missed erasures before this resolves, and those of later erasures as soon as the node
  * follows their events. From then on it does not fetch them either, although their bytes may still be in the store. A blob that was
  * stored again since is fetched again. Returns the function that stops it.
  *

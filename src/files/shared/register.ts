@@ -10,13 +10,16 @@ export type DoomedObject = { object: string; place: string }
 
 const pageRows = 10_000
 
+/** The time of an event may be ahead of PostgreSQL's clock. What is put after a known erasure counts as put after it all the same. */
+const putNow = (erasedAt: string): string => `greatest(now(), ${erasedAt}::timestamptz)`
+
 /** An upload becomes a blob only if it was not given up. If another upload was quicker, that one stays, and counts as put now. */
 const complete = `
   WITH mine AS (
     SELECT object, sha, place FROM mindledger.blob_objects WHERE object = $1 AND NOT is_doomed FOR UPDATE
   ), put AS (
-    INSERT INTO mindledger.blobs (sha, object, place, bytes, put_at) SELECT sha, object, place, $2, now() FROM mine
-    ON CONFLICT (sha) DO UPDATE SET put_at = excluded.put_at RETURNING object
+    INSERT INTO mindledger.blobs (sha, object, place, bytes, put_at) SELECT sha, object, place, $2, ${putNow('$3')} FROM mine
+    ON CONFLICT (sha) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at) RETURNING object
   ), done AS (
     DELETE FROM mindledger.blob_objects USING put WHERE blob_objects.object = put.object
   )
@@ -43,10 +46,10 @@ export class Register {
     return row && { ...row, bytes: Number(row.bytes) }
   }
 
-  /** Notes that a blob was put again, if it exists. Then it is not collected before its event is recorded. */
-  async touch(sha: string): Promise<boolean> {
-    const rows = await this.links.query('UPDATE mindledger.blobs SET put_at = now() WHERE sha = $1 RETURNING sha', [sha])
-    return rows.length > 0
+  /** Notes that a blob was put again, after an erasure if one is known, if it exists. Then it is not collected before its event is recorded. */
+  async touch(sha: string, erasedAt?: string): Promise<boolean> {
+    const update = `UPDATE mindledger.blobs SET put_at = greatest(put_at, ${putNow('$2')}) WHERE sha = $1 RETURNING sha`
+    return (await this.links.query(update, [sha, erasedAt ?? null])).length > 0
   }
 
   /** Notes an object before its first byte is stored. */
@@ -55,16 +58,11 @@ export class Register {
     await this.links.query(insert, [object, sha, place])
   }
 
-  /** The object that the blob has from now on; undefined when the upload was given up meanwhile. */
-  async complete(object: string, sha: string, bytes: number): Promise<string | undefined> {
-    const [row] = await this.links.query<{ object: string }>(complete, [object, bytes])
+  /** The object that the blob has from now on, put after an erasure if one is known; undefined when the upload was given up meanwhile. */
+  async complete(object: string, sha: string, bytes: number, erasedAt?: string): Promise<string | undefined> {
+    const [row] = await this.links.query<{ object: string }>(complete, [object, bytes, erasedAt ?? null])
     // If the answer to the statement was lost, the next try finds the work done.
     return row?.object ?? (await this.find(sha))?.object
-  }
-
-  /** Takes a blob out, and lists its bytes for removal; also those that an earlier try listed. */
-  async erase(sha: string): Promise<boolean> {
-    return (await this.links.query<DoomedObject>(erase('sha = $1'), [sha])).length > 0
   }
 
   /** Whether a blob is there, or bytes of it that are to be removed. */

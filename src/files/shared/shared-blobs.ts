@@ -61,14 +61,15 @@ export class SharedBlobs implements BlobStore {
   /** Stores a file whose hash is known, and leaves it where it is. @throws Problem storage_failed */
   async keep(file: string, sha: string): Promise<void> {
     const { register } = this.options
-    if (await register.touch(sha)) return
+    const erasedAt = this.#erased.get(sha)
+    if (await register.touch(sha, erasedAt)) return
     const [objects] = this.options.places
     const id = randomUUID()
     const { size: bytes } = await stat(file)
     await register.begin(id, sha, objects.place)
     try {
       await objects.write({ id, sha, bytes }, file)
-      const object = await register.complete(id, sha, bytes)
+      const object = await register.complete(id, sha, bytes, erasedAt)
       if (object === undefined) throw erasedWhileStored(sha)
       // Another node was quicker: its bytes are the same.
       if (object !== id) await this.#giveUp({ object: id, place: objects.place })
@@ -181,13 +182,6 @@ export class SharedBlobs implements BlobStore {
     }
   }
 
-  /** Removes it from the shared store and from this node; each other node forgets it when it follows the event. */
-  async remove(sha: string): Promise<boolean> {
-    const existed = await this.options.register.erase(sha)
-    this.forget(sha)
-    return (await this.#removeLeft(sha)) || existed
-  }
-
   isLeft(sha: string): Promise<boolean> {
     return this.options.register.isLeft(sha)
   }
@@ -208,6 +202,8 @@ export class SharedBlobs implements BlobStore {
 
   /** This node follows an erasure (at `2026-01-31T10:00:00.500000Z`): from now on it has and reads nothing that was put before. */
   noteErased(sha: string, erasedAt: string): void {
+    // A later erasure may be known before an earlier one.
+    if ((this.#erased.get(sha) ?? '') >= erasedAt) return
     this.#erased.set(sha, erasedAt)
     this.forget(sha)
   }

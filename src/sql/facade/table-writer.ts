@@ -28,7 +28,8 @@ export type WriteContext = { query: string; db: string; origin: Origin; executio
 /** `rows` counts what was written; it is null in the answer to a request that came again under its key. */
 export type TableWriteResult = { rows: number | null; positions: number[] }
 
-type WrittenFile = { content: FileContent; positions: number[] }
+/** A content that is stored, and the origin of the command that names it. */
+type WrittenFile = { content: FileContent; positions: number[]; guarded: Origin }
 
 const notAFile = ({ name }: TableName, where: string): Problem =>
   new Problem('refused_statement', 'Only files are written to', `${where}.${name} is not a file`, {
@@ -78,7 +79,7 @@ export class TableWriter {
     const there = await ledger.log.resources.one('file', file)
     if (there && ifNotExists && !replace) return { rows: 0, positions: [] }
     if (there && !replace) throw alreadyThere(file)
-    const { content, positions } = Array.isArray(rows)
+    const { content, positions, guarded } = Array.isArray(rows)
       ? await this.#make({ sql: emptyQuery(rows) }, writing).catch((error: unknown) => {
           throw wrongType(error, query, rows)
         })
@@ -86,7 +87,7 @@ export class TableWriter {
     const data = { file, content }
     const outcome = await ledger.execute(
       replace ? { type: 'ReplaceFile', data } : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
-      origin,
+      guarded,
       execution,
     )
     return { rows: content.row_count, positions: [...positions, ...outcome.positions] }
@@ -112,11 +113,11 @@ export class TableWriter {
     if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
     await this.#requireContent(file, state.content)
     const after = { content: state.content, columns: state.columns, into }
-    const { content, positions } = await this.#make({ sql: writing.query, within: rows }, writing, after)
+    const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, after)
     const added = content.row_count - state.row_count
     if (added === 0) return { rows: 0, positions }
     const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }
-    const outcome = await this.options.ledger.execute({ type: 'AppendToFile', data }, writing.origin, writing.execution)
+    const outcome = await this.options.ledger.execute({ type: 'AppendToFile', data }, guarded, writing.execution)
     return { rows: added, positions: [...positions, ...outcome.positions] }
   }
 
@@ -140,16 +141,18 @@ export class TableWriter {
   }
 
   /** Runs the query into a blob. */
-  async #make(select: SelectPart, { run }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
+  async #make(select: SelectPart, { run, origin }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
     const path = join(this.options.directory, randomUUID())
     try {
       const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })
       const [bytes, rowCount, columns] = row
       if (!isColumns(columns)) throw new TypeError('a table was written, and its columns are not known')
+      const guarded = await this.options.ledger.guarded(origin)
       const content = await this.options.blobs.put(path)
       return {
         content: { content, bytes: Number(bytes), row_count: Number(rowCount), columns, original_name: null },
         positions,
+        guarded,
       }
     } finally {
       await rm(path, { force: true })

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import express from 'express'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { removeErasedBlobs } from '../../../src/erasure/unfinished.js'
+import { Intake } from '../../../src/files/intake.js'
 import { forgetErased } from '../../../src/files/shared/forget-erased.js'
+import { Call } from '../../../src/http/protocol/call.js'
+import { fileRoutes } from '../../../src/http/routes/resources/files.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { TableWriter } from '../../../src/sql/facade/table-writer.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { startS3, type S3Server } from '../../support/files/s3-server.js'
 import { problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
@@ -15,6 +22,7 @@ import { until } from '../../support/until.js'
 
 const { server } = logServer()
 const mebibyte = 2 ** 20
+const aheadOfAll = '2999-01-01T00:00:00.000000Z'
 
 let s3: S3Server
 beforeAll(async () => {
@@ -120,7 +128,7 @@ test('a content that is erased while it is stored again is not kept', () =>
     const touch = b.register.touch.bind(b.register)
     b.register.touch = async (sha) => {
       const isKnown = await touch(sha)
-      b.blobs.noteErased(sha, '2999-01-01T00:00:00.000000Z')
+      b.blobs.noteErased(sha, aheadOfAll)
       return isKnown
     }
     expect(await problemOf(b.blobs.putBytes(Buffer.from('again')))).toMatchObject({ code: 'storage_failed', title: 'Blob damaged' })
@@ -165,6 +173,99 @@ test('a content that another file gets while it is erased stays for that file, a
     expect(await erasures.erase(request, origin)).toMatchObject({ positions: [2], blobs: [content] })
     await there.newest()
     expect((await b.blobs.read(content)).toString()).toBe('rows of a')
+  }))
+
+/** How a node stores the bytes `rows of a` as another file. Resolves when its event is recorded. */
+const storing: Record<string, (ledger: Ledger, blobs: Nodes['b']['blobs'], directory: string) => Promise<unknown>> = {
+  'an upload': async (ledger, blobs, temporary) => {
+    const intake = new Intake({ blobs, ingester: undefined as never, temporary })
+    const upload = fileRoutes(ledger, (() => ({})) as never, { blobs, intake }).find((one) => one.method === 'put')
+    const app = express().put('/files/:file', (req, res) => {
+      upload?.handle(new Call(req, res), req.params).then(
+        () => res.json({}),
+        (error: unknown) => res.json({ error }),
+      )
+    })
+    const listening = app.listen(0, '127.0.0.1')
+    try {
+      await new Promise((done) => listening.once('listening', done))
+      const body = new FormData()
+      body.set('file', new File(['rows of a'], 'b.onnx'))
+      const answer = await fetch(`http://127.0.0.1:${(listening.address() as { port: number }).port}/files/b`, { method: 'PUT', body })
+      const { error } = (await answer.json()) as { error?: { code: string } }
+      if (error) throw Object.assign(new Error(), error)
+    } finally {
+      listening.closeAllConnections()
+      listening.close()
+    }
+  },
+  'a statement': async (ledger, blobs, directory) => {
+    const run = async ({ wanted }: { wanted?: unknown }) => {
+      await writeFile((wanted as { path: string }).path, 'rows of a')
+      return { row: [9, 1, [{ name: 'a', type: 'BIGINT' }]], positions: [] }
+    }
+    const target = { database: 'files', name: 'b' } as never
+    const statement = { kind: 'create_table', target, ifNotExists: false, replace: true, rows: undefined } as never
+    await new TableWriter({ ledger, blobs, directory }).create(statement, { query: 'SELECT 1', db: 'files', origin, run })
+  },
+}
+
+test.each(Object.keys(storing))(
+  '%s whose bytes are erased before its event is recorded is refused, and accepted when it comes again',
+  (how) =>
+    withErasing('postgres', async ({ a, b, directory, there, erasures, uploaded }) => {
+      const content = await uploaded('a')
+      await there.newest()
+      const put = b.blobs.put.bind(b.blobs)
+      b.blobs.put = async (file) => {
+        b.blobs.put = put
+        const sha = await put(file)
+        const subject = { what: 'file' as const, of: { name: 'a' } }
+        expect(await erasures.erase({ subject, reason: null, shared: false, dryRun: false }, origin)).toMatchObject({ blobs: [sha] })
+        return sha
+      }
+      const store = () => storing[how]?.(new Ledger(there, new Vault(testKey)), b.blobs, directory)
+      await expect(store()).rejects.toMatchObject({ code: 'busy' })
+      expect(await there.resources.one('file', 'b')).toBeUndefined()
+      await store()
+      expect((await there.resources.one('file', 'b'))?.state.content).toBe(content)
+      expect(await removeErasedBlobs(there, b.blobs)).toMatchObject({ removed: 0 })
+      for (const { blobs } of [a, b]) expect((await blobs.read(content)).toString()).toBe('rows of a')
+    }),
+)
+
+test('what is put after an erasure stays, also if the time of the erasure is ahead of the clock of PostgreSQL', () =>
+  withNodes('postgres', async ({ a, b }) => {
+    const content = shaOf('again')
+    for (const { blobs } of [a, b]) blobs.noteErased(content, aheadOfAll)
+    for (const { blobs } of [a, b, a]) {
+      expect(await blobs.putBytes(Buffer.from('again'))).toBe(content)
+      expect(await blobs.removeErased(content, aheadOfAll, false)).toBe(false)
+    }
+    for (const { blobs } of [a, b]) expect((await blobs.read(content)).toString()).toBe('again')
+  }))
+
+test('of two erasures of a blob the later one counts, in whatever order a node hears of them', () =>
+  withNodes('postgres', async ({ a }) => {
+    const content = await a.blobs.putBytes(Buffer.from('twice'))
+    a.blobs.noteErased(content, aheadOfAll)
+    a.blobs.noteErased(content, '2000-01-01T00:00:00.000000Z')
+    expect(await a.blobs.has(content)).toBe(false)
+  }))
+
+test('a blob that is erased while it comes from another disk leaves no file', () =>
+  withNodes('postgres', async ({ b, directory }) => {
+    const elsewhere = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'blobs-'))
+    try {
+      const file = join(elsewhere, 'file')
+      writeFileSync(file, 'abc')
+      // Where there is no other disk, it is taken in at once.
+      await b.cache.take(file, shaOf('abc'), () => !existsSync(file)).catch(() => undefined)
+      b.cache.drop(shaOf('abc'))
+      expect(readdirSync(join(directory, 'b', 'blobs'))).toEqual([])
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
   }))
 
 test('a blob that is erased while a node fetches it leaves no file there', () =>

@@ -121,8 +121,9 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
     const table = isModel ? undefined : await read(upload, format, work, skip)
     if (repeated) call.note(repeated)
     else {
+      const guarded = await ledger.guarded(origin)
       const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
-      call.note(await ledger.execute({ type: 'ReplaceFile', data: { file, content } }, origin, execution))
+      call.note(await ledger.execute({ type: 'ReplaceFile', data: { file, content } }, guarded, execution))
     }
     return table
   }
