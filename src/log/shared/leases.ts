@@ -15,6 +15,8 @@ type Options = {
   node: string
   /** Resolves when this node has all that any node acknowledged, so that a new holder reads all that earlier holders wrote. */
   newest: () => Promise<void>
+  /** Whether this node may write. One that may not until an operator has looked leaves the work to the others. */
+  mayWrite: () => boolean
   times?: Times
   /** Milliseconds of a clock that goes on while the machine sleeps. */
   elapsed?: () => number
@@ -94,9 +96,10 @@ class HeldLease implements Lease {
 /**
  * Leases in PostgreSQL, by its clock. Each is renewed well before it ends. A holder that cannot renew its lease counts it as lost some
  * time before another node can take it. It measures from the moment before it asked, so its lease never ends later than in PostgreSQL.
+ * A node that may not write loses its leases, and takes none.
  *
  * @example
- * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest() })
+ * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest(), mayWrite: () => true })
  * const lease = await leases.take('retention')
  */
 export class SharedLeases implements Leases {
@@ -109,7 +112,7 @@ export class SharedLeases implements Leases {
   constructor(private readonly options: Options) {}
 
   async take(name: string): Promise<Lease | undefined> {
-    if (this.#held.has(name) || this.#closing.signal.aborted) return undefined
+    if (this.#held.has(name) || this.#closing.signal.aborted || !this.options.mayWrite()) return undefined
     this.#held.set(name, undefined)
     try {
       const asked = this.#elapsed()
@@ -176,6 +179,10 @@ export class SharedLeases implements Leases {
 
   async #renew(): Promise<void> {
     const held = [...this.#held.values()].filter((one) => one !== undefined).filter(({ isHeld }) => isHeld)
+    if (!this.options.mayWrite()) {
+      for (const one of held) one.lose()
+      return
+    }
     if (held.length === 0) return
     const asked = this.#elapsed()
     const { rows } = await this.#query<{ epoch: string }>(renew, [held.map(({ epoch }) => epoch), this.#times.leaseMs])

@@ -108,7 +108,7 @@ export class SharedLog extends FileLog {
     this.nodes = nodes
     this.link = link
     this.peers = {
-      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest() }),
+      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest(), mayWrite: () => turns.refusal === undefined }),
       wipes: new SharedWipes({ way: link, nodes }),
       keys: new SharedKeyHolders({ way: link, nodes }),
       talk,

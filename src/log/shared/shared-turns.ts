@@ -113,6 +113,11 @@ export class SharedTurns implements Turns {
     )
   }
 
+  /** Why nothing may be written here until an operator has looked. */
+  get refusal(): Refusal | undefined {
+    return this.#standing.refusal ?? this.#replica.displaced()
+  }
+
   refuseWrites(refusal: Refusal): void {
     this.#standing.refuse(refusal)
   }
@@ -241,7 +246,7 @@ export class SharedTurns implements Turns {
     const tell = (failed: boolean, { written }: Pick<CommitChanges, 'written'> = { written: [] }) =>
       this.#onBatch?.({ commands: batch.length, failed, events: written, seconds: (performance.now() - began) / 1000 })
     try {
-      const refusal = this.#standing.refusal ?? this.#replica.displaced()
+      const { refusal } = this
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
       const patienceMs = this.#standing.isAway ? 0 : limits.sharedWritePatienceMs

@@ -12,7 +12,7 @@ import { until } from '../../support/until.js'
 
 const { server } = logServer()
 
-type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void }
+type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void; refuse: () => void }
 
 /** Runs a test over holders of leases at one PostgreSQL, each with a clock that can be moved on. */
 const withHolders = async (count: number, run: (holders: Holder[], url: string) => Promise<void>): Promise<void> => {
@@ -24,13 +24,15 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
     undo.push(() => log.close())
     const holders = Array.from({ length: count }, () => {
       let passed = 0
+      let mayWrite = true
       const { leases, node, close } = openLeases(
         url,
         () => newest(log),
         () => performance.now() + passed,
+        () => mayWrite,
       )
       undo.push(close)
-      return { leases, node, pass: (ms: number) => void (passed += ms) }
+      return { leases, node, pass: (ms: number) => void (passed += ms), refuse: () => void (mayWrite = false) }
     })
     await run(holders, url)
   } finally {
@@ -125,6 +127,19 @@ test('a node that stops leaves its leases to the others at once', () =>
     await a!.leases.close()
     await taken(b!.leases, 'x')
     expect(await a!.leases.take('y')).toBeUndefined()
+  }))
+
+test('a node that may not write any more loses what it holds, and takes nothing: another node has its duty', () =>
+  withHolders(2, async ([a, b]) => {
+    const duty = new Duty({ leases: a!.leases, name: 'x', lookMs: 20, begin: () => () => undefined, onFailed: () => undefined })
+    await duty.start()
+    const held = await taken(a!.leases, 'y')
+    expect(duty.isOurs).toBe(true)
+    a!.refuse()
+    await until(() => held.lost.aborted)
+    await until(async () => (await b!.leases.take('x')) !== undefined)
+    expect(await a!.leases.take('z')).toBeUndefined()
+    await duty.stop()
   }))
 
 test('a duty is done by one node; another takes it over when it is lost or left, and never both at once', () =>
