@@ -19,7 +19,7 @@ export type Sources = {
   exported: () => ExportStatus | undefined
 }
 
-const sharedStates = ['following', 'unreachable', 'other_log'] as const
+const sharedStates = ['following', 'unreachable', 'outdated', 'other_log'] as const
 const states = ['following', 'building', 'stopped'] as const
 
 /** The metrics that are looked up at each scrape. A value that cannot be looked up keeps its last value. */
@@ -45,7 +45,7 @@ export class Gauges {
     this.#shared = {
       state: make.gauge(
         'log_shared_state',
-        'With LOG_URL, 1 for how the node stands to the shared log: following, unreachable, other_log.',
+        'With LOG_URL, 1 for how the node stands to the shared log: following, unreachable, outdated, other_log.',
         ['state'],
       ),
       lag: make.gauge('log_shared_lag', 'With LOG_URL, what the node heard of and does not have yet, in units: batches, events.', ['unit']),

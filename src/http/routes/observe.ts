@@ -22,7 +22,10 @@ const readinessSchema = z.object({
   log: z.object({
     ...{ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() },
     shared: z
-      .object({ state: z.enum(['following', 'unreachable', 'other_log']), lag: z.object({ batches: z.int(), events: z.int() }) })
+      .object({
+        state: z.enum(['following', 'unreachable', 'outdated', 'other_log']),
+        lag: z.object({ batches: z.int(), events: z.int() }),
+      })
       .optional()
       .describe('with LOG_URL: how the node stands to PostgreSQL, and how much it heard of that it does not have yet'),
   }),

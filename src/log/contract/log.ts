@@ -80,7 +80,7 @@ export type Outcome = {
 }
 
 /** The state of this node in a log that nodes share: whether it follows, and how much it does not have yet of what it heard of. */
-export type SharedHealth = { state: 'following' | 'unreachable' | 'other_log'; lag: { batches: number; events: number } }
+export type SharedHealth = { state: 'following' | 'unreachable' | 'outdated' | 'other_log'; lag: { batches: number; events: number } }
 
 /**
  * The state of the log: its newest position, or null while it cannot be read; the number of waiting commands, and why the last write

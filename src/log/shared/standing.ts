@@ -95,9 +95,12 @@ export class Standing {
   health(displaced: Refusal | undefined): { unwritable: string | undefined; state: SharedHealth['state'] } {
     const refusal = this.#refusal ?? displaced
     const cause = this.#failure?.cause ?? (this.#isReachable ? undefined : awayCause)
-    return {
-      unwritable: refusal?.cause ?? (cause && `the log could not be written: ${cause}`),
-      state: this.#isForked ? 'other_log' : this.#isReachable ? 'following' : 'unreachable',
-    }
+    return { unwritable: refusal?.cause ?? (cause && `the log could not be written: ${cause}`), state: this.#state }
+  }
+
+  get #state(): SharedHealth['state'] {
+    if (this.#isForked) return 'other_log'
+    if (this.#isOutdated) return 'outdated'
+    return this.#isReachable ? 'following' : 'unreachable'
   }
 }

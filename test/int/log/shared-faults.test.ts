@@ -3,10 +3,12 @@ import Database from 'better-sqlite3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { nextChain } from '../../../events/stored/chain.js'
+import type { AnalyticsStatus } from '../../../src/analytics/supervisor.js'
 import { limits } from '../../../src/basics/limits.js'
-import { UnreachableError } from '../../../src/log/shared/postgres/session.js'
+import { Session, UnreachableError } from '../../../src/log/shared/postgres/session.js'
 import { lastPosition } from '../../../src/log/storage/schema.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
+import { readiness } from '../../../src/observe/readiness.js'
 import { countOf } from '../../support/counts.js'
 import { logServer } from '../../support/log/each-log.js'
 import { expectSame, loseAfter, loseBatches, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
@@ -265,6 +267,10 @@ test('a node that meets an event of a newer release stays before it: it loses no
       expect(await refusal(log.submit(writes(projectCreated(5))))).toBe('storage_failed')
       await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
       expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3])
+      const analytics = { status: () => ({ stopped: undefined, position: 3, losses: { other_rows: 0 } }) as AnalyticsStatus }
+      const at = (readsLocally: boolean) => readiness({ log, analytics, warnings: () => [], readsLocally })
+      expect(await at(false)).toMatchObject({ reads: { ready: false, reason: says }, log: { shared: { state: 'outdated' } } })
+      expect((await at(true)).reads).toEqual({ ready: true })
     }
     await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with that release`)
     // One that was away gets these events together with the one that it does not know.
