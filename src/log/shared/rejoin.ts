@@ -1,6 +1,7 @@
-import { answersOtherwise, keyIdsThere, keysOtherwise, notesThere, type OwnAnswer, type OwnKey } from './postgres/differences.js'
+import { answersOtherwise, keysOtherwise, notesThere, type OwnAnswer, type OwnKey } from './postgres/differences.js'
 import type { AnswerRow } from './postgres/rows.js'
 import type { Session } from './postgres/session.js'
+import { masterKeyIds } from '../storage/keys.js'
 import type { Replica } from './replica.js'
 import type { Sequencer } from './sequencer.js'
 import { sharedNotes } from './written-rows.js'
@@ -33,8 +34,8 @@ const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: S
 
 const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: Session): Promise<void> => {
   const own = db.prepare<[], string>('SELECT DISTINCT key_id FROM payloads WHERE wrapped IS NOT NULL').pluck().all()
-  // Only a rotation of the master key wraps keys anew.
-  if (new Set([...own, ...(await keyIdsThere(session))]).size <= 1) return
+  // Only a rotation of the master key wraps keys anew, and the notes, which are those of the log already, tell of it.
+  if (new Set([...own, ...masterKeyIds(db)]).size <= 1) return
   const page = db.prepare<[number], OwnPayload>(
     `SELECT id, hash, key_id AS keyId FROM payloads WHERE id > ? AND wrapped IS NOT NULL ORDER BY id LIMIT ${pageRows}`,
   )
@@ -49,7 +50,7 @@ const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: Session): 
 
 /**
  * Makes the rows of a file that are no events those of the shared log again, where it has other ones: PostgreSQL may have lost batches
- * without events. Rows that only the log has are left for the way that everything comes by.
+ * without events. Rows that only the log has come later, with `since`.
  */
 const takeBack = async (replica: Replica, session: Session): Promise<void> => {
   const open = replica.open()

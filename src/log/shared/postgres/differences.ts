@@ -41,12 +41,6 @@ export const answersLost = async (session: Session, mine: readonly AnswerRow[]):
   return mine.filter(({ actor, key }) => lost.has(JSON.stringify([actor, key])))
 }
 
-/** The ids of the master keys under which the log has keys of payloads. */
-export const keyIdsThere = async (session: Session): Promise<string[]> => {
-  const select = 'SELECT DISTINCT key_id FROM mindledger.payloads WHERE wrapped IS NOT NULL'
-  return (await session.query<{ key_id: string }>(select)).rows.map(({ key_id }) => key_id)
-}
-
 const otherKeys = `
   SELECT hash, key_id AS "keyId", wrapped
   FROM unnest($1::text[], $2::text[]) AS mine (hash, own) JOIN mindledger.payloads USING (hash)
