@@ -12,15 +12,15 @@ export type WrappedKey = OwnKey & { wrapped: Buffer }
 
 const otherAnswers = `
   SELECT mine.actor, mine.key, fingerprint, answer, answered_at AS "answeredAt"
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS mine (actor, key, digest) LEFT JOIN mindledger.answers USING (actor, key)
-  WHERE answer IS NULL OR md5(answer) <> digest`
+  FROM unnest($1::text[], $2::text[], $3::bytea[]) AS mine (actor, key, digest) LEFT JOIN mindledger.answers USING (actor, key)
+  WHERE answer IS NULL OR sha256(convert_to(answer, 'UTF8')) <> digest`
 
 /** Those of a file's answers that the log lacks, or has otherwise. */
 export const answersOtherwise = async (session: Session, mine: readonly OwnAnswer[]): Promise<OtherAnswer[]> => {
   const values = [
     mine.map(({ actor }) => actor),
     mine.map(({ key }) => key),
-    mine.map(({ answer }) => createHash('md5').update(answer).digest('hex')),
+    mine.map(({ answer }) => createHash('sha256').update(answer).digest()),
   ]
   const { rows } = await session.query<Omit<AnswerRow, 'answer'> & { answer: string | null }>(otherAnswers, values)
   return rows.map((row) => ({ actor: row.actor, key: row.key, there: row.answer === null ? undefined : { ...row, answer: row.answer } }))
