@@ -51,7 +51,7 @@ export class CatchUp {
     return !this.#hasFailed && this.#heard > this.#seq
   }
 
-  /** The shared log has a batch that the file could not take. */
+  /** The shared log has a batch that the file does not have. */
   missed(seq: number): void {
     this.#heard = Math.max(this.#heard, seq)
   }
@@ -154,8 +154,9 @@ export class CatchUp {
       const delta = await this.options.sequencer.after(this.options.replica.place)
       await this.#takeKnown(delta)
       const isAll = delta.to.seq >= delta.newest
+      if (!isAll) this.missed(delta.newest)
       // What was heard meanwhile may be newer than this answer.
-      if (isAll && this.#heard === heard) this.#heard = delta.newest
+      else if (this.#heard === heard) this.#heard = delta.newest
       if (isAll || !goOn()) return isAll
     }
   }

@@ -191,8 +191,8 @@ export class SharedTurns implements Turns {
     // All work that arrives in one turn of the event loop shares a batch.
     await setImmediate()
     while (this.#hasWork) {
-      for (const work of this.#between.splice(0)) work()
-      if (this.#mustFollow && !(await this.#patience.during('catching up', () => this.#follow()))) continue
+      this.#workBetween()
+      if (this.#mustFollow) await this.#patience.during('catching up', () => this.#followAll())
       if (this.#waiting.length > 0) await this.#patience.during('batch', () => this.#runBatch())
     }
   }
@@ -211,6 +211,15 @@ export class SharedTurns implements Turns {
     } catch (error) {
       if (!(error instanceof ForkError) || !(await rejoin(this.#replica, this.#sequencer))) throw error
     }
+  }
+
+  /** Follows until nothing is left, or it fails. What comes in between does not make writes wait longer. */
+  async #followAll(): Promise<void> {
+    while (this.#mustFollow && !(await this.#follow())) this.#workBetween()
+  }
+
+  #workBetween(): void {
+    for (const work of this.#between.splice(0)) work()
   }
 
   /** Returns false when it was interrupted for other work, and there is more to add. */
