@@ -6,6 +6,8 @@ import type { Standing } from './standing.js'
 /** What other work waits for: a batch at PostgreSQL, or a node that adds what others wrote. */
 type Step = { kind: 'batch' | 'catching up'; since: number }
 
+const refusals = { away, slow, batch: slow, 'catching up': behind }
+
 /**
  * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves
  * on is left alone, however long it is.
@@ -18,7 +20,7 @@ export class Patience {
 
   constructor(
     private readonly waiting: QueuedWork[],
-    private readonly standing: Pick<Standing, 'isAway'>,
+    private readonly standing: Pick<Standing, 'absence'>,
   ) {
     this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()
   }
@@ -34,10 +36,10 @@ export class Patience {
 
   #refuseLate(): void {
     if (!this.#step) return
-    const { isAway } = this.standing
-    const late = performance.now() - (isAway ? 0 : limits.sharedWritePatienceMs)
+    const { absence } = this.standing
+    const late = performance.now() - (absence ? 0 : limits.sharedWritePatienceMs)
     if (this.#step.since > late) return
-    const problem = isAway ? away : this.#step.kind === 'batch' ? slow : behind
+    const problem = refusals[absence ?? this.#step.kind]
     while (this.waiting[0] && this.waiting[0].since <= late) this.waiting.shift()?.reject(problem())
   }
 

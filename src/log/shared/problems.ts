@@ -7,21 +7,22 @@ export const awayCause = 'the shared log cannot be reached'
 /** The same while it gives statements up, for example because another session holds a lock. */
 export const slowCause = 'the shared log takes too long'
 
-const unsure = (detail: string) =>
-  new Problem('behind', 'Behind', detail, {
-    hint: 'Send the request again, or to another node. READS=local reads what a node has.',
+const again = 'Send the request again, or to another node.'
+
+/** The refusal of a read or a write at a node that lacks what others wrote. */
+export const behind = () =>
+  new Problem('behind', 'Behind', 'this node could not catch up with the other nodes in time', { hint: again, retryAfterSeconds: 1 })
+
+/** The refusal of a read at a node that cannot find out whether it lacks something. */
+export const unheard = () =>
+  new Problem('behind', 'Behind', 'the shared log cannot be reached, so this node cannot know whether it has the newest events', {
+    hint: `${again} With READS=local a node reads what it has, unless it was halted.`,
     retryAfterSeconds: 1,
   })
 
-/** The refusal of a request at a node that lacks what others wrote. */
-export const behind = () => unsure('this node could not catch up with the other nodes in time')
-
-/** The refusal of a read at a node that cannot find out whether it lacks something. */
-export const unheard = () => unsure('the shared log cannot be reached, so this node cannot know whether it has the newest events')
-
 /** The refusal of a read at a node that no longer follows. */
 export const goesNoFurther = ({ cause }: Refusal) =>
-  new Problem('behind', 'Not following', cause, { hint: 'Ask another node. READS=local reads what a node has.', retryAfterSeconds: 5 })
+  new Problem('behind', 'Not following', cause, { hint: 'Ask another node.', retryAfterSeconds: 5 })
 
 /** Why a node with other events than PostgreSQL writes nothing. */
 export const differs = (how: string): Refusal => ({

@@ -11,7 +11,7 @@ import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
-import { away, awayCause, differs, goesNoFurther, lostRows, refusedThere, slow, slowCause, unknown } from './problems.js'
+import { away, differs, goesNoFurther, lostRows, refusedThere, slow, unknown } from './problems.js'
 import { Patience } from './patience.js'
 import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
@@ -258,7 +258,7 @@ export class SharedTurns implements Turns {
       const { refusal } = this
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
-      const patienceMs = this.#standing.isAway ? 0 : limits.sharedWritePatienceMs
+      const patienceMs = this.#standing.absence ? 0 : limits.sharedWritePatienceMs
       const { answers, committed, missed } = await this.#tries.append(batch, {
         until: began + patienceMs,
         goOn: () => !this.#isClosing && performance.now() < began + limits.sharedWritePatienceMs,
@@ -297,11 +297,11 @@ export class SharedTurns implements Turns {
     if (error instanceof UnknownOutcomeError) {
       // If the batch was recorded, this node hears of it as if another node had written it.
       this.hear(this.#replica.place.seq + 1)
-      if (!(error.cause instanceof UnreplicatedError)) this.#standing.serverFailed(awayCause)
+      if (!(error.cause instanceof UnreplicatedError)) this.#standing.serverAway()
       return unknown()
     }
     if (error instanceof UnreachableError) {
-      this.#standing.serverFailed(awayCause)
+      this.#standing.serverAway()
       return away()
     }
     if (error instanceof ForkError) {
@@ -318,7 +318,7 @@ export class SharedTurns implements Turns {
   /** PostgreSQL refused something: the disk of this node is not the reason. */
   #refusedBy(error: Error): Problem {
     if (isTooSlow(error)) {
-      this.#standing.serverFailed(slowCause)
+      this.#standing.serverSlow()
       return slow()
     }
     this.#standing.serverRefused(error.message)

@@ -2,10 +2,13 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf } from '../../basics/storage-error.js'
 import type { SharedHealth } from '../contract/log.js'
-import { awayCause } from './problems.js'
+import { awayCause, slowCause } from './problems.js'
 
-/** Why the last write failed, when that was, and whether the file of this node failed, PostgreSQL did not answer, or it refused a batch. */
-type Failure = { cause: string; at: number; of: 'file' | 'server' | 'refused' }
+/**
+ * Why the last write failed, when that was, and whether the file of this node failed, PostgreSQL did not answer or gave a statement up, or
+ * it refused a batch.
+ */
+type Failure = { cause: string; at: number; of: 'file' | 'away' | 'slow' | 'refused' }
 
 /** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
 export class Standing {
@@ -27,9 +30,10 @@ export class Standing {
     return this.#isForked || this.#isOutdated ? this.#refusal : undefined
   }
 
-  /** Whether PostgreSQL is known to be away, so that no work waits for it. */
-  get isAway(): boolean {
-    return this.#failure?.of === 'server'
+  /** Why no work waits for PostgreSQL, if so: it is known to be away, or to give statements up. */
+  get absence(): 'away' | 'slow' | undefined {
+    const of = this.#failure?.of
+    return of === 'away' || of === 'slow' ? of : undefined
   }
 
   refuse(refusal: Refusal): void {
@@ -55,9 +59,14 @@ export class Standing {
     this.#failure = { cause: causeOf(error), at: performance.now(), of: 'file' }
   }
 
-  /** PostgreSQL did not answer, or not in time. */
-  serverFailed(cause: string): void {
-    this.#failure = { cause, at: performance.now(), of: 'server' }
+  /** PostgreSQL did not answer. */
+  serverAway(): void {
+    this.#failure = { cause: awayCause, at: performance.now(), of: 'away' }
+  }
+
+  /** PostgreSQL gave a statement up. */
+  serverSlow(): void {
+    this.#failure = { cause: slowCause, at: performance.now(), of: 'slow' }
   }
 
   /** PostgreSQL refused a batch, for example because its disk is full. A while later another batch may try. */
@@ -80,7 +89,7 @@ export class Standing {
     this.#isReachable = isReachable
     const failed = this.#failure
     if (!isReachable || !failed || failed.of === 'file') return
-    if (failed.of === 'server' || performance.now() - failed.at >= limits.logProbeIntervalMs) this.#failure = undefined
+    if (this.absence || performance.now() - failed.at >= limits.logProbeIntervalMs) this.#failure = undefined
   }
 
   /** Whether it is time to try if the file accepts writes again; the next time is a while later. */
