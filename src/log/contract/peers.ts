@@ -1,7 +1,7 @@
 import type { Leases } from './leases.js'
 import type { Wipes } from './wipes.js'
 
-/** Which nodes have which master keys. */
+/** Which nodes have which master keys. Both throw a Problem 503 while that can be neither noted nor found out. */
 export interface KeyHolders {
   /** Notes that this node and all its processes have a key. */
   holds(keyId: string): Promise<void>

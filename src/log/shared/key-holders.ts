@@ -1,6 +1,7 @@
 import type { KeyHolders } from '../contract/peers.js'
 import type { Nodes } from './nodes.js'
-import type { Session } from './postgres/session.js'
+import { UnreachableError, type Session } from './postgres/session.js'
+import { away } from './problems.js'
 
 type Options = { way: { session: () => Promise<Session> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
 
@@ -11,6 +12,15 @@ const note = `
 const forget = `
   DELETE FROM mindledger.key_holders WHERE run <> $1 AND NOT EXISTS (SELECT FROM mindledger.nodes WHERE nodes.run = key_holders.run)`
 
+/** @throws Problem 503 while PostgreSQL is away */
+const reached = async <T>(ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask()
+  } catch (error) {
+    throw error instanceof UnreachableError ? away() : error
+  }
+}
+
 /**
  * Which runs of nodes have which master keys, in PostgreSQL. Only the ids of keys are stored there.
  *
@@ -19,14 +29,20 @@ const forget = `
 export class SharedKeyHolders implements KeyHolders {
   constructor(private readonly options: Options) {}
 
-  async holds(keyId: string): Promise<void> {
-    const session = await this.options.way.session()
-    const { run } = this.options.nodes
-    await session.query(note, [run, keyId])
-    await session.query(forget, [run])
+  holds(keyId: string): Promise<void> {
+    return reached(async () => {
+      const session = await this.options.way.session()
+      const { run } = this.options.nodes
+      await session.query(note, [run, keyId])
+      await session.query(forget, [run])
+    })
   }
 
-  async lacking(keyId: string): Promise<string[]> {
+  lacking(keyId: string): Promise<string[]> {
+    return reached(() => this.#lacking(keyId))
+  }
+
+  async #lacking(keyId: string): Promise<string[]> {
     const { nodes, way } = this.options
     const [alive, known] = [await nodes.alive(), await nodes.list()]
     const session = await way.session()
