@@ -3,12 +3,13 @@ import { isProblem, type ProblemCode } from './errors.js'
 
 const retryMs = 1_000
 
-const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
+/** Refusals of the log that pass. */
+export const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
 
 /**
- * Calls the log, and retries while its storage fails or its queue is full, and when it is not known whether a call was recorded. For the
- * service's own work, which no client would retry. What is asked must be safe to ask again after it was recorded: a command that finds
- * its work done decides nothing.
+ * Calls the log, and retries while its storage fails, its queue is full or it is behind other nodes, and when it is not known whether a
+ * call was recorded. For the service's own work, which no client would retry. What is asked must be safe to ask again after it was
+ * recorded: a command that finds its work done decides nothing.
  *
  * @example await retryWhileBusy(() => ledger.execute(command, origin), () => this.#isStopping)
  */

@@ -3,8 +3,9 @@ import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { AgentAnswer, AskAgent } from '../agents/contract/answering.js'
 import { isPassing } from '../sql/contract/patience.js'
-import { isProblem, type Problem, type ProblemCode } from '../basics/errors.js'
+import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { passing } from '../basics/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
@@ -30,11 +31,11 @@ export type AnswererOptions = {
 /** One message on its way to an answer. */
 type Work = AddressedMessage & Transcript
 
-/** Refusals of the log that pass. An answer that was recorded although nobody said so is found before the agent is asked again. */
-const ofLog: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'behind', 'outcome_unknown'])
-
-/** Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. */
-const mayPass = (problem: Problem): boolean => isPassing(problem) || ofLog.has(problem.code)
+/**
+ * Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. An answer that was recorded although nobody
+ * said so is found before the agent is asked again.
+ */
+const mayPass = (problem: Problem): boolean => isPassing(problem) || passing.has(problem.code)
 
 const defaultTurns = 10
 
