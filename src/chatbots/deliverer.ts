@@ -145,8 +145,8 @@ export class Deliverer {
   }
 
   /**
-   * Announces what is sent next; false when it may not be sent. When nobody said whether the first try was recorded, what is announced
-   * under this reply was so by this node, as long as it has the lease.
+   * Announces what is sent next; false when it may not be sent. If the first try may have been recorded, a delivery under way with this
+   * reply id is our own, as long as this node has the lease.
    */
   async #begin({ origin, lease }: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
     const lost = { is: false }

@@ -277,7 +277,7 @@ export class JobScheduler {
     const end = { run: run.run, outcome, error: error === null ? null : fit(error), statements }
     const data = { stream, ...end, ...(conditionLast && { condition_last: conditionLast }) }
     const { positions } = await this.#execute({ type: 'FinishJobRun', data }, origin)
-    // Another node had recorded its end.
+    // Another node had recorded its end, or an earlier try of this one had, without an answer.
     if (positions.length === 0 && outcome !== 'cancelled') return
     const line = { job: origin.actor, run: run.run, outcome, ...(error !== null && { error: data.error }), positions }
     this.options.logger[outcome === 'error' ? 'warn' : 'info'](line, `job ${job.name}: ${outcome}`)

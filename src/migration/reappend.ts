@@ -85,7 +85,7 @@ const sendLost = async (session: Session, db: Connection, asked: PostgresMigrati
  * events at the same positions, their payloads, contents and answers. Nothing is appended once others wrote in their place. A run after an
  * interruption continues where the last one ended.
  *
- * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, missing: [] }
+ * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, answers: 3, missing: [] }
  * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged
  */
 export const reappend = async (asked: PostgresMigration): Promise<ReappendResult> => {

@@ -30,8 +30,8 @@ export class BatchAppender {
 
   /**
    * Nothing else may write to the file meanwhile. Work that does not fit is taken out of the batch and put back.
-   * @throws UnreachableError, Unknown, Forked, UnknownEventError; Problem 503 when it could not catch up; RangeError when what others wrote does not
-   * follow; errors of the storage
+   * @throws UnreachableError, UnknownOutcomeError, ForkError, UnknownEventError; Problem 503 when it could not catch up; RangeError when
+   * what others wrote does not follow; errors of the storage
    */
   async append(batch: QueuedWork[], { until, goOn, putBack }: Waits): Promise<BatchResult> {
     let lock: Lock | undefined
