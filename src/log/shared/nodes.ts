@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
-import type { Link } from './postgres/session.js'
+import { refusalToOpen } from './refusal-to-open.js'
+import { Link } from './postgres/session.js'
+import { areThere } from './postgres/tables.js'
 
 /** A node as the others know it. `lag` is how many batches it had not followed at its last beat, or now if it writes nothing more. */
 export type KnownNode = {
@@ -64,9 +66,27 @@ const list = `
   FROM mindledger.nodes, mindledger.head ORDER BY started_at, id`
 
 /** All nodes that beat not long ago, the oldest first. @throws UnreachableError */
-export const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
+const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
   const session = await link.session()
   return (await session.query<KnownNode>(list, [limits.nodeDeadAfterMs / 1_000])).rows
+}
+
+/**
+ * The nodes of the shared log at an address. This process need not be one of them.
+ *
+ * @example (await shownNodes('postgres://db/ledger'))[0]?.state // 'alive'
+ * @throws ConfigError when PostgreSQL cannot be reached, or has no log
+ */
+export const shownNodes = async (url: string): Promise<KnownNode[]> => {
+  const link = new Link(url)
+  try {
+    if (!(await areThere(await link.session()))) throw new ConfigError('LOG_URL: this database has no log yet; the first node makes it')
+    return await listNodes(link)
+  } catch (error) {
+    throw refusalToOpen(error, url)
+  } finally {
+    await link.close()
+  }
 }
 
 /**

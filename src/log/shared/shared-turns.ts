@@ -1,24 +1,23 @@
 import { setImmediate } from 'node:timers/promises'
-import { isProblem, stopping, type Problem } from '../../basics/errors.js'
+import { isProblem, stopping } from '../../basics/errors.js'
 import { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
-import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { CommitListeners, enqueue, type Reads, type Turns, type QueuedWork, type WriteTransaction } from '../sqlite/turns.js'
 import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
-import { away, differs, goesNoFurther, lostRows, refusedThere, slow, unknown } from './problems.js'
+import { Failures } from './failures.js'
+import { goesNoFurther } from './problems.js'
 import { Patience } from './patience.js'
 import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
-import { ForkError, UnknownOutcomeError, type Sequencer } from './sequencer.js'
+import { ForkError, type Sequencer } from './sequencer.js'
 import { Standing } from './standing.js'
-import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/session.js'
 import { BatchAppender } from './batch-appender.js'
 
 type Options = {
@@ -44,6 +43,7 @@ export class SharedTurns implements Turns {
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
   readonly #sequencer: Sequencer
+  readonly #failures: Failures
   readonly #following: CatchUp
   readonly #halts = new Halts()
   readonly #tries: BatchAppender
@@ -53,6 +53,7 @@ export class SharedTurns implements Turns {
     this.#replica = replica
     this.#sequencer = sequencer
     this.#onBatch = onBatch
+    this.#failures = new Failures({ replica, sequencer, standing: this.#standing, onHeard: (seq) => this.hear(seq) })
     this.#following = new CatchUp({
       replica,
       sequencer,
@@ -228,13 +229,7 @@ export class SharedTurns implements Turns {
       return await this.#following.catchUp(() => !this.#isClosing && this.#between.length === 0)
     } catch (error) {
       this.#following.failed()
-      if (error instanceof ForkError) await this.#fork()
-      else if (error instanceof RangeError) this.#standing.leave(differs(error.message))
-      else if (error instanceof UnknownEventError) this.#standing.standStill(error.message)
-      else if (isRefusal(error)) this.#refusedBy(error)
-      else if (isStorageError(error) || isProblem(error)) this.#giveUpFile(error)
-      else if (!(error instanceof UnreachableError))
-        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      await this.#failures.ofCatchUp(error)
       return true
     }
   }
@@ -265,7 +260,7 @@ export class SharedTurns implements Turns {
         putBack: (rest) => void this.#waiting.unshift(...rest),
       })
       if (missed) {
-        this.#giveUpFile(missed.error)
+        this.#failures.ofFile(missed.error)
         this.#following.missed(missed.seq)
       }
       // Only work that PostgreSQL has recorded is answered.
@@ -276,65 +271,9 @@ export class SharedTurns implements Turns {
       this.#following.arrived()
       this.#announce(committed)
     } catch (error) {
-      const problem = await this.#problemOf(error).catch((other: unknown) => other)
+      const problem = await this.#failures.ofBatch(error)
       for (const { reject } of batch) reject(problem)
       tell(true)
-    }
-  }
-
-  /** The file failed: it is opened again, and its end checked. */
-  #giveUpFile(error: unknown): void {
-    this.#standing.fileFailed(error)
-    try {
-      this.#replica.disconnect()
-    } catch {
-      // It is reopened in any case.
-    }
-  }
-
-  async #problemOf(error: unknown): Promise<unknown> {
-    if (isProblem(error)) return error
-    if (error instanceof UnknownOutcomeError) {
-      // If the batch was recorded, this node hears of it as if another node had written it.
-      this.hear(this.#replica.place.seq + 1)
-      if (!(error.cause instanceof UnreplicatedError)) this.#standing.serverAway()
-      return unknown()
-    }
-    if (error instanceof UnreachableError) {
-      this.#standing.serverAway()
-      return away()
-    }
-    if (error instanceof ForkError) {
-      await this.#fork()
-      return writesRefused(this.#standing.refusal ?? differs('it lacks events of this node'))
-    }
-    if (error instanceof RangeError) return writesRefused(this.#standing.leave(differs(error.message)))
-    if (error instanceof UnknownEventError) return writesRefused(this.#standing.standStill(error.message))
-    if (isRefusal(error)) return this.#refusedBy(error)
-    this.#giveUpFile(error)
-    return storageFailed('written', error)
-  }
-
-  /** PostgreSQL refused something: the disk of this node is not the reason. */
-  #refusedBy(error: Error): Problem {
-    if (isTooSlow(error)) {
-      this.#standing.serverSlow()
-      return slow()
-    }
-    this.#standing.serverRefused(error.message)
-    return refusedThere(error.message)
-  }
-
-  /** Names what the shared log lacks, and stops writing. */
-  async #fork(): Promise<void> {
-    try {
-      const { db } = this.#replica.open()
-      const { position } = this.#replica.place
-      const chain = db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
-      const first = await this.#sequencer.firstOther(position, (at) => chain.get(at))
-      this.#standing.leave(first > position ? lostRows : differs(`it lacks the positions ${first} to ${position} of this node`))
-    } catch {
-      // It is found again by the next look.
     }
   }
 

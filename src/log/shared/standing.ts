@@ -10,6 +10,8 @@ import { awayCause, slowCause } from './problems.js'
  */
 type Failure = { cause: string; at: number; of: 'file' | 'away' | 'slow' | 'refused' }
 
+const causes = { away: awayCause, slow: slowCause }
+
 /** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
 export class Standing {
   /** Whether PostgreSQL answered the last look. */
@@ -59,14 +61,9 @@ export class Standing {
     this.#failure = { cause: causeOf(error), at: performance.now(), of: 'file' }
   }
 
-  /** PostgreSQL did not answer. */
-  serverAway(): void {
-    this.#failure = { cause: awayCause, at: performance.now(), of: 'away' }
-  }
-
-  /** PostgreSQL gave a statement up. */
-  serverSlow(): void {
-    this.#failure = { cause: slowCause, at: performance.now(), of: 'slow' }
+  /** PostgreSQL did not answer, or gave a statement up. */
+  serverFailed(of: keyof typeof causes): void {
+    this.#failure = { cause: causes[of], at: performance.now(), of }
   }
 
   /** PostgreSQL refused a batch, for example because its disk is full. A while later another batch may try. */

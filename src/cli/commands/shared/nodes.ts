@@ -1,4 +1,4 @@
-import { shownNodes } from '../../../log/shared/shown-nodes.js'
+import { shownNodes } from '../../../log/shared/nodes.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import type { Output } from '../../terminal/output.js'
 
