@@ -1,6 +1,6 @@
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import type { Origin } from '../../log/contract/log.js'
+import type { Log, Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import type { Column } from '../../sql/contract/answer.js'
 import { patiently } from '../../sql/contract/patience.js'
@@ -15,6 +15,7 @@ export type BoundQuery = { sql: string; db: string; only: readonly TablePath[]; 
 export type QueryRows = { columns: readonly Column[]; rows: Json[][]; cut: boolean }
 
 type QueryParts = {
+  log: Pick<Log, 'now'>
   analytics: SelectService
   recorder: PredictionRecorder
   defaultProject: string
@@ -39,8 +40,7 @@ export class Queries {
     const { origin, client, head, position, signal } = this.place
     const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
-    // These queries have no AT, so that the time of this machine is as good as any.
-    const parts = { ...this.parts, log: { head: async () => ({ position: head, logId: '', chain: '' }), now: Date.now } }
+    const parts = { ...this.parts, log: { head: async () => ({ position: head }), now: () => this.parts.log.now() } }
     // Rows that break off are not asked for again: the query may be what ended the process.
     const answer = await patiently(() => answerSelect(select, running, parts), signal, timeoutMs)
     if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')

@@ -24,7 +24,7 @@ export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) 
 
 /** What answers a SELECT, and what records its predictions. */
 export type AnswerParts = {
-  log: Pick<Log, 'head' | 'now'>
+  log: Pick<Log, 'now'> & { head: () => Promise<{ position: number }> }
   analytics: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
