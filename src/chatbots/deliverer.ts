@@ -149,17 +149,17 @@ export class Deliverer {
    * reply id is our own, as long as this node has the lease.
    */
   async #begin({ origin, lease }: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
-    const lost = { is: false }
+    let mayBeRecorded = false as boolean
     const { positions, resource } = await this.insist(async () => {
       try {
         return await this.options.ledger.execute(command, origin, { payloads })
       } catch (error) {
-        if (isProblem(error) && error.code === 'outcome_unknown') lost.is = true
+        if (isProblem(error) && error.code === 'outcome_unknown') mayBeRecorded = true
         throw error
       }
     })
     if (positions.length > 0) return true
-    if (!lost.is || !lease.isHeld || resource?.kind !== 'conversation') return false
+    if (!mayBeRecorded || !lease.isHeld || resource?.kind !== 'conversation') return false
     const { delivering, notifying } = resource.state
     return (delivering ?? notifying)?.reply === command.data.reply
   }

@@ -1,6 +1,6 @@
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
 import type { ExportStatus } from '../archive/exporter.js'
-import type { LogHealth } from '../log/contract/log.js'
+import { sharedStates, type LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'
 import type { Instruments } from './instruments.js'
@@ -19,7 +19,6 @@ export type Sources = {
   exported: () => ExportStatus | undefined
 }
 
-const sharedStates = ['following', 'unreachable', 'outdated', 'other_log'] as const
 const states = ['following', 'building', 'stopped'] as const
 
 /** The metrics that are looked up at each scrape. A value that cannot be looked up keeps its last value. */
@@ -43,11 +42,9 @@ export class Gauges {
       writable: make.gauge('log_writable', '1 when the log could be written at the last attempt, otherwise 0.'),
     }
     this.#shared = {
-      state: make.gauge(
-        'log_shared_state',
-        'With LOG_URL, 1 for how the node stands to the shared log: following, unreachable, outdated, other_log.',
-        ['state'],
-      ),
+      state: make.gauge('log_shared_state', `With LOG_URL, 1 for how the node stands to the shared log: ${sharedStates.join(', ')}.`, [
+        'state',
+      ]),
       lag: make.gauge('log_shared_lag', 'With LOG_URL, what the node heard of and does not have yet, in units: batches, events.', ['unit']),
     }
     this.#sql = {

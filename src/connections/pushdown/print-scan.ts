@@ -8,9 +8,6 @@ import type { Dialect } from './dialect.js'
 export type PrintedScan = {
   sql: string
   values: readonly string[]
-  /** Filters that are not part of it. */
-  left: readonly Filter[]
-  hasLimit: boolean
   /** The types that the columns must have here, if they differ from those of the database. */
   types: ReadonlyMap<string, AnswerColumn['type']>
 }
@@ -130,12 +127,7 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
     throw wrong('These aggregates do not mean the same in the database', 'The table may have changed just now: try again.')
   const values: string[] = []
-  const left: Filter[] = []
-  const conditions = filters.flatMap((filter) => {
-    const sql = tryFilter(filter, columns, dialect, values)
-    if (sql === undefined) left.push(filter)
-    return sql === undefined ? [] : [sql]
-  })
+  const conditions = filters.flatMap((filter) => tryFilter(filter, columns, dialect, values) ?? [])
   const types = new Map<string, AnswerColumn['type']>()
   const printed = aggregates.flatMap(({ function: name, column, as }) => {
     const expression = dialect.aggregate(name, column === undefined ? undefined : columnOf(columns, column), quote(column ?? ''))
@@ -153,12 +145,12 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   const list = [...read, ...printed]
   const table = tableName(dialect, scan.table, scan.schema)
   const isSame = filters.every((filter) => keepsSame(filter, columns ?? [], dialect))
-  const hasLimit = limit !== undefined && left.length === 0 && isSame
+  const hasLimit = limit !== undefined && conditions.length === filters.length && isSame
   const sql = [
     `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${table}`,
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
     ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),
   ].join(' ')
-  return { sql, values, left, hasLimit, types }
+  return { sql, values, types }
 }

@@ -5,6 +5,7 @@ import type { Readiness } from '../../observe/readiness.js'
 import { oneOf } from '../protocol/parameters.js'
 import { json, text } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
+import { sharedStates } from '../../log/contract/log.js'
 
 type Services = {
   version: string
@@ -22,10 +23,7 @@ const readinessSchema = z.object({
   log: z.object({
     ...{ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() },
     shared: z
-      .object({
-        state: z.enum(['following', 'unreachable', 'outdated', 'other_log']),
-        lag: z.object({ batches: z.int(), events: z.int() }),
-      })
+      .object({ state: z.enum(sharedStates), lag: z.object({ batches: z.int(), events: z.int() }) })
       .optional()
       .describe('with LOG_URL: how the node stands to PostgreSQL, and how much it heard of that it does not have yet'),
   }),

@@ -79,8 +79,11 @@ export type Outcome = {
   planned?: string[]
 }
 
+/** How a node stands to the log that nodes share. */
+export const sharedStates = ['following', 'unreachable', 'outdated', 'other_log'] as const
+
 /** The state of this node in a log that nodes share: whether it follows, and how much it does not have yet of what it heard of. */
-export type SharedHealth = { state: 'following' | 'unreachable' | 'outdated' | 'other_log'; lag: { batches: number; events: number } }
+export type SharedHealth = { state: (typeof sharedStates)[number]; lag: { batches: number; events: number } }
 
 /**
  * The state of the log: its newest position, or null while it cannot be read; the number of waiting commands, and why the last write

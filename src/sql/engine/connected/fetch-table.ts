@@ -1,10 +1,10 @@
-import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
 import { canAggregate, canPush, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
+import { named } from '../../../dialect/names.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
 import type { AstNode } from '../ast/json.js'
 import { conjuncts, isTrue } from '../ast/conditions.js'
@@ -171,10 +171,10 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
 export const fetchHighest = async (
   session: Session,
   { connection: { stream, engine }, table, schema }: ConnectedTable,
-  named: string,
+  name: string,
 ): Promise<{ query: AstNode; column: string }> => {
   const columns = await session.answers.columnsOf(stream, table, schema)
-  const column = columns.find(({ name }) => foldName(name) === foldName(named))?.name ?? named
+  const column = named(columns, name)?.name ?? name
   const place = { ...(schema !== undefined && { schema }), table }
   const highest: Scan = { ...place, columns: [], aggregates: [{ function: 'max', column, as: column }] }
   const scan = canAggregate(highest, columns, dialectOf(engine)) ? highest : { ...place, columns: [column] }

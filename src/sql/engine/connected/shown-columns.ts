@@ -1,4 +1,5 @@
 import { foldName } from '../../../../events/common.js'
+import { named } from '../../../dialect/names.js'
 import type { Filter, TableColumn } from '../../../connections/contract/requests.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isLiteral, nodesOf, textOf, textsOf } from '../ast/nodes.js'
@@ -44,7 +45,7 @@ export const shownColumns = (select: AstNode, alias: string, columns: readonly T
     if (!isColumnRef(item)) return false
     const names = textsOf(item, 'column_names')
     const isOwn = names.length === 1 || (names.length === 2 && foldName(names[0] ?? '') === foldName(alias))
-    const column = isOwn ? columns.find(({ name }) => foldName(name) === foldName(names.at(-1) ?? '')) : undefined
+    const column = isOwn ? named(columns, names.at(-1) ?? '') : undefined
     return column !== undefined && show(textOf(item, 'alias') || column.name, column)
   })
   return isKnown ? { columns: shown, sources, isStar: items.some(isPureStar) } : undefined
