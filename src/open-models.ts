@@ -10,7 +10,7 @@ import { TrainingService } from './models/training/training-service.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
-import { askNondeterminism, askRows } from './sql/facade/training/training-queries.js'
+import { askRows } from './sql/facade/training/training-queries.js'
 
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
@@ -26,7 +26,6 @@ export const openModels = ({ config, logger, storage: { ledger, leases, peers, b
     const trainings = new TrainingService({
       ...{ ledger, leases, heard, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
-      nondeterminism: askNondeterminism(analytics, config.defaultProject),
     })
     undo(() => trainings.stop())
     return { trainer, trainings, select, recorder: new PredictionRecorder(ledger), store: new ModelStore(blobs) }

@@ -12,7 +12,7 @@ import { patiently } from '../../src/sql/contract/patience.js'
 import { Trainer } from '../../src/models/training/trainer.js'
 import { soleLeases } from '../../src/log/contract/leases.js'
 import { TrainingService } from '../../src/models/training/training-service.js'
-import { askNondeterminism, askRows } from '../../src/sql/facade/training/training-queries.js'
+import { askRows } from '../../src/sql/facade/training/training-queries.js'
 import { Vault } from '../../src/vault/vault.js'
 import { until } from '../support/until.js'
 import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
@@ -32,7 +32,6 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
     leases: soleLeases,
     ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
     select: askRows(analytics, 'shop', () => []),
-    nondeterminism: askNondeterminism(analytics, 'shop'),
     logger: pino({ level: 'silent' }),
     readTimeoutMs,
   })

@@ -5,6 +5,7 @@ import type { ConnectionRead } from '../../../events/model.js'
 import type { TrainedVersion } from '../../../events/records/queries.js'
 import { limits } from '../../basics/limits.js'
 import { isPassing, patiently } from '../../sql/contract/patience.js'
+import type { Nondeterminism } from '../../sql/contract/select.js'
 import { joinedColumns, type Base, type FineTuningRows } from './fine-tuning.js'
 import { decodeMatrix } from './matrix-format.js'
 import { MatrixBuilder, type Matrix } from './matrix.js'
@@ -15,6 +16,8 @@ import { columnTypeOf } from './values.js'
 export type SelectedRows = {
   columns: readonly { name: string; type: string }[]
   chunks: AsyncIterable<Buffer>
+  /** What in the query may give other rows when it is run again. */
+  nondeterminism?: readonly Nondeterminism[]
   /** The connected databases that rows come from. */
   connections?: readonly ConnectionRead[]
 }
@@ -26,7 +29,7 @@ export type RowsQuery = { sql: string; db: string; upTo: number; user?: string; 
 export type RowSource = (query: RowsQuery, signal: AbortSignal) => Promise<SelectedRows>
 
 /** A query's result in a file: each line holds rows as comma-joined JSON arrays. */
-export type RowsFile = { file: string } & Pick<SelectedRows, 'columns' | 'connections'>
+export type RowsFile = { file: string } & Pick<SelectedRows, 'columns' | 'connections' | 'nondeterminism'>
 
 const newline = Buffer.from('\n')
 
@@ -46,10 +49,10 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  */
 export const writeRows = async (select: RowSource, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
   for (let losses = 0; ; losses++) {
-    const { columns, chunks, connections = [] } = await patiently(() => select(query, signal), signal)
+    const { columns, chunks, nondeterminism = [], connections = [] } = await patiently(() => select(query, signal), signal)
     try {
       await pipeline(lines(chunks), createWriteStream(file), { signal })
-      return { file, columns, ...(connections.length > 0 && { connections }) }
+      return { file, columns, nondeterminism, ...(connections.length > 0 && { connections }) }
     } catch (error) {
       signal.throwIfAborted()
       if (!isPassing(error) || losses >= limits.sqlRetriesMax) throw error

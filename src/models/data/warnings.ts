@@ -1,3 +1,4 @@
+import type { Nondeterminism } from '../../sql/contract/select.js'
 import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 import { shareExplained } from './single-input.js'
@@ -86,9 +87,6 @@ export const warningsOf = (learned: TrainingData, withoutTarget: number): Warnin
   ...suspicious(learned),
   ...rareClasses(learned),
 ]
-
-/** What in a training's query may give other rows in another run, and the view that contains it. */
-export type Nondeterminism = { what: string; view: string | null }
 
 /** The warnings of a training whose query may give other rows in another run: its model can only be reproduced from the kept rows. */
 export const unrepeatable = (nondeterminism: readonly Nondeterminism[]): Warning[] => {

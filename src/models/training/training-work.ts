@@ -9,11 +9,10 @@ import type { Ledger } from '../../commands/ledger.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
 import type { Resources } from '../../log/contract/log.js'
 import type { Base } from '../data/fine-tuning.js'
-import { writeRows, type RowsFile, type RowsQuery, type RowSource } from '../data/rows-file.js'
-import { unrepeatable, type Nondeterminism } from '../data/warnings.js'
+import { writeRows, type RowsFile, type RowSource } from '../data/rows-file.js'
+import { unrepeatable } from '../data/warnings.js'
 import { uploadedModel } from '../engines/onnx/uploaded.js'
 import type { Progress } from '../engines/tables/fit.js'
-import { patiently } from '../../sql/contract/patience.js'
 import { inReadTime } from './read-time.js'
 import { goneProblem, keptRows } from './kept-rows.js'
 import type { Trainer, Training } from './trainer.js'
@@ -31,7 +30,6 @@ export type TrainingParts = {
   blobs: BlobStore
   trainer: Trainer
   select: RowSource
-  nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
   /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
   readTimeoutMs?: number
 }
@@ -70,8 +68,8 @@ export class TrainingWork {
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
-      const source = uploaded ? { imported: uploaded } : learned?.source
-      const { connections } = learned?.source.rows ?? {}
+      const source = uploaded ? { imported: uploaded } : learned
+      const { connections, nondeterminism = [] } = learned?.rows ?? {}
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
       const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
@@ -80,7 +78,7 @@ export class TrainingWork {
       })
       if (running.abort.signal.aborted) running.training.cancel()
       const trained = await running.training.result
-      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.nondeterminism ?? [])] }
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(nondeterminism)] }
       return {
         version,
         artefact: await blobs.put(artefactFile),
@@ -105,16 +103,14 @@ export class TrainingWork {
     { version, query, database, using }: ModelVersion,
     readAt: number,
     { work, fileOf }: Place,
-  ): Promise<{ source: { rows: RowsFile; base?: Base }; nondeterminism: readonly Nondeterminism[] }> {
-    const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
+  ): Promise<{ rows: RowsFile; base?: Base }> {
+    const { select, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using, fileOf)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
     const training = { model: running.model, version }
     const asked = { sql: query, db: database, upTo: readAt, training, ...(user !== undefined && { user }) }
-    return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
-      source: { rows: await writeRows(select, asked, join(work, 'rows'), signal), ...(base && { base }) },
-      nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),
-    }))
+    const rows = await inReadTime(readTimeoutMs, running.abort.signal, (signal) => writeRows(select, asked, join(work, 'rows'), signal))
+    return { rows, ...(base && { base }) }
   }
 
   /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */

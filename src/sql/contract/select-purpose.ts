@@ -4,8 +4,6 @@ export type SelectPurpose =
   | { kind: 'columns'; ofView?: string | undefined }
   /** Its plan. With `analyze` it is run as well, and its rows are dropped. */
   | { kind: 'plan'; analyze: boolean }
-  /** Why it may give other rows when it is run again. It is planned, not run. */
-  | { kind: 'nondeterminism' }
   /** Its rows, written as a Parquet file to a path; behind the rows of the table `after`, when there is one. */
   | { kind: 'file'; path: string; after?: TableBefore | undefined }
 

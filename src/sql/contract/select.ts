@@ -87,9 +87,12 @@ export type AgentReply = {
   traceId: string
 }
 
+/** What in a query may give other rows when it is run again, and the view that contains it. */
+export type Nondeterminism = { what: string; view: string | null }
+
 /**
  * What stands before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what LAST
- * stands for when the job asks again. `scored` is there when the models are done by then, so that it is recorded before a row is given;
+ * stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done by then, so that it is recorded before a row is given;
  * with `scores` models score while the rows are read, and what they scored is known at the end.
  */
 export type SelectHead = {
@@ -98,6 +101,7 @@ export type SelectHead = {
   scored?: ScoreCount[]
   scores?: true
   last?: LastValue[]
+  nondeterminism?: readonly Nondeterminism[]
   questions?: AgentQuestions
   /** What knowledge bases must tell first; as `questions` are, instead of rows. */
   searches?: readonly KnowledgeQuestion[]

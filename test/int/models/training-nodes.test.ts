@@ -57,7 +57,6 @@ const workerOn = (node: Node, ledger: Ledger = node.ledger): Worker => {
   const trainings = new TrainingService({
     ...{ ledger, leases: { areShared: true, take }, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
     blobs: new Blobs(join(node.directory, 'blobs')),
-    nondeterminism: async () => [],
     temporary: join(node.directory, 'trainings'),
   })
   return { node, trainer, trainings, taken }

@@ -27,7 +27,6 @@ const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Traine
     blobs: new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
     select: options.select ?? rows,
-    nondeterminism: async () => [],
     temporary: join(directory, 'trainings'),
     logger,
   })

@@ -16,14 +16,6 @@ const columnsAnswer = ({ prepared }: PreparedQuery): Answer => ({
   rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
 })
 
-const nondeterminismAnswer = ({ session }: PreparedQuery): Answer => ({
-  columns: [
-    { name: 'what', type: 'VARCHAR' },
-    { name: 'view', type: 'VARCHAR' },
-  ],
-  rows: session.nondeterminism.map(({ what, view }) => [what, view]),
-})
-
 const fileAnswer = async (
   { session, prepared, text, tree }: PreparedQuery,
   wanted: Extract<SelectPurpose, { kind: 'file' }>,
@@ -44,8 +36,6 @@ const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise
   switch (wanted.kind) {
     case 'columns':
       return columnsAnswer(ready)
-    case 'nondeterminism':
-      return nondeterminismAnswer(ready)
     case 'file':
       return fileAnswer(ready, wanted)
     case 'plan':

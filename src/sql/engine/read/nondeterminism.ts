@@ -1,4 +1,4 @@
-import type { Nondeterminism } from '../../../models/data/warnings.js'
+import type { Nondeterminism } from '../../contract/select.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 

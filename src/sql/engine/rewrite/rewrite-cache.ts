@@ -51,7 +51,7 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   const { wanted } = request
   const read = async (text: Text, where: string) => {
     const query = await readQuery(session, text, where)
-    if (wanted?.kind === 'nondeterminism') session.nondeterminism.push(...nondeterminismIn(query.tree, text.view))
+    if (request.purpose === 'training') session.nondeterminism.push(...nondeterminismIn(query.tree, text.view))
     return query
   }
   const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
@@ -67,8 +67,9 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
 const keyOf = ({ strings }: Session, { sql, within, db, isNative, defaultProject, upTo, asOf, params }: SelectRequest): string =>
   JSON.stringify([sql, within, db || defaultProject, isNative, upTo, asOf, params, ...strings])
 
-/** Whether the same text would be another one without bounds; it is written by nobody twice. */
-const isBound = ({ only, maxRows }: SelectRequest): boolean => only !== undefined || maxRows !== undefined
+/** Whether the same text would be another one without bounds, or is a training's. It is written by nobody twice. */
+const isBound = ({ only, maxRows, purpose }: SelectRequest): boolean =>
+  only !== undefined || maxRows !== undefined || purpose === 'training'
 
 /**
  * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the

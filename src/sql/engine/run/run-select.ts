@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import type { LastValue } from '../../../../events/job.js'
 import { lastSeen } from '../rewrite/last.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
@@ -22,7 +21,7 @@ import { keptText, rewrite, rewriteAndKeep, type RewrittenQuery } from '../rewri
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
 import type { AskServer } from '../../contract/connected.js'
 import type { SelectPurpose } from '../../contract/select-purpose.js'
-import type { Frame, SelectRequest } from '../../contract/select.js'
+import type { Frame, SelectHead, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
 import { nameOfNoColumn } from '../errors/no-column.js'
@@ -77,7 +76,7 @@ type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError
 
 /** Whether something is wanted that can be told without running the statement. */
 const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
-  wanted !== undefined && (wanted.kind === 'columns' || wanted.kind === 'nondeterminism' || (wanted.kind === 'plan' && !wanted.analyze))
+  wanted !== undefined && (wanted.kind === 'columns' || (wanted.kind === 'plan' && !wanted.analyze))
 
 const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session => {
   const { connection, database, request, services, answers } = context
@@ -140,9 +139,14 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
   return session
 }
 
-/** Adds to the head what LAST stands for in the next run of a job. */
-async function* withLast(frames: AsyncIterable<Frame>, last: LastValue[]): AsyncGenerator<Frame> {
-  for await (const frame of frames) yield 'columns' in frame && last.length > 0 ? { ...frame, last } : frame
+/** What the head says of the next run: what LAST stands for then, and why a training may be given other rows. */
+const nextRun = ({ last, nondeterminism }: Session): Pick<SelectHead, 'last' | 'nondeterminism'> => {
+  const seen = last ? lastSeen(last) : []
+  return { ...(seen.length > 0 && { last: seen }), ...(nondeterminism.length > 0 && { nondeterminism }) }
+}
+
+async function* withNextRun(frames: AsyncIterable<Frame>, session: Session): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield 'columns' in frame ? { ...frame, ...nextRun(session) } : frame
 }
 
 /** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
@@ -154,8 +158,7 @@ async function* answer({ connection, request }: Context, session: Session, rewri
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
-    const told = mayGiveUp ? heldBack(frames) : frames
-    yield* session.last ? withLast(told, lastSeen(session.last)) : told
+    yield* withNextRun(mayGiveUp ? heldBack(frames) : frames, session)
   } finally {
     prepared.destroySync()
   }

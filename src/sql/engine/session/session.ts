@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { LastValue } from '../../../../events/job.js'
-import type { Nondeterminism } from '../../../models/data/warnings.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import type { Answers } from './answers.js'
 import type { Directory } from '../resolve/directory.js'
@@ -8,7 +7,7 @@ import type { NativeStatement } from '../resolve/connections.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
 import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'
 import type { AstNode } from '../ast/json.js'
-import type { AgentReply, PredictedRows } from '../../contract/select.js'
+import type { AgentReply, Nondeterminism, PredictedRows } from '../../contract/select.js'
 import type { TablesStatus } from '../../relations/projections.js'
 import type { Sources, Text } from './sources.js'
 
@@ -62,7 +61,7 @@ export type Session = {
   quoted: Set<string>
   /** Names that turned out to be no columns: those in double quotes, and those such as `user`. */
   strings: ReadonlySet<string>
-  /** Why the statement may give other rows when it is run again, when that is asked for. */
+  /** Why the statement may give other rows when it is run again, where it gives those of a training. */
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>

@@ -1,10 +1,7 @@
-import * as z from 'zod'
 import type { ConnectionRead } from '../../../../events/model.js'
 import { limits } from '../../../basics/limits.js'
-import type { RowsQuery, RowSource } from '../../../models/data/rows-file.js'
+import type { RowSource } from '../../../models/data/rows-file.js'
 import type { SelectRequest, SelectService } from '../../contract/select.js'
-import type { Nondeterminism } from '../../../models/data/warnings.js'
-import { allRows } from '../../contract/answer.js'
 
 /** Queries of trainings take turns of their own, and may take longer than the answer to a client. */
 const client = 'trainings'
@@ -22,22 +19,7 @@ export const askRows =
   (analytics: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): RowSource =>
   async (query, signal) => {
     const request: SelectRequest = { ...query, ...ofTraining, defaultProject }
-    const { columns, rows } = await analytics.query(request, { signal, client })
+    const { columns, nondeterminism = [], rows } = await analytics.query(request, { signal, client })
     // Tables of connected databases are read before the first row is there.
-    return { columns, chunks: rows, connections: connectionsRead(request) }
-  }
-
-const findingsSchema = z.array(z.tuple([z.string(), z.string().nullable()]).transform(([what, view]): Nondeterminism => ({ what, view })))
-
-/**
- * What keeps a query, and the views that it reads, from giving the same rows again. It is planned, not run.
- *
- * @example await askNondeterminism(analytics, 'mindsdb')({ sql: 'SELECT * FROM homes LIMIT 5', db: 'files', upTo: 40 }, signal)
- */
-export const askNondeterminism =
-  (analytics: SelectService, defaultProject: string) =>
-  async (query: RowsQuery, signal: AbortSignal): Promise<Nondeterminism[]> => {
-    const wanted = { kind: 'nondeterminism' } as const
-    const { rows } = await analytics.query({ ...query, ...ofTraining, defaultProject, wanted }, { signal, client })
-    return findingsSchema.parse(await allRows(rows))
+    return { columns, chunks: rows, nondeterminism, connections: connectionsRead(request) }
   }
