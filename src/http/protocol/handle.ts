@@ -4,7 +4,7 @@ import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 import type { Call } from './call.js'
-import { dryRunApplied } from './command-headers.js'
+import { dryRunApplied, positionHeader } from './command-headers.js'
 import { seesNewest } from './newest.js'
 import { json, wholeText, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
@@ -103,6 +103,10 @@ const refuseAsOf = ({ method, query }: Route, call: Call): void => {
   throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
 }
 
+/** Whether the node needs what others acknowledged before the handler begins. The log finds out for itself; a kept reply is read here. */
+const looksFirst = ({ ofNode, onlyCommands }: Route, call: Call): boolean =>
+  !ofNode && !(onlyCommands && call.header(positionHeader) === undefined && call.header('Idempotency-Key') === undefined)
+
 /**
  * Answers a call by its route. The headers of a command mean the same on every route: `Idempotency-Key` gives one effect and one
  * answer, `Prefer: dry-run` shows what would happen, and a header that a route does not support is refused if ignoring it could
@@ -112,7 +116,7 @@ const refuseAsOf = ({ method, query }: Route, call: Call): void => {
  */
 export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments, readsLocally = false): Promise<Reply> => {
   refuseAsOf(route, call)
-  const seen = route.ofNode ? undefined : seesNewest(call, ledger.log, readsLocally)
+  const seen = looksFirst(route, call) ? seesNewest(call, ledger.log, readsLocally) : undefined
   if (seen) await seen
   return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, ledger, call, segments)
 }

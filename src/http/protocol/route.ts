@@ -54,6 +54,8 @@ type RouteDescription = {
   commandHeaders?: readonly CommandHeader[]
   /** Whether it tells of this node alone, and so waits for no other. */
   ofNode?: true
+  /** Whether it reads nothing before the log has decided its command, which it does on what is newest. */
+  onlyCommands?: true
   /** How a refusal is told where clients do not read `application/problem+json`. */
   refusal?: Refusal
 }

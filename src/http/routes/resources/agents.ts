@@ -70,6 +70,7 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
       path,
       summary: 'Create an agent; with check=true only if its language model answers',
       commandHeaders,
+      onlyCommands: true,
       query: { check: oneOf(['true', 'false'], 'check is true or false') },
       body: creation,
       answers: { 201: agentRecord },
@@ -99,6 +100,7 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
       path: `${path}/:agent`,
       summary: 'Update an agent: params are merged, skills replaced, or added and removed',
       commandHeaders,
+      onlyCommands: true,
       body: wrapped('agent', agentFields),
       answers: { 200: agentRecord },
       async handle({ segments: { project, agent: name }, body, call }) {

@@ -111,6 +111,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       path,
       summary: 'Create a chatbot',
       commandHeaders,
+      onlyCommands: true,
       body: creation,
       answers: { 201: written },
       async handle({ segments: { project }, body, call }) {
@@ -135,6 +136,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       path: `${path}/:chatbot`,
       summary: 'Update a chatbot; one that does not exist is created under the name of the path',
       commandHeaders,
+      onlyCommands: true,
       body: wrapped('chatbot', fields),
       answers: { 200: written, 201: written },
       async handle({ segments: { project, chatbot: name }, body, call }) {

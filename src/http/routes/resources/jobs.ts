@@ -78,6 +78,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
     path,
     summary: 'Create a job: statements that run at times of their own',
     commandHeaders,
+    onlyCommands: true,
     body: wrapped('job', creation),
     answers: { 200: record },
     async handle({ segments: { project }, body, call }) {

@@ -57,6 +57,7 @@ export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, default
     path,
     summary: 'Create a project',
     commandHeaders,
+    onlyCommands: true,
     body: wrapped('project', creation),
     answers: { 201: record },
     async handle({ body: { name }, call }) {

@@ -52,6 +52,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRoute
     path,
     summary: 'Create a skill',
     commandHeaders,
+    onlyCommands: true,
     body: wrapped('skill', creation),
     answers: { 201: record },
     async handle({ segments: { project }, body: { name, type, params }, call }) {
@@ -76,6 +77,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRoute
     path: `${path}/:skill`,
     summary: 'Update a skill: params are merged, null removes; a skill that does not exist is created',
     commandHeaders,
+    onlyCommands: true,
     body: wrapped('skill', changes),
     answers: { 200: record, 201: record },
     async handle({ segments: { project, skill: ref }, body, call }) {
