@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'
-import type { ModelEvent, ModelVersion } from '../../../events/model.js'
+import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -10,7 +10,7 @@ import type { LedgerCommand } from '../../commands/dispatch.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import { holding } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
-import type { Resources } from '../../log/contract/log.js'
+import type { Origin, Resources } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
@@ -38,6 +38,7 @@ type Options = TrainingParts & {
 
 /** The events that trainings react to: new requests, and what may make a running training pointless. */
 const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
+type NamedVersion = { stream: StreamId; version: number }
 type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
@@ -218,10 +219,12 @@ export class TrainingService {
       // It may have been cancelled before this training was registered as running, or ended elsewhere.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
       if (lease.losses > lossesMax) throw lostTooOften(lease)
-      const result = await inOwnDirectory(this.options.temporary, 'training-', (work) =>
-        holding(this.options.blobs, (fileOf) => this.#work.train(running, request, { work, fileOf })),
+      await inOwnDirectory(this.options.temporary, 'training-', (work) =>
+        holding(this.options.blobs, async (fileOf) => {
+          const store = await this.#work.train(running, request, { work, fileOf })
+          await this.#complete(named, store)
+        }),
       )
-      await this.#settle({ type: 'CompleteTraining', data: { ...named, result } })
       logger.info({ model: name, version: wanted.version }, 'trained')
     } catch (error) {
       if (this.#isStopping() && this.options.leases.areShared) return
@@ -256,10 +259,21 @@ export class TrainingService {
   }
 
   /** Records a step that follows from the version's request. */
-  async #settle(command: Extract<LedgerCommand, { data: { stream: StreamId; version: number } }>): Promise<void> {
+  async #settle(command: Extract<LedgerCommand, { data: NamedVersion }>): Promise<void> {
+    await this.#insist(async () => this.options.ledger.execute(command, await this.#originOf(command.data)))
+  }
+
+  /** Stores and records what was learned: both again if an erasure came in between, which may have taken equal bytes away. */
+  async #complete(named: NamedVersion, store: () => Promise<TrainingResult>): Promise<void> {
     const { ledger } = this.options
-    const { stream, version } = command.data
-    await this.#insist(async () => ledger.execute(command, causedBy(asTrainer, await trainingRequest(ledger.log, stream, version))))
+    await this.#insist(async () => {
+      const guarded = await ledger.guarded(await this.#originOf(named))
+      return ledger.execute({ type: 'CompleteTraining', data: { ...named, result: await store() } }, guarded)
+    })
+  }
+
+  async #originOf({ stream, version }: NamedVersion): Promise<Origin> {
+    return causedBy(asTrainer, await trainingRequest(this.options.ledger.log, stream, version))
   }
 
   /** Retries until it succeeds: a training must neither be forgotten nor end without a record. */

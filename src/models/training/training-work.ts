@@ -1,3 +1,4 @@
+import { link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject, StreamId } from '../../../events/common.js'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
@@ -54,11 +55,11 @@ export class TrainingWork {
   constructor(private readonly options: TrainingParts) {}
 
   /**
-   * Trains a version from the rows that its query gives now, or imports the file that it names, and keeps what came of it. `running` is
-   * told how far it is, and aborts it.
+   * Trains a version from the rows that its query gives now, or imports the file that it names. `running` is told how far it is, and
+   * aborts it. What it returns stores the files in their place among the blobs, as often as it is called, and gives the result to record.
    * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
    */
-  async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<TrainingResult> {
+  async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<() => Promise<TrainingResult>> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer } = this.options
     const began = performance.now()
@@ -79,10 +80,8 @@ export class TrainingWork {
       if (running.abort.signal.aborted) running.training.cancel()
       const trained = await running.training.result
       const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(nondeterminism)] }
-      return {
+      const result = {
         version,
-        artefact: await blobs.put(artefactFile),
-        ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
         read_at: readAt,
         ...(connections && { connections: [...connections] }),
         rows: report.rows,
@@ -91,6 +90,11 @@ export class TrainingWork {
         runtime: runtimeHere(),
         seconds: Math.round(performance.now() - began) / 1000,
       }
+      return async () => ({
+        ...result,
+        artefact: await this.#stored(artefactFile),
+        ...(await this.#matrixOf(uploaded?.content, matrixFile, keep)),
+      })
     } finally {
       // A read that is not finished holds a place among the queries.
       running.abort.abort()
@@ -113,10 +117,18 @@ export class TrainingWork {
     return { rows, ...(base && { base }) }
   }
 
+  /** Stores a file of a training, which stays where it is. */
+  async #stored(file: string): Promise<string> {
+    const moved = `${file}.stored`
+    await rm(moved, { force: true })
+    await link(file, moved)
+    return this.options.blobs.put(moved)
+  }
+
   /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */
-  async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
+  async #matrixOf(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
     if (uploaded !== undefined) return { matrix: uploaded }
-    return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
+    return keep ? { matrix: await this.#stored(file) } : { matrix: await hashFile(file), matrix_kept: false }
   }
 
   /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */

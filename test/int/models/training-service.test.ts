@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { ModelVersion } from '../../../events/model.js'
 import type { Resource, NewEvent } from '../../../src/log/contract/log.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
+import type { TrainJob } from '../../../src/models/training/train-process.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { RowSource } from '../../../src/models/data/rows-file.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
@@ -20,11 +23,11 @@ const trainerThat = (outcome: () => Promise<never>) =>
 
 const rows: RowSource = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
 
-const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: RowSource } = {}) =>
+const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: RowSource; blobs?: Blobs } = {}) =>
   new TrainingService({
     leases: soleLeases,
     ledger,
-    blobs: new Blobs(join(directory, 'blobs')),
+    blobs: options.blobs ?? new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
     select: options.select ?? rows,
     temporary: join(directory, 'trainings'),
@@ -49,9 +52,9 @@ const createModel = async ({ ledger }: OpenLog, model: string): Promise<Resource
   return resource
 }
 
-/** The first version's status, once it is one of the two last ones. */
-const settled = async ({ log }: OpenLog, { stream }: Resource<'model'>): Promise<{ status: string; error: string | null } | undefined> => {
-  let version: { status: string; error: string | null } | undefined
+/** The first version, once its status is one of the two last ones. */
+const settled = async ({ log }: OpenLog, { stream }: Resource<'model'>): Promise<ModelVersion | undefined> => {
+  let version: ModelVersion | undefined
   await until(async () => {
     version = (await log.resources.byStream('model', stream))?.state.versions[0]
     return version?.status === 'complete' || version?.status === 'error'
@@ -91,6 +94,34 @@ test('a log that cannot be read for a moment forgets no training', () =>
     await trainings.resume()
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await settled(open, model)).toMatchObject({ status: 'error' })
+    await trainings.stop()
+  }))
+
+test('a training whose bytes are erased while they are stored is recorded with bytes that are there', () =>
+  withLog(async (open) => {
+    const blobs = new Blobs(join(open.directory, 'blobs'))
+    const put = blobs.put.bind(blobs)
+    let erasures = 1
+    blobs.put = async (file) => {
+      const sha = await put(file)
+      if (erasures-- > 0) {
+        // Another version has the same bytes.
+        const data = { what: 'matrix' as const, subject: 'shop.other.1', reason: null, payloads: [], blobs: [sha] }
+        await open.ledger.execute({ type: 'EraseData', data }, origin)
+        await blobs.remove(sha)
+      }
+      return sha
+    }
+    const train = ({ matrixFile, artefactFile }: TrainJob) => {
+      const written = Promise.all([writeFile(matrixFile, 'matrix'), writeFile(artefactFile, 'artefact')])
+      return { result: written.then(() => ({ report: { rows: 1, metrics: {}, warnings: [] } })), cancel: () => undefined }
+    }
+    const trainings = serviceOver(open, { blobs, trainer: { train } as unknown as Trainer })
+    const model = await createModel(open, 'm')
+    await trainings.resume()
+    const version = await settled(open, model)
+    expect(version).toMatchObject({ status: 'complete' })
+    for (const sha of [version?.result?.artefact, version?.result?.matrix]) expect(await blobs.has(sha ?? '')).toBe(true)
     await trainings.stop()
   }))
 
