@@ -13,6 +13,8 @@ const nothingDone: Outcome = { positions: [], stream: null, resource: null, repe
 
 /** The stored outcomes and answers of requests with a key, so that each has one effect and one answer. */
 export class KeptReplies {
+  /** The bytes of the answers that were stored since the batch began. */
+  bytes = 0
   readonly #find
   readonly #put
 
@@ -52,7 +54,9 @@ export class KeptReplies {
   note({ origin, idempotency }: RequestKey, remembered: RememberedOutcome): void {
     if (!idempotency) return
     const { key, fingerprint } = idempotency
-    this.#put.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date(this.now()).toISOString())
+    const answer = JSON.stringify(remembered)
+    this.#put.run(origin.actor, key, fingerprint, answer, new Date(this.now()).toISOString())
+    this.bytes += Buffer.byteLength(answer)
   }
 
   #remembered({ origin, idempotency }: RequestKey): RememberedOutcome | undefined {

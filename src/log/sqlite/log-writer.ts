@@ -107,16 +107,16 @@ export class LogWriter {
     return this.#written
   }
 
-  /** How many bytes of events and payloads the batch has. */
+  /** How many bytes of events, payloads and answers the batch has. */
   get bytes(): number {
-    return this.#bytes
+    return this.#bytes + this.answers.bytes
   }
 
   begin(): void {
     this.#changed = new Map()
     this.#written = []
     this.#begun = this.#tail
-    this.#bytes = 0
+    this.#bytes = this.answers.bytes = 0
     this.#statements.begin.run()
   }
 

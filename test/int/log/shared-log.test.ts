@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { limits } from '../../../src/basics/limits.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Delta, EventRow, Place } from '../../../src/log/shared/postgres/rows.js'
 import { Link } from '../../../src/log/shared/postgres/session.js'
@@ -50,6 +51,7 @@ const createSkill = (project: string, skill: string, params: object = {}) => ({
   data: { project, skill, type: 'sql', params: params as never },
 })
 const withKey = (key: string, request = 'r') => ({ idempotency: { key, request } })
+const reply = (body: string) => ({ status: 200, type: null, etag: null, body })
 
 describe('nodes of one log', () => {
   test('decide on what all of them wrote: a name is taken once, and a refusal is of the newest state', () =>
@@ -78,11 +80,25 @@ describe('nodes of one log', () => {
         expect(both[0]?.positions).toEqual(both[1]?.positions)
       }
       const keyed = a.ledger.keyed(origin, withKey('k'))
-      const reply = (body: string) => ({ status: 200, type: null, etag: null, body })
       expect(await a.log.keepReply(keyed, reply('a'), 0)).toEqual(reply('a'))
       expect(await b.log.keepReply(keyed, reply('b'), 0)).toEqual(reply('a'))
       expect(await refusal(b.ledger.execute(createProject('x'), origin, withKey('k', 'other')))).toBe('idempotency_mismatch')
       await expectSame(nodes)
+    }))
+
+  test('write no batch that is too large for the others: kept answers count, too', () =>
+    withNodes(1, async ([a], url) => {
+      const large = reply('x'.repeat(1_000_000))
+      const keeping = Array.from({ length: 30 }, (_, i) => a!.log.keepReply(a!.ledger.keyed(origin, withKey(`k${i}`)), large, 0))
+      await Promise.all(keeping)
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const { rows } = await client.query<{ most: number; sum: number }>(
+        'SELECT max(bytes)::int AS most, sum(bytes)::int AS sum FROM mindledger.batches',
+      )
+      await client.end()
+      expect(rows[0]?.sum).toBeGreaterThan(30_000_000)
+      expect(rows[0]?.most).toBeLessThan(limits.sharedBatchMaxBytes + 2_000_000)
     }))
 
   test('share what is no event: secrets, keys of heads, forgotten answers; and an erasure leaves the files of all', () =>
