@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { replay } from '../../projections/replay.js'
-import { Bench, isAlive, skill } from '../support/analytics.js'
+import { Bench, skill } from '../support/analytics.js'
 import { until } from '../support/until.js'
 import { differences } from '../support/log/states.js'
+import { isRunning, signalTo } from '../support/processes.js'
 
 let bench: Bench
 afterEach(() => bench.close())
@@ -59,7 +60,7 @@ test('a process that is killed from outside costs no answer', async () => {
   bench.log.append(skill(1))
   const eight = honestTo(8).map((n) => bench.ask(honest(n)))
   await until(() => bench.analytics.status().running === 8)
-  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  signalTo(bench.analytics.pid, 'SIGKILL')
   expect(await Promise.all(eight)).toEqual(honestTo(8).map((n) => [[n]]))
 })
 
@@ -68,7 +69,7 @@ test('a short answer whose rows are there is tried again when the process is los
   const asked = bench.ask('SELECT 42 -- then test: pause')
   await until(() => bench.analytics.status().running === 1)
   await sleep(300)
-  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  signalTo(bench.analytics.pid, 'SIGKILL')
   expect(await asked).toEqual([[42]])
 })
 
@@ -77,7 +78,7 @@ test('an answer whose first rows have left ends with an error, not with rows twi
   const stream = await bench.analytics.query({ sql: 'SELECT * FROM range(50000000)', db: '', defaultProject: '', upTo: 0 })
   const first = await stream.rows.next()
   expect(first.done).toBe(false)
-  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  signalTo(bench.analytics.pid, 'SIGKILL')
   const rest = async () => {
     for await (const _ of stream.rows);
   }
@@ -133,7 +134,7 @@ test('killed again and again while it projects, the process comes to the same ta
     await new Promise((resolve) => setTimeout(resolve, 150 * (n + 1)))
     bench.log.append(skill(40_000 + n))
     const pid = bench.analytics.pid ?? 0
-    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+    if (isRunning(pid)) signalTo(pid, 'SIGKILL')
     await until(() => bench.analytics.status().ready && bench.analytics.pid !== pid)
   }
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[15_004]])
@@ -153,7 +154,7 @@ test('what a killed query spilled is gone when the process is there again', asyn
     .catch(() => undefined)
   await until(() => readdirSync(spill).length > 0)
   const pid = bench.analytics.pid ?? 0
-  process.kill(pid, 'SIGKILL')
+  signalTo(pid, 'SIGKILL')
   gone.abort()
   await asked
   await until(() => bench.analytics.status().ready && bench.analytics.pid !== pid)
@@ -172,10 +173,10 @@ test('when the server is killed its process and socket go with it', async () => 
   })
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
-  expect(isAlive(pid)).toBe(true)
+  expect(isRunning(pid)).toBe(true)
   expect(readdirSync(temporary)).toHaveLength(1)
   parent.kill('SIGKILL')
-  await until(() => !isAlive(pid))
+  await until(() => !isRunning(pid))
   expect(readdirSync(temporary)).toEqual([])
 })
 
@@ -187,12 +188,12 @@ test('a process that was stopped when its server was killed is ended by the next
   })
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
-  process.kill(pid, 'SIGSTOP')
+  signalTo(pid, 'SIGSTOP')
   parent.kill('SIGKILL')
   await once(parent, 'exit')
-  expect(isAlive(pid)).toBe(true)
+  expect(isRunning(pid)).toBe(true)
   await bench.start()
   await until(() => bench.analytics.status().ready)
   // Its files are closed before the system forgets it.
-  await until(() => !isAlive(pid))
+  await until(() => !isRunning(pid))
 })

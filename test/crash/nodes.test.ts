@@ -6,7 +6,7 @@ import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
 import { mindledger } from '../support/cli.js'
 import { logServer } from '../support/log/each-log.js'
-import { childrenRunning, processTree } from '../support/processes.js'
+import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
@@ -38,7 +38,7 @@ const kill = async ({ child, ended }: Node): Promise<void> => {
 
 /** Stops a node with all its processes, or lets them go on. */
 const signal = ({ child }: Node, name: 'SIGSTOP' | 'SIGCONT'): void => {
-  for (const pid of processTree(child.pid ?? 0)) process.kill(pid, name)
+  for (const pid of processTree(child.pid ?? 0)) signalTo(pid, name)
 }
 
 const rowsIn = async (url: string, query: string): Promise<Record<string, string>[]> => {
@@ -67,7 +67,7 @@ test('each due time has one run, and each run one end, while nodes are killed, a
   await until(async () => (await started()) > 3)
   await kill(a)
   await until(async () => (await started()) > 7)
-  for (const pid of childrenRunning(b.child.pid ?? 0, 'sql-process')) process.kill(pid, 'SIGKILL')
+  for (const pid of childrenRunning(b.child.pid ?? 0, 'sql-process')) signalTo(pid, 'SIGKILL')
   signal(b, 'SIGSTOP')
   const again = await startNode(url, a.directory)
   await until(async () => (await started()) === count)

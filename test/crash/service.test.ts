@@ -7,7 +7,7 @@ import { openLogReader } from '../../src/log/sqlite/log-reader.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { differences } from '../support/log/states.js'
-import { childrenRunning, isRunning, processTree } from '../support/processes.js'
+import { childrenRunning, isRunning, processTree, signalTo } from '../support/processes.js'
 import { until } from '../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
@@ -44,7 +44,7 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
     const children = answeringSql(server)
     if (killed !== 'server') {
       expect(children.length).toBeGreaterThan(0)
-      for (const pid of children) process.kill(pid, 'SIGKILL')
+      for (const pid of children) signalTo(pid, 'SIGKILL')
     }
     if (killed === 'child') {
       await until(() => !children.some(isRunning))

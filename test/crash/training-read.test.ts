@@ -16,6 +16,7 @@ import { askRows } from '../../src/sql/facade/training/training-queries.js'
 import { Vault } from '../../src/vault/vault.js'
 import { until } from '../support/until.js'
 import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
+import { signalTo } from '../support/processes.js'
 
 type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics }
 
@@ -79,7 +80,7 @@ test('a training whose SQL process is killed in the middle of its rows reads the
     const ended = await begin(open, slow)
     await until(() => bytesRead(open) > 0)
     expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
-    process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+    signalTo(open.analytics.pid, 'SIGKILL')
     const version = await ended()
     expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
     expect(open.analytics.status()).toMatchObject({ restarts: 1 })
@@ -87,7 +88,7 @@ test('a training whose SQL process is killed in the middle of its rows reads the
 
 test('a training that asks while there is no SQL process waits for the next one', () =>
   withTrainings({ startWaitMs: 1 }, 1_200_000, async (open) => {
-    process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+    signalTo(open.analytics.pid, 'SIGKILL')
     await until(() => !open.analytics.status().ready)
     const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
     expect(await ended()).toMatchObject({ status: 'complete' })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { until } from '../support/until.js'
+import { isRunning } from '../support/processes.js'
 
 const harness = new URL('../../bench/harness.js', import.meta.url).href
 
@@ -19,14 +20,6 @@ const comparison = async (then: string): Promise<{ child: ChildProcess; pid: num
   return { child, ended, ...(JSON.parse(line) as { pid: number; directory: string }) }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
 const wait = 'setInterval(() => undefined, 1_000)'
 
 test.each([
@@ -40,6 +33,6 @@ test.each([
   else if (how) child.kill(how)
   const [code] = await ended
   expect(code).toBeGreaterThan(0)
-  await until(() => !isAlive(pid))
+  await until(() => !isRunning(pid))
   expect(existsSync(directory)).toBe(false)
 })

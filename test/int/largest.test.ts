@@ -9,6 +9,7 @@ import { largestRequests, type Document, type Request } from '../../bench/larges
 import { statements } from '../../bench/largest/statements.js'
 import { walk } from '../../bench/largest/walk.js'
 import { lex } from '../../src/dialect/lexer.js'
+import { signalTo } from '../support/processes.js'
 
 /** A quarter of the largest: what is quadratic, or done at once where it should be done in turns, is far over the bound already. */
 const asked = { share: 0.25, patienceMs: 500 }
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   // A stop would wait for what was given up here and is still under way.
-  process.kill(target.pid, 'SIGKILL')
+  signalTo(target.pid, 'SIGKILL')
   await target.stop()
   model.stop()
   rmSync(directory, { recursive: true, force: true })

@@ -66,12 +66,3 @@ export class Bench {
     rmSync(this.directory, { recursive: true, force: true })
   }
 }
-
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}

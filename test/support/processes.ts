@@ -49,3 +49,16 @@ export const isRunning = (pid: number): boolean => {
     return false
   }
 }
+
+/**
+ * Sends a signal to a process, which may have just ended by itself. Without a process it fails: the number 0 would be this process and all
+ * others of its group.
+ */
+export const signalTo = (pid: number | undefined, name: NodeJS.Signals): void => {
+  if (pid === undefined || !(pid > 0)) throw new Error(`there is no process to send ${name} to`)
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

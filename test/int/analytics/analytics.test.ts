@@ -5,6 +5,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { Analytics } from '../../../src/analytics/supervisor.js'
 import { Bench, rawProcess, skill } from '../../support/analytics.js'
 import { until } from '../../support/until.js'
+import { signalTo } from '../../support/processes.js'
 
 let bench: Bench
 afterEach(() => bench.close())
@@ -126,7 +127,7 @@ test('a process that cannot be started is tried again, and nobody but SQL hears 
     },
   })
   analyticsStarted = true
-  process.kill(analytics.pid ?? 0, 'SIGKILL')
+  signalTo(analytics.pid, 'SIGKILL')
   await until(() => analytics.status().ready && failures < 0)
   const { rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
   const { value } = await rows.next()

@@ -14,7 +14,7 @@ import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { cliFile, mindledger, mindledgerWithoutRights } from '../../support/cli.js'
 import { countOf } from '../../support/counts.js'
-import { childrenRunning, isRunning, memoryOf, processTree } from '../../support/processes.js'
+import { childrenRunning, isRunning, memoryOf, processTree, signalTo } from '../../support/processes.js'
 import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../../support/service.js'
 
@@ -231,7 +231,7 @@ describe('trainings', () => {
     expect([await statusOf(url, 'no_table'), await statusOf(url, 'no_target')]).toEqual([undefined, undefined])
 
     const killed = await trainsNow(service, 'killed')
-    process.kill(killed, 'SIGKILL')
+    signalTo(killed, 'SIGKILL')
     const { status, error } = await endOf(url, 'killed')
     expect(status).toBe('error')
     expect(error).toContain('SIGKILL')
@@ -247,7 +247,7 @@ describe('trainings', () => {
 
     // A lost SQL process is replaced: the next query and the next training work.
     const [analytics = 0] = childrenRunning(service.pid, 'bin/sql-process')
-    process.kill(analytics, 'SIGKILL')
+    signalTo(analytics, 'SIGKILL')
     expect((await sql(url, 'SELECT count(*) AS n FROM files.short')).data).toEqual([[120]])
     expect(childrenRunning(service.pid, 'bin/sql-process')).not.toContain(analytics)
     await train(url, 'after', 'short')

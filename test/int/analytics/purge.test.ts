@@ -5,6 +5,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { Bench, skill } from '../../support/analytics.js'
 import { until } from '../../support/until.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
+import { signalTo } from '../../support/processes.js'
 
 let bench: Bench
 afterEach(() => bench.close())
@@ -86,12 +87,12 @@ test('a start after a crash before the purge finds by begun_at that bytes may be
   bench.log.append(skill(1))
   await plant()
   await bench.ask('SELECT 1', { upTo: bench.log.append(erasure) })
-  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  signalTo(bench.analytics.pid, 'SIGKILL')
   await until(() => bench.analytics.status().restarts === 1 && bench.analytics.status().ready)
   expect(traces()).toEqual([])
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
   const { pid } = bench.analytics
-  process.kill(pid ?? 0, 'SIGKILL')
+  signalTo(pid, 'SIGKILL')
   await until(() => bench.analytics.status().restarts === 2 && bench.analytics.status().ready)
   // Once is enough: the new ones were begun after the erasure.
   expect(await bench.ask('SELECT begun_at::INTEGER FROM ledger.checkpoint')).toEqual([[2]])

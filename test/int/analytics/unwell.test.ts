@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { Bench, skill } from '../../support/analytics.js'
 import { until } from '../../support/until.js'
+import { signalTo } from '../../support/processes.js'
 
 const patienceMs = 60_000
 let bench: Bench
@@ -15,7 +16,7 @@ describe('a process that gives no sign of life', () => {
   const impatient = { pingIntervalMs: 200, silentMaxPings: 20, startWaitMs: 60_000 }
   const stop = () => {
     const { pid } = bench.analytics
-    process.kill(Number(pid), 'SIGSTOP')
+    signalTo(Number(pid), 'SIGSTOP')
     return pid
   }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { cliFile, freePort } from '../../support/cli.js'
 import { until } from '../../support/until.js'
 import { send, spawnService, temporaryDirectory } from '../../support/service.js'
+import { signalTo } from '../../support/processes.js'
 
 let place: ReturnType<typeof temporaryDirectory>
 let child: ChildProcess | undefined
@@ -106,6 +107,6 @@ onTerminal('a service whose terminal is closed stops in order', async () => {
   child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
   const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
   await until(() => said().includes('Mindledger at'))
-  process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
+  signalTo(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
   await until(() => said().includes('ended 0'))
 })

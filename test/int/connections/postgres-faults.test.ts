@@ -8,6 +8,7 @@ import { password, startPostgres, type Postgres } from '../../support/connection
 import { floodsWith, repeatedly, row } from '../../support/connections/flood.js'
 import { listen, proxyTo, type Fault } from '../../support/connections/proxy.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+import { signalTo } from '../../support/processes.js'
 
 let postgres: Postgres
 let connections: Connections
@@ -249,7 +250,7 @@ describe('the process', () => {
     const writing = await connections.open(postgres.connection({ writable: true }), write)
     const written = AnswerReader.open(writing).catch(() => undefined)
     await until(async () => (await running('pg_sleep(60), 1')) === 1)
-    for (const pid of connections.pids) process.kill(pid, 'SIGKILL')
+    for (const pid of connections.pids) signalTo(pid, 'SIGKILL')
     // What was sent is known, and that nobody knows what it did.
     expect(await writing.ended).toMatchObject({ ending: 'lost', sent: write.native, changed: true, rows: 0 })
     await written

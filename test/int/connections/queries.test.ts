@@ -8,6 +8,7 @@ import { until } from '../../support/until.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { oldClient } from '../../support/mcp.js'
 import { send, sql, startTestService } from '../../support/service.js'
+import { signalTo } from '../../support/processes.js'
 
 let postgres: Postgres
 let service: Awaited<ReturnType<typeof startTestService>>
@@ -477,7 +478,7 @@ test('a statement that wrote is not sent again when the process that answers SQL
   const query = "SELECT count(*) FROM writer (INSERT INTO notes (note) VALUES ('lost') RETURNING id), range(3000000) a, range(3000000) b"
   const asked = ask(query).then(() => 'answered', String)
   while (((await notes('lost')) as { n: number }[])[0]?.n === 0) await sleep(20)
-  process.kill(service.service.analyticsPid() ?? 0, 'SIGKILL')
+  signalTo(service.service.analyticsPid(), 'SIGKILL')
   expect(await asked).toMatch(/Not sent again|sent a statement that writes/)
   expect(await notes('lost')).toEqual([{ n: 1 }])
 })

@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { Ingester, type IngestLimits } from '../../../src/files/ingest/ingest.js'
 import { until } from '../../support/until.js'
 import { inDirectory, problemOf, readRows } from '../../unit/files/tables.js'
+import { isRunning } from '../../support/processes.js'
 
 const ingest = (ingester: Ingester, name: string, write: (file: string) => Promise<unknown>) =>
   inDirectory(async (workDirectory) => {
@@ -36,14 +37,6 @@ const childOf = (parent: number | undefined): number | undefined => {
       .split('\n', 1)[0],
   )
   return pid > 0 ? pid : undefined
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 describe('a file is read in a process of its own', () => {
@@ -99,7 +92,7 @@ describe('a file is read in a process of its own', () => {
       await until(() => (child = childOf(service.pid)) !== undefined)
       await until(() => existsSync(join(workDirectory, 'out.parquet')))
       service.kill('SIGKILL')
-      await until(() => !isAlive(child ?? 0))
+      await until(() => !isRunning(child ?? 0))
     }))
 
   test('of which only a few run at once, and all get their turn', async () => {

@@ -15,6 +15,7 @@ import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { unlimited } from '../../../src/llm/tokens/token-days.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { temporaryDirectory } from '../../support/service.js'
+import { signalTo } from '../../support/processes.js'
 
 const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeError('no pages are read here')) })
 
@@ -68,7 +69,7 @@ const insert = (from: number, count: number, word?: string) =>
 const search = async (content: string, more = {}) =>
   (await knowledge.search(base, { content, limit: 100, ...more }, { origin, purpose: 'search' })).chunks
 const count = async () => (await knowledge.facts(base)).documents
-const kill = () => globalThis.process.kill(process.pid!, 'SIGKILL')
+const kill = () => signalTo(process.pid, 'SIGKILL')
 const file = () =>
   join(
     directory,

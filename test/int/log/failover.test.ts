@@ -20,6 +20,7 @@ import { logServer, logServerOf } from '../../support/log/each-log.js'
 import { origin, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { expectSame, loseAfter, loseBatches, newest, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
+import { signalTo } from '../../support/processes.js'
 
 const { server } = logServer()
 
@@ -89,7 +90,7 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await until(async () => (await eventsAt(urlAt(standby))) === 2)
 
     const [[sender] = []] = await primary.rows('SELECT pid FROM pg_stat_replication')
-    process.kill(Number(sender), 'SIGSTOP')
+    signalTo(Number(sender), 'SIGSTOP')
     const first = await a.ledger.execute(createProject('lost'), origin, withKey('k'))
     const payloads = [{ hash: sealed.hash, replacement: null }]
     const erased = { what: 'secrets' as const, subject: 's', reason: null, payloads, blobs: [] }

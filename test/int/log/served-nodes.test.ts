@@ -9,6 +9,7 @@ import { countOf } from '../../support/counts.js'
 import { logServer } from '../../support/log/each-log.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 import { until } from '../../support/until.js'
+import { signalTo } from '../../support/processes.js'
 
 const { server } = logServer()
 const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
@@ -183,7 +184,7 @@ describe('two nodes of one log', () => {
     const id = readFileSync(join(directory, 'node.id'), 'utf8')
     await b.stop()
     b = await startNode(url, {}, directory)
-    process.kill(b.pid, 'SIGKILL')
+    signalTo(b.pid, 'SIGKILL')
     await createSkill(a, 'meanwhile')
     b = await startNode(url, {}, directory)
     expect(readFileSync(join(directory, 'node.id'), 'utf8')).toBe(id)

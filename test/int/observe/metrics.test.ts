@@ -3,6 +3,7 @@ import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/until.js'
 import { parseExposition, type Family } from '../../support/observe/exposition.js'
 import { send, sql, startTestService } from '../../support/service.js'
+import { signalTo } from '../../support/processes.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
@@ -87,7 +88,7 @@ test('models, jobs and uploads are counted by what the log says of them', async 
 test('a process that is killed under a query is counted, with its reason, and the query as run again', async () => {
   const slow = sql(at.url, `SELECT count(*) FROM range(8000000) WHERE md5(range::VARCHAR) > ''`)
   await until(async () => valueOf(await scrape(), 'sql_running_queries') === 1)
-  process.kill(at.service.analyticsPid() ?? 0, 'SIGKILL')
+  signalTo(at.service.analyticsPid(), 'SIGKILL')
   await until(async () => valueOf(await scrape(), 'sql_ready') === 1 && valueOf(await scrape(), 'analytics_restarts_total') === 1)
   // Its answer is for other tests: on a busy machine the next process may come too late for it.
   await slow

@@ -5,6 +5,7 @@ import { dataPaths } from '../../../src/setup/data-directory.js'
 import { until } from '../../support/until.js'
 import { restartable, send, sql } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/log/unfit-event.js'
+import { signalTo } from '../../support/processes.js'
 
 let place: ReturnType<typeof restartable>
 beforeEach(() => {
@@ -94,7 +95,7 @@ test('a process that is gone, or cannot start, is told by readiness, without a p
   const { temporary } = dataPaths(place.path)
   rmSync(temporary, { recursive: true })
   writeFileSync(temporary, '')
-  process.kill(place.running()?.analyticsPid() ?? 0, 'SIGKILL')
+  signalTo(place.running()?.analyticsPid(), 'SIGKILL')
   const said = async () => JSON.stringify((await send(url, 'GET', '/ready')).body)
   await until(async () => (await said()).includes('not a directory'))
   expect(await said()).not.toContain(place.path)

@@ -8,6 +8,7 @@ import pg from 'pg'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { freePort } from '../cli.js'
 import { madeOnce } from '../made-once.js'
+import { signalTo } from '../processes.js'
 
 /** A password that is easy to find where it must not stand. */
 export const password = 'Pa55-of-the-test'
@@ -118,15 +119,6 @@ const end = async (server: ChildProcess): Promise<void> => {
   await ended
 }
 
-/** Sends a signal to a process that may have ended by itself. */
-const signal = (pid: number, name: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It is what was wanted.
-  }
-}
-
 let connections = 0
 
 const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgres> => {
@@ -160,7 +152,7 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
   }
   const kill = async (): Promise<void> => {
     const [killed, pids] = [once(server, 'exit'), await processes()]
-    for (const each of pids) signal(each, 'SIGKILL')
+    for (const each of pids) signalTo(each, 'SIGKILL')
     await killed
   }
   const revive = async (): Promise<void> => {
@@ -189,8 +181,8 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
     },
     freeze: async () => {
       const pids = await processes()
-      for (const each of pids) signal(each, 'SIGSTOP')
-      return () => pids.forEach((each) => signal(each, 'SIGCONT'))
+      for (const each of pids) signalTo(each, 'SIGSTOP')
+      return () => pids.forEach((each) => signalTo(each, 'SIGCONT'))
     },
     stop: async () => {
       await client.end().catch(() => undefined)

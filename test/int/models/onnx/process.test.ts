@@ -5,9 +5,9 @@ import { isProblem } from '../../../../src/basics/errors.js'
 import type { Run } from '../../../../src/models/engines/onnx/messages.js'
 import { OnnxProcess, type OnnxLimits } from '../../../../src/models/engines/onnx/process.js'
 import { OnnxProcesses } from '../../../../src/models/engines/onnx/processes.js'
-import { isAlive } from '../../../support/analytics.js'
 import { until } from '../../../support/until.js'
 import { onnxPath } from '../../../support/models/onnx-models.js'
+import { isRunning, signalTo } from '../../../support/processes.js'
 
 const started: OnnxProcess[] = []
 afterAll(() => started.forEach((process) => process.end()))
@@ -63,7 +63,7 @@ describe('the process of an imported model', () => {
     const killed = expect(hung).rejects.toMatchObject({ code: 'query_failed', detail: expect.stringContaining('SIGKILL') })
     let pid: number | undefined
     await until(() => (pid = childrenNamed('onnx-process').find((child) => !before.includes(child))) !== undefined)
-    globalThis.process.kill(pid ?? 0, 'SIGKILL')
+    signalTo(pid, 'SIGKILL')
     await killed
     expect((await trap.run(rows([5], 'Y')))[0]?.data[0]).toBe(5)
     expect((await process.run(rows([80], 'variable')))[0]?.data.length).toBe(16)
@@ -121,7 +121,7 @@ describe('the process of an imported model', () => {
     expect(child).toBeGreaterThan(0)
     parent.kill('SIGKILL')
     await once(parent, 'exit')
-    await until(() => !isAlive(child ?? 0))
+    await until(() => !isRunning(child ?? 0))
   })
 })
 
