@@ -6,6 +6,7 @@ import { Replica } from '../log/shared/replica.js'
 import { ForkError, Sequencer } from '../log/shared/sequencer.js'
 import { ServerClock } from '../log/shared/server-clock.js'
 import { Session } from '../log/shared/postgres/session.js'
+import { strayEvents } from '../log/shared/postgres/statements.js'
 import { readLogId } from '../log/shared/postgres/tables.js'
 
 type Options = {
@@ -65,6 +66,8 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
       const replica = new Replica({ file, logId: await idOf(url), vault, now: () => clock.now() })
       try {
         await copyAll(sequencer, replica, onProgress)
+        const strays = await sequencer.ask(strayEvents)
+        if (strays > 0) throw new RangeError(`${strays} events lie outside of the log, before its first position or after its last`)
         return { position: replica.place.position }
       } catch (error) {
         // No node could have written what the tables have.

@@ -148,8 +148,10 @@ export class LogWriter {
     const leaf = leafHash(text)
     if (position !== this.#tail.position + 1 || !chainLeaf(this.#tail.chain, leaf).equals(chain))
       throw new RangeError(`the event at position ${position} does not follow from the one before`)
-    const envelope = parseEnvelope(text)
+    const envelope = envelopeAt(position, text)
     const event = knownEvent(envelope)
+    if (envelope.version !== this.resources.versionOf(envelope.stream) + 1)
+      throw new RangeError(`the event at position ${position} has another version than the next one of its stream`)
     this.#insertEvent.run(position, text, chain)
     this.#tree.append(leaf)
     this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
@@ -267,6 +269,15 @@ export class LogWriter {
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return fold()
+  }
+}
+
+/** @throws RangeError */
+const envelopeAt = (position: number, text: string): Envelope => {
+  try {
+    return parseEnvelope(text)
+  } catch (error) {
+    throw new RangeError(`the event at position ${position} cannot be read`, { cause: error })
   }
 }
 

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
-import { nextChain } from '../../../events/stored/chain.js'
 import { headSigner } from '../../../src/audit/head-key.js'
 import { limits } from '../../../src/basics/limits.js'
 import { isSamePlace } from '../../../src/log/shared/postgres/rows.js'
@@ -18,14 +17,18 @@ import { ServerClock } from '../../../src/log/shared/server-clock.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
+import { verifyShared } from '../../../src/cli/commands/verify-shared.js'
 import { copyAll } from '../../../src/migration/copy-shared.js'
 import { Sender } from '../../../src/migration/sender.js'
+import { readConfig } from '../../../src/setup/config.js'
 import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
+import { Random } from '../../support/log/honest-log.js'
 import { stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
+import { chained, changes, renumbered, type Row } from '../../support/log/manipulations.js'
 import { newest } from '../../support/log/nodes.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
@@ -56,7 +59,7 @@ beforeAll(async () => {
   }
 })
 
-const verifyShared = (address: string, ...args: string[]) =>
+const runVerify = (address: string, ...args: string[]) =>
   mindledger(['verify', '--shared', '--quiet', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none') })
 
 const scratches = () => readdirSync(tmpdir()).filter((name) => name.startsWith('mindledger-verify-'))
@@ -82,7 +85,7 @@ const copied = async (): Promise<{ address: string; run: (text: string, values?:
 
 test('a log in PostgreSQL is verified without a node, and is proven by a head that was kept', async () => {
   const before = scratches()
-  const verified = await verifyShared(url, '--head', heads)
+  const verified = await runVerify(url, '--head', heads)
   expect(verified).toMatchObject({ code: 0, err: '' })
   expect(verified.out).toMatch(/^The log holds: \d+ events/)
   expect(verified.out).toContain('by the head that was kept')
@@ -92,85 +95,102 @@ test('a log in PostgreSQL is verified without a node, and is proven by a head th
 })
 
 test('a database without a log, and no address, are told', async () => {
-  expect(await verifyShared(await server().newUrl())).toMatchObject({ code: 2, err: expect.stringContaining('this database has no log') })
+  expect(await runVerify(await server().newUrl())).toMatchObject({ code: 2, err: expect.stringContaining('this database has no log') })
   expect(await mindledger(['verify', '--shared'], { DATA_DIR: there })).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
 })
 
-/** Writes all chain values anew, as somebody would who changes an event and hides it. */
-const chainAnew = async (run: (text: string, values?: unknown[]) => Promise<pg.QueryResult>): Promise<void> => {
-  const { rows } = await run('SELECT position, text, chain FROM mindledger.events ORDER BY position')
-  const { rows: first } = await run('SELECT chain FROM mindledger.batches WHERE seq = 0')
-  let chain = (first[0] as { chain: Buffer }).chain
-  for (const { position, text } of rows as { position: string; text: string }[]) {
-    chain = nextChain(chain, text)
-    await run('UPDATE mindledger.events SET chain = $2 WHERE position = $1', [position, chain])
-  }
-  await run('UPDATE mindledger.batches AS b SET chain = e.chain FROM mindledger.events AS e WHERE e.position = b.position')
-  await run('UPDATE mindledger.head AS h SET chain = e.chain FROM mindledger.events AS e WHERE e.position = h.position')
+type Run = (text: string, values?: unknown[]) => Promise<pg.QueryResult>
+
+/** Puts events in the place of those that are there. */
+const store = async (run: Run, rows: readonly Row[]): Promise<void> => {
+  const columns = [rows.map(({ position }) => position), rows.map(({ text }) => text), rows.map(({ chain }) => chain)]
+  await run('DELETE FROM mindledger.events')
+  await run('INSERT INTO mindledger.events (position, text, chain) SELECT * FROM unnest($1::bigint[], $2::text[], $3::bytea[])', columns)
 }
 
-const rewritten = `UPDATE mindledger.events SET text = replace(text, '"name":"', '"name":"x') WHERE position = (SELECT min(position) FROM mindledger.events WHERE text LIKE '%"name":"%')`
+/** Lets the batches and the head agree with the events, as somebody would who hides what was done. */
+const end = async (run: Run): Promise<void> => {
+  await run('UPDATE mindledger.batches AS b SET chain = e.chain FROM mindledger.events AS e WHERE e.position = b.position')
+  await run('DELETE FROM mindledger.batches WHERE position > (SELECT max(position) FROM mindledger.events)')
+  await run(`INSERT INTO mindledger.batches SELECT (SELECT max(seq) + 1 FROM mindledger.batches), gen_random_uuid(), position, chain, 0
+    FROM mindledger.events ORDER BY position DESC LIMIT 1`)
+  await run(`UPDATE mindledger.head AS h SET seq = b.seq, position = b.position, chain = b.chain
+    FROM (SELECT * FROM mindledger.batches ORDER BY seq DESC LIMIT 1) AS b`)
+}
 
-const manipulations: [string, (run: (text: string, values?: unknown[]) => Promise<pg.QueryResult>) => Promise<unknown>][] = [
-  ['the text of an event', (run) => run(rewritten)],
-  [
-    'the text of an event, with all chain values after it',
-    async (run) => {
-      await run(rewritten)
-      await chainAnew(run)
-    },
-  ],
-  ['an event that is gone', (run) => run('DELETE FROM mindledger.events WHERE position = 5')],
-  [
-    'two events in each other’s place',
-    (run) =>
-      run(`UPDATE mindledger.events AS e SET text = o.text FROM mindledger.events AS o
-        WHERE (e.position = 4 AND o.position = 6) OR (e.position = 6 AND o.position = 4)`),
-  ],
-  [
-    'an end that is cut off',
-    async (run) => {
-      await run('DELETE FROM mindledger.events WHERE position > 8')
-      await run('DELETE FROM mindledger.batches WHERE position > 8')
-      await run(`INSERT INTO mindledger.batches SELECT coalesce(max(seq), 0) + 1, gen_random_uuid(), 8, (SELECT chain FROM mindledger.events WHERE position = 8), 0
-        FROM mindledger.batches`)
-      await run(
-        `UPDATE mindledger.head SET position = 8, seq = (SELECT max(seq) FROM mindledger.batches), chain = (SELECT chain FROM mindledger.events WHERE position = 8)`,
-      )
-    },
-  ],
-  ['another end', (run) => run(`UPDATE mindledger.head SET chain = decode(repeat('00', 32), 'hex')`)],
-  [
-    'a payload',
-    (run) =>
-      run(
-        `UPDATE mindledger.payloads SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)`,
-      ),
-  ],
-  [
-    'a payload that is gone',
-    (run) => run('DELETE FROM mindledger.payloads WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)'),
-  ],
-  [
-    'a key that is gone without an erasure',
-    (run) =>
-      run(
-        'UPDATE mindledger.payloads SET wrapped = NULL WHERE hash = (SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)',
-      ),
-  ],
-  ['a blob that is gone', (run) => run('DELETE FROM mindledger.blobs WHERE sha = (SELECT min(sha) FROM mindledger.blobs)')],
-  [
-    'the bytes of a blob',
-    (run) => run(`UPDATE mindledger.blob_chunks SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE number = 0`),
-  ],
-]
+/** How much somebody recomputes to hide what was done to the events. */
+const finishes: Record<string, (run: Run, logId: string, rows: Row[]) => Promise<void>> = {
+  'nothing else': (run, _, rows) => store(run, rows),
+  'chain recomputed': async (run, logId, rows) => {
+    chained(logId, rows)
+    await store(run, rows)
+    await end(run)
+  },
+  'everything recomputed but the signature': async (run, logId, rows) => {
+    renumbered(rows)
+    chained(logId, rows)
+    await store(run, rows)
+    await end(run)
+  },
+}
 
-test.each(manipulations)('it is found: %s', async (_, manipulate) => {
+const random = new Random(7)
+
+const ofEvents = Object.entries(changes).flatMap(([name, change]) =>
+  Object.entries(finishes).map(([more, finish]): [string, (run: Run) => Promise<void>] => [
+    `${name}, ${more}`,
+    async (run) => {
+      const { rows } = await run('SELECT position::integer AS position, text, chain FROM mindledger.events ORDER BY position')
+      const { rows: heads } = await run('SELECT log_id FROM mindledger.head')
+      change({ rows: rows as Row[], random })
+      await finish(run, (heads as [{ log_id: string }])[0].log_id, rows as Row[])
+    },
+  ]),
+)
+
+const aPayload = '(SELECT min(hash) FROM mindledger.payloads WHERE wrapped IS NOT NULL)'
+
+const statements: Record<string, string> = {
+  'another end': `UPDATE mindledger.head SET chain = decode(repeat('00', 32), 'hex')`,
+  'another log’s id': `UPDATE mindledger.head SET log_id = 'another'`,
+  'an event put before the first': `INSERT INTO mindledger.events SELECT 0, text, chain FROM mindledger.events WHERE position = 1`,
+  'an event put behind the last': `INSERT INTO mindledger.events SELECT max(position) + 1, min(text), min(chain) FROM mindledger.events`,
+  'a payload’s ciphertext edited': `UPDATE mindledger.payloads SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE hash = ${aPayload}`,
+  'a payload’s key edited': `UPDATE mindledger.payloads SET wrapped = set_byte(wrapped, 59, 255 - get_byte(wrapped, 59)) WHERE hash = ${aPayload}`,
+  'a payload’s key taken away': `UPDATE mindledger.payloads SET wrapped = NULL WHERE hash = ${aPayload}`,
+  'a payload erased without an event': `UPDATE mindledger.payloads SET wrapped = NULL, body = '' WHERE hash = ${aPayload}`,
+  'a payload deleted': `DELETE FROM mindledger.payloads WHERE hash = ${aPayload}`,
+  'a blob that is gone': 'DELETE FROM mindledger.blobs WHERE sha = (SELECT min(sha) FROM mindledger.blobs)',
+  'the bytes of a blob': 'UPDATE mindledger.blob_chunks SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE number = 0',
+}
+
+const unreadable = async (run: Run): Promise<void> => {
+  const { rows: heads } = await run('SELECT log_id FROM mindledger.head')
+  const { rows } = await run('SELECT position::integer AS position, text, chain FROM mindledger.events ORDER BY position')
+  const cut = (rows as Row[]).map((row) => (row.position === 5 ? { ...row, text: row.text.slice(0, 20) } : row))
+  await finishes['chain recomputed']?.(run, (heads as [{ log_id: string }])[0].log_id, cut)
+}
+
+const ofStatements = Object.entries(statements).map(([name, statement]): [string, (run: Run) => Promise<void>] => [
+  name,
+  async (run) => expect((await run(statement)).rowCount).toBeGreaterThan(0),
+])
+
+/** What the command says of a log, and its exit status; in this process, which is quicker. */
+const verifyHere = async (address: string): Promise<{ code: number; out: string }> => {
+  let out = ''
+  const line = (text: string) => void (out += `${text}\n`)
+  const config = readConfig({ ...environment, LOG_URL: address })
+  const code = await verifyShared(config, { heads: [heads], vkey: undefined }, { line, progress: () => undefined })
+  return { code, out }
+}
+
+test.each([...ofEvents, ...ofStatements, ['a text that cannot be read', unreadable] as const])('it is found: %s', async (_, manipulate) => {
   const { address, run } = await copied()
   await manipulate(run)
-  const verified = await verifyShared(address, '--head', heads)
-  expect(verified.code).toBe(1)
-  expect(verified.out).toMatch(/THE LOG DOES NOT HOLD|proves nothing/)
+  const { code, out } = await verifyHere(address)
+  expect(code).toBe(1)
+  expect(out).toMatch(/THE LOG DOES NOT HOLD|proves nothing/)
 })
 
 test('a node without the contents in its folder verifies, backs up and trains again from the store that nodes share', async () => {

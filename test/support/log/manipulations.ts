@@ -17,8 +17,8 @@ export type Victim = { file: string; older: readonly string[] }
  */
 export type Manipulation = { name: string; isWhole: boolean; apply: (victim: Victim, random: Random) => void }
 
-type Row = { position: number; text: string; chain: Buffer }
-type Rows = { db: Database.Database; rows: Row[]; random: Random }
+export type Row = { position: number; text: string; chain: Buffer }
+type Rows = { rows: Row[]; random: Random }
 
 const head = (db: Database.Database): number => db.prepare<[], number>('SELECT max(position) FROM events').pluck().get() ?? 0
 
@@ -33,13 +33,14 @@ const store = (db: Database.Database, rows: readonly Row[]): void => {
   }
 }
 
-const chained = (db: Database.Database, rows: Row[]): void => {
-  let chain = genesis(readLogId(db))
+/** Computes the chain anew, from its beginning in this log. */
+export const chained = (logId: string, rows: Row[]): void => {
+  let chain = genesis(logId)
   for (const row of rows) row.chain = chain = nextChain(chain, row.text)
 }
 
 /** Gives the events new positions and versions, as if they had been written so. */
-const renumbered = (rows: Row[]): void => {
+export const renumbered = (rows: Row[]): void => {
   const versions = new Map<string, number>()
   rows.forEach((row, i) => {
     const envelope = JSON.parse(row.text) as { stream: string; position: number; version: number }
@@ -52,7 +53,7 @@ const renumbered = (rows: Row[]): void => {
 
 /** Makes everything that follows from the events agree with them: chain, tree, resources. */
 const forge = (db: Database.Database, rows: Row[]): void => {
-  chained(db, rows)
+  chained(readLogId(db), rows)
   store(db, rows)
   db.exec('DELETE FROM tree')
   openTree(db, rows.length)
@@ -65,9 +66,10 @@ const forge = (db: Database.Database, rows: Row[]): void => {
 }
 
 const anywhere = (rows: readonly Row[], random: Random): number => random.below(rows.length)
-const otherText = (text: string): string => text.replace('"actor":"tester"', '"actor":"nobody"')
+const otherText = (text: string): string => text.replace(/"actor":"[^"]*"/, '"actor":"nobody"')
 
-const changes: Record<string, (rows: Rows) => void> = {
+/** What somebody could do to the events of a log, wherever they are stored. */
+export const changes: Readonly<Record<string, (rows: Rows) => void>> = {
   'a text edited': ({ rows, random }) => {
     const row = pick(random, rows)
     row.text = otherText(row.text)
@@ -97,7 +99,7 @@ const onRows =
   ({ file }, random) =>
     tamperWith(file, (db) => {
       const rows = db.prepare<[], Row>('SELECT position, text, chain FROM events ORDER BY position').all()
-      change({ db, rows, random })
+      change({ rows, random })
       finish(db, rows)
     })
 
@@ -108,7 +110,7 @@ const ofRows: Manipulation[] = Object.entries(changes).flatMap(([name, change]) 
     name: `${name}, chain recomputed`,
     isWhole: name === 'the end cut off' || name === 'a text edited',
     apply: onRows(change, (db, rows) => {
-      chained(db, rows)
+      chained(readLogId(db), rows)
       store(db, rows)
     }),
   },

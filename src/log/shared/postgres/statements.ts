@@ -227,6 +227,14 @@ export const chainAt = async (session: Session, position: number): Promise<Buffe
   return rows[0]?.chain
 }
 
+/** How many events lie outside of the log: before its first position, or after its last. Nodes read none of them. */
+export const strayEvents = async (session: Session): Promise<number> => {
+  const { rows } = await session.query<{ n: number }>(
+    `SELECT count(*)::float8 AS n FROM mindledger.head, mindledger.events WHERE events.position < 1 OR events.position > head.position`,
+  )
+  return rows[0]?.n ?? 0
+}
+
 /** Removes answers that all nodes have forgotten. */
 export const forgetAnswers = async (session: Session, before: string): Promise<void> => {
   await session.query('DELETE FROM mindledger.answers WHERE answered_at <= $1', [before])
