@@ -4,9 +4,13 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
+import { dataPaths } from '../../src/setup/data-directory.js'
 import { mindledger } from '../support/cli.js'
+import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
+import { contentsOf } from '../support/log/replicas.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
+import { seeded } from '../support/random.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
@@ -91,6 +95,138 @@ test('each due time has one run, and each run one end, while nodes are killed, a
     const { code, out } = await mindledger(['diff'], { ...keys, DATA_DIR: directory })
     expect([code, out]).toEqual([0, expect.stringContaining('The tables equal a replay')])
   }
+})
+
+/** Sends a command under its key until a node acknowledges it, each time to another one. A client waits three seconds. */
+const sendUntilDone = async (nodes: readonly Node[], path: string, body: object, key: string): Promise<unknown> => {
+  const headers = { 'content-type': 'application/json', 'Idempotency-Key': key }
+  for (let attempt = Math.floor(Math.random() * nodes.length); ; attempt++) {
+    const { url } = nodes[attempt % nodes.length]!
+    try {
+      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(3_000) })
+      const answer: unknown = await response.json()
+      if (response.ok) return answer
+      if (response.status < 500 && response.status !== 429)
+        throw new TypeError(`${path} ${key}: ${response.status} ${JSON.stringify(answer)}`)
+    } catch (error) {
+      if (error instanceof TypeError && error.message.startsWith(path)) throw error
+    }
+    await setTimeout(50)
+  }
+}
+
+test('whatever befalls nodes that serve, each write, run and training counts once, and tables and files are the same', async () => {
+  const url = await server().newUrl()
+  const { postgres } = server()
+  const nodes = await Promise.all([startNode(url), startNode(url), startNode(url)])
+  const [random, blows] = [seeded(countOf('SEED')), countOf('NODE_BLOWS')]
+
+  const from = Date.now() + 3_000
+  for (let i = 0; i < 2 * blows; i++) {
+    const at = { start_at: new Date(from + i * 2_000).toISOString().slice(0, 23) }
+    const job = { name: `j${i}`, query: `CREATE SKILL made${i} USING type = 'sql'`, ...at }
+    await sendUntilDone(nodes, '/api/projects/mindsdb/jobs', { job }, `job-${i}`)
+  }
+  let isOver = false
+  const acknowledged = new Map<string, number>()
+  const write = async (writer: number): Promise<void> => {
+    for (let n = 0; !isOver; n++) {
+      const skill = { name: `w${writer}_${n}`, type: 'sql', params: { password: `secret ${n}` } }
+      const { id } = (await sendUntilDone(nodes, '/api/projects/mindsdb/skills', { skill }, skill.name)) as { id: number }
+      acknowledged.set(skill.name, id)
+    }
+  }
+  const models: string[] = []
+  const train = async (): Promise<void> => {
+    for (let n = 0; !isOver; n++) {
+      const query = `CREATE MODEL t${n} FROM files (SELECT i AS x, 2 * i AS y FROM range(200) AS r(i)) PREDICT y`
+      const answer = await sendUntilDone(nodes, '/api/sql/query', { query }, `model-${n}`)
+      // What SQL cannot do for a moment is no answer that counts.
+      if ((answer as SqlReply).type !== 'error') models.push(`t${n}`)
+      await setTimeout(1_000)
+    }
+  }
+  const busy = [...Array.from({ length: 32 }, (_, i) => write(i)), train()]
+  const failed = Promise.all(busy).then(() => new Promise<never>(() => undefined))
+
+  const startAgain = async (n: number): Promise<void> => {
+    const { directory } = nodes[n]!
+    for (;;)
+      try {
+        nodes[n] = await startNode(url, directory)
+        return
+      } catch {
+        // PostgreSQL is away, too.
+        await setTimeout(200)
+      }
+  }
+  const blow = async (n: number): Promise<void> => {
+    const node = nodes[n]!
+    const kind = Math.floor(random() * 10)
+    if (kind < 3) {
+      await kill(node)
+      await startAgain(n)
+    } else if (kind < 5) for (const pid of childrenRunning(node.child.pid ?? 0, 'sql-process')) signalTo(pid, 'SIGKILL')
+    else if (kind < 7)
+      await postgres.run(
+        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT 3) AS chosen`,
+      )
+    else if (kind < 9) {
+      signal(node, 'SIGSTOP')
+      await setTimeout(5_000)
+      signal(node, 'SIGCONT')
+    } else await postgres.crash()
+  }
+  for (let n = 0; n < blows; n++) {
+    await Promise.race([setTimeout(500 + random() * 1_000), failed])
+    await Promise.race([blow(Math.floor(random() * nodes.length)), failed])
+  }
+  isOver = true
+  await Promise.all(busy)
+
+  const { url: at } = nodes[0]
+  const openRuns = `SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM log.job_runs WHERE outcome <> 'running')`
+  await until(async () => String((await rowsNow(at, openRuns))[0]) === `${2 * blows},${2 * blows}`)
+  await until(async () => (await rowsNow(at, `SELECT count(*) FROM models WHERE status IN ('generating', 'training')`))[0]?.[0] === 0)
+  const counted = async (query: string) => (await sql(at, query)).data
+  expect(await counted(`SELECT count(*), count(DISTINCT stream) FROM log.events WHERE type = 'JobRunStarted'`)).toEqual([
+    [2 * blows, 2 * blows],
+  ])
+  expect(await counted(`SELECT count(*), count(DISTINCT data->>'run') FROM log.events WHERE type = 'JobRunFinished'`)).toEqual([
+    [2 * blows, 2 * blows],
+  ])
+  const ended = await counted(
+    `SELECT count(*), count(DISTINCT stream) FROM log.events WHERE type IN ('ModelTrained', 'ModelTrainingFailed')`,
+  )
+  const trained = (await counted('SELECT name, status FROM models')).map(([name, status]) => [String(name), status])
+  expect(ended).toEqual([[trained.length, trained.length]])
+  expect(models.filter((name) => !trained.some(([known]) => known === name))).toEqual([])
+  const skills = new Map(
+    (await counted(`SELECT data->>'name', position FROM log.events WHERE type = 'SkillCreated'`)).map(([name, id]) => [
+      String(name),
+      Number(id),
+    ]),
+  )
+  for (const [name, id] of acknowledged) if (skills.get(name) !== id) throw new Error(`lost or moved: ${name} ${id}`)
+  expect(acknowledged.size).toBeGreaterThan(32)
+
+  const positionAt = async (node: Node) => (await rowsNow(node.url, 'SELECT max(position) FROM log.events'))[0]?.[0]
+  await until(async () => new Set(await Promise.all(nodes.map(positionAt))).size === 1)
+  await Promise.all(
+    nodes.map(async ({ child, ended }) => {
+      child.kill('SIGTERM')
+      await ended
+    }),
+  )
+  const [first, ...others] = nodes.map(({ directory }) => contentsOf(dataPaths(directory).log))
+  for (const other of others) expect(other).toEqual(first)
+  for (const { directory } of nodes) {
+    const diff = await mindledger(['diff'], { ...keys, DATA_DIR: directory })
+    expect([diff.code, diff.out]).toEqual([0, expect.stringContaining('The tables equal a replay')])
+  }
+  const verified = await mindledger(['verify', '--shared'], { ...keys, LOG_URL: url, DATA_DIR: nodes[0].directory })
+  expect([verified.code, verified.out]).toEqual([0, expect.stringContaining('The log holds')])
+  console.info(`${acknowledged.size} acknowledged, ${trained.length} models, ${2 * blows} runs beside ${blows} blows`)
 })
 
 test('a training is told of and cancelled at any node, and that of a killed node ends on another', async () => {

@@ -7,17 +7,17 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
 import { testKey } from '../support/log/log.js'
+import { contentsOf } from '../support/log/replicas.js'
 import { seeded } from '../support/random.js'
 
 const program = fileURLToPath(new URL('log-node.js', import.meta.url))
 const blows = countOf('SHARED_BLOWS')
-const writersOfANode = 8
+const writersOfANode = 11
 
 /** A node in a process of its own, which is started again when it was killed. */
 class NodeProcess {
@@ -106,23 +106,6 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-type Row = Record<string, unknown>
-
-/** What the replicas must agree on; the order of rows in a file, and the salt of wrapped keys, are each one's own. */
-const contents = (file: string): Record<string, Row[]> => {
-  const db = new Database(file, { readonly: true })
-  const all = (sql: string) => db.prepare<[], Row>(sql).all()
-  const read = {
-    events: all('SELECT position, text, hex(chain) AS chain FROM events ORDER BY position'),
-    resources: all('SELECT * FROM resources ORDER BY stream'),
-    answers: all('SELECT * FROM answers ORDER BY actor, key'),
-    payloads: all('SELECT hash, key_id, hex(wrapped) AS wrapped, hex(body) AS body FROM payloads ORDER BY hash'),
-    notes: all(`SELECT * FROM meta WHERE key IN ('log_id', 'key_id', 'fingerprint_key', 'shared_seq', 'shared_batch') ORDER BY key`),
-  }
-  db.close()
-  return read
-}
-
 test('whatever is killed, stopped or cut off, nothing acknowledged by any node is lost or doubled, and all have the same', async () => {
   const url = await server().newUrl()
   for (let n = 0; n < 3; n++) nodes.push(new NodeProcess(url, join(directory, `node-${n}.sqlite`)))
@@ -182,7 +165,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
   expect(new Set(heads).size).toBe(1)
   await Promise.all(nodes.map((node) => node.end()))
 
-  const [first, ...others] = nodes.map(({ file }) => contents(file))
+  const [first, ...others] = nodes.map(({ file }) => contentsOf(file))
   for (const other of others) expect(other).toEqual(first)
   const written = new Map<string, number>()
   const names = new Map<string, string>()

@@ -29,6 +29,8 @@ const usual = {
   SHARED_READS: 200,
   /** Reads over REST and SQL on one server right after a write on another. */
   NODE_READS: 60,
+  /** The same of nodes that serve, with jobs, trainings and tables. */
+  NODE_BLOWS: 4,
   SHARED_WRITES: 60,
   SHARED_BLOWS: 8,
   /** Rotations of the master key that are killed. */
