@@ -15,7 +15,12 @@ import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
 /** What a read sees: the log now or up to an earlier position, with the resources and records of that moment. */
-export type Moment = LogAt & { readonly records: Records; readonly connectedTables?: ReadTables | undefined }
+export type Moment = LogAt & {
+  readonly records: Records
+  readonly connectedTables?: ReadTables | undefined
+  /** The position of a moment in the past. */
+  readonly position?: number
+}
 
 /** The parameter of every read. */
 type AsOf = { readonly as_of: typeof asOf }
@@ -114,7 +119,7 @@ export const readingOf =
       try {
         const position = await positionOf(when, log)
         call.answerHeaders['X-As-Of'] = String(position)
-        return await handle(input, momentOf(logAt(log, position, past.resourcesAt(position, call.client))))
+        return await handle(input, { ...momentOf(logAt(log, position, past.resourcesAt(position, call.client))), position })
       } catch (error) {
         return unlessListed(error)
       }

@@ -250,6 +250,14 @@ test('what is in it is listed and described, over SQL and REST', async () => {
   )
   const one = await send(service.url, 'GET', '/api/databases/pg/tables/shop.orders')
   expect(one.body).toEqual({ name: 'shop.orders', type: 'data', schema: 'shop' })
+  const columnsOf = async (table: string) => (await send(service.url, 'GET', `/api/databases/pg/tables/${table}/columns`)).body
+  expect(await columnsOf('shop.orders')).toEqual([
+    { name: 'id', type: 'BIGINT' },
+    { name: 'home', type: 'INTEGER' },
+    { name: 'note', type: 'VARCHAR' },
+  ])
+  expect(await columnsOf('HOMES')).toEqual(expect.arrayContaining([{ name: 'place', type: 'VARCHAR' }]))
+  expect(await columnsOf('nothing')).toMatchObject({ status: 404 })
   const leaf = { class: 'table', type: 'table', engine: null, deletable: false }
   expect((await send(service.url, 'GET', '/api/tree/pg')).body).toEqual(
     expect.arrayContaining([

@@ -3,6 +3,7 @@ import { foldName, resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
+import { allRows } from '../../../sql/contract/answer.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { wrapped } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
@@ -22,19 +23,23 @@ const record = z
     note: z.string().optional().describe('on the last table of a list that has not all of them'),
   })
   .meta({ id: 'Table' })
+const column = z.object({ name: z.string(), type: z.string().describe('as DuckDB calls it') }).meta({ id: 'Column' })
+const columnRows = z.array(z.tuple([z.string(), z.string()]).transform(([name, type]): z.infer<typeof column> => ({ name, type })))
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
 const path = '/databases/:database/tables'
 
-const shown = ({ name, type, there }: Entry) =>
-  type === 'job'
-    ? undefined
-    : {
-        ...{ name, type: type === 'table' ? 'data' : type },
-        ...(typeof there?.schema === 'string' && { schema: there.schema }),
-        ...(there?.note !== undefined && { note: there.note }),
-      }
+const shown = ({ name, type, there }: Entry) => ({
+  ...{ name, type: type === 'table' ? 'data' : type },
+  ...(typeof there?.schema === 'string' && { schema: there.schema }),
+  ...(there?.note !== undefined && { note: there.note }),
+})
 
-const tablesOf = (at: MomentResources, database: Database) => entriesOf(at, database, shown)
+const unlessJob =
+  <T>(show: (entry: Entry) => T) =>
+  (entry: Entry) =>
+    entry.type === 'job' ? undefined : show(entry)
+
+const tablesOf = (at: MomentResources, database: Database) => entriesOf(at, database, unlessJob(shown))
 
 /** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -57,13 +62,23 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-const tableNamed = async (at: MomentResources, database: Database, name: string): Promise<z.infer<typeof record>> => {
-  for await (const item of itemsOf(tablesOf(at, database))) {
-    const table = record.parse(item)
-    if (foldName(table.name) === foldName(name)) return table
+const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
+  for await (const item of itemsOf(
+    entriesOf(
+      at,
+      database,
+      unlessJob((entry) => entry),
+    ),
+  )) {
+    const entry = item as Entry
+    if (foldName(entry.name) === foldName(name)) return entry
   }
   throw notFound('table', name)
 }
+
+/** The full name of a table, as SQL writes it. */
+const pathOf = (database: string, { name, there }: Entry): string =>
+  (there ? [database, ...(there.schema === null ? [] : [there.schema]), there.name] : [database, name]).map(quoted).join('.')
 
 /** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if it had been sent there. */
 export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick<SqlEngine, 'execute'>): Route[] => {
@@ -106,7 +121,20 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
       summary: 'Get one table of a database',
       answers: { 200: record },
       async handle({ segments }, moment) {
-        return json(await tableNamed(moment, await databaseNamed(moment, segments.database), segments.table))
+        return json(shown(await entryNamed(moment, await databaseNamed(moment, segments.database), segments.table)))
+      },
+    }),
+    reading({
+      path: `${path}/:table/columns`,
+      summary: 'List the columns of a table; nothing of it is read',
+      answers: { 200: z.array(column) },
+      async handle({ segments, call }, moment) {
+        const database = await databaseNamed(moment, segments.database)
+        const table = pathOf(database.name, await entryNamed(moment, database, segments.table))
+        const query = `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${table})`
+        const answer = await sql.execute({ query, asOf: moment.position, origin: call.origin(), client: call.client, readsOnly: true })
+        if (answer.type !== 'table') throw answer.type === 'error' ? answer.problem : new TypeError('a table was described without rows')
+        return json(columnRows.parse(await allRows(answer.rows)))
       },
     }),
     route({
@@ -119,7 +147,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
         const database = await databaseNamed(log, of)
         writable(database, 'deleted', name)
         const repeated = await ledger.repeated(call.origin(), call.execution())
-        const file = repeated ? name : (await tableNamed(log, database, name)).name
+        const file = repeated ? name : (await entryNamed(log, database, name)).name
         await carryOut(ledger, { type: 'DeleteFile', data: { file } }, call)
         return noContent
       },
