@@ -46,8 +46,11 @@ export type Scan = {
   aggregates?: readonly Aggregate[]
 }
 
-/** One statement in the language of the database. With `writes` it may change something there, if the connection is writable. */
-export type NativeRequest = { native: string; writes?: boolean }
+/**
+ * One statement in the language of the database. With `writes` it may change something there, if the connection is writable. With
+ * `upTo`, which is for statements that only read, it ends after about so many rows.
+ */
+export type NativeRequest = { native: string; writes?: boolean; upTo?: number }
 
 export type Query = { scan: Scan } | NativeRequest
 

@@ -182,10 +182,11 @@ export class Answer {
   }
 
   async #steps(session: Session, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
-    const { limit } = this.asked
+    const { limit, query } = this.asked
+    const { upTo = Infinity } = 'native' in query ? query : {}
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
-    let most: number = batchRows
-    for (;;) {
+    let most: number = Math.min(batchRows, upTo)
+    while (this.#rows < upTo) {
       const timeoutMs = limits.connectionStallTimeoutMs
       const [what, ofStep] = ['A step of the answer', 'connectionStallTimeoutMs']
       const watch = { session, holding, timeoutMs, what, limit: ofStep, signal: this.#signal }
@@ -197,7 +198,7 @@ export class Answer {
       this.#bytes += rows.bytes
       if (this.#rows > limit.rows) throw beyond('rows', limit.rows, 'connectionMaxRows')
       if (this.#bytes > limit.bytes) throw beyond('bytes', limit.bytes, 'connectionMaxBytes')
-      most = nextRows(rows)
+      most = Math.min(nextRows(rows), upTo - this.#rows)
       await this.#passRows(rows, vectors)
       holding.taken(received)
     }

@@ -439,6 +439,18 @@ describe('a statement that writes there', () => {
   })
 })
 
+test('a statement is read no further than a LIMIT behind it needs, unless it may write', async () => {
+  await ask('SELECT n FROM pg (SELECT generate_series(1, 300000) AS n) LIMIT 3')
+  expect(await asked('rows < 10000, outcome', '%300000%')).toEqual([true, 'complete'])
+  expect(await ask('SELECT count(*) FROM (SELECT n FROM pg (SELECT generate_series(1, 200000) AS n) LIMIT 150000)')).toEqual([[150_000]])
+  await ask('SELECT n FROM pg (SELECT generate_series(1, 40000) AS n) WHERE n > 39000 LIMIT 3')
+  expect(await asked('rows', '%40000%')).toEqual([40_000])
+  const insert = "INSERT INTO notes (note) SELECT 'many' FROM generate_series(1, 9000) RETURNING id"
+  expect(await ask(`SELECT id > 0 FROM writer (${insert}) LIMIT 1`)).toEqual([[true]])
+  expect(await ask(`SELECT count(*) > 0 FROM (SELECT * FROM writer (${insert}) LIMIT 1)`)).toEqual([[true]])
+  expect(await notes('many')).toEqual([{ n: 18_000 }])
+})
+
 describe('what only asks does not write there', () => {
   const insert = "SELECT id FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id)"
 

@@ -187,10 +187,18 @@ const lastInNative = (): Problem =>
     hint: 'Name the table instead of sending the statement: SELECT * FROM db.t AS t WHERE t.id > LAST.',
   })
 
-/** Fetches the answer to a statement in the language of a connected database. */
-export const fetchNative = async (session: Session, { connection, sql, mayWrite }: NativeStatement): Promise<FetchedRows> => {
+/** Fetches the answer to a statement in the language of a connected database, or the first of its rows where any will do. */
+export const fetchNative = async (
+  session: Session,
+  { connection, sql, mayWrite }: NativeStatement,
+  ref: AstNode,
+  use: Use | undefined,
+): Promise<FetchedRows> => {
   if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
-  const query = { native: sql, ...(mayWrite && { writes: true }) }
+  // One that writes runs once, whatever is read of it.
+  const takesAny = use && !use.keepsRows && !(mayWrite && connection.isWritable) && isEmpty(use.select, 'where_clause')
+  const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
+  const query = { native: sql, ...(mayWrite && { writes: true }), ...(upTo !== undefined && { upTo }) }
   const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
   return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

@@ -3,9 +3,10 @@ import { MissingKnowledge } from '../session/missing-knowledge.js'
 import { agentColumns, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
-import { fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
+import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'
 import { fetchChunks } from '../knowledge/found-chunks.js'
 import type { ModelUse } from '../models/references.js'
+import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable, KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 import { placed } from '../session/sources.js'
@@ -15,10 +16,11 @@ export type DeferredReferences = {
   models: ModelUse[]
   agents: AgentUse[]
   connected: { ref: AstNode; found: ConnectedTable }[]
+  natives: { ref: AstNode; native: NativeStatement }[]
   knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
 }
 
-export const nothingYet = (): DeferredReferences => ({ models: [], agents: [], connected: [], knowledge: [] })
+export const nothingYet = (): DeferredReferences => ({ models: [], agents: [], connected: [], natives: [], knowledge: [] })
 
 /**
  * The names of columns, folded, that models and agents of a FROM take though the query need not name them: inputs, the value that was
@@ -42,25 +44,32 @@ export const putQuery = (ref: AstNode, query: AstNode, called: string): void => 
 }
 
 /** Puts rows that were fetched in the place of a name. They are those of this moment, so that the rewritten text is not kept. */
-export const putRows = (session: Session, ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void => {
+const putRows = (session: Session, ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void => {
   session.keep = false
   session.reads.push({ name, query, state })
   putQuery(ref, query, called)
 }
 
 /**
- * Puts rows of connected tables, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
+ * Puts rows of connected databases, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
  * all of them where that is not known.
  */
 export const placeRows = async (
   session: Session,
-  { connected, knowledge }: DeferredReferences,
+  { connected, natives, knowledge }: DeferredReferences,
   use?: Use,
   select?: AstNode,
 ): Promise<void> => {
   for (const { ref, found } of connected)
     try {
       putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, await fetchTable(session, found, ref, use))
+    } catch (error) {
+      throw placed(error, ref)
+    }
+  for (const { ref, native } of natives)
+    try {
+      const { name } = native.connection
+      putRows(session, ref, name, name, await fetchNative(session, native, ref, use))
     } catch (error) {
       throw placed(error, ref)
     }

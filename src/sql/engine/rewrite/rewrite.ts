@@ -2,23 +2,13 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listOf, nodeOf, nodesOf, partsOf, textOf } from '../ast/nodes.js'
-import { fetchNative } from '../connected/fetch-table.js'
 import { answerAgents } from '../asked/agent-answers.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
-import {
-  hasSeries,
-  namesTaken,
-  nothingYet,
-  placeAllRows,
-  placeRows,
-  putQuery,
-  putRows,
-  type DeferredReferences,
-} from './deferred-references.js'
+import { hasSeries, namesTaken, nothingYet, placeAllRows, placeRows, putQuery, type DeferredReferences } from './deferred-references.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
@@ -223,8 +213,7 @@ export class Rewriter {
     if (native) {
       allowed?.refuseForm('A statement in the language of a connected database', 'Name the table: SELECT … FROM database.table.')
       refusePast(native.connection, placeIn(this.session, scope))
-      const { name: called } = native.connection
-      putRows(this.session, ref, called, called, await fetchNative(this.session, native))
+      later.natives.push({ ref, native })
       return
     }
     const { connection, directory, head, askedAt } = this.session
