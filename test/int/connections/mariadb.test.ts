@@ -222,7 +222,7 @@ where('MariaDB', () => {
   })
 
   test('a connection without a database lists tables under names that find them', async () => {
-    await write('CREATE TABLE filled (id bigint NOT NULL, note text)')
+    await write('CREATE OR REPLACE TABLE filled (id bigint NOT NULL, note text)')
     const named = await connections.tables(connection)
     expect(named.tables).toContainEqual({ schema: 'shop', name: 'filled', isUsual: true, type: 'table' })
     const open = { ...connectionOf('open', { database: null }), name: 'my' }
