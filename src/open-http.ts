@@ -5,7 +5,8 @@ import { isTrustedProxy } from './http/protocol/client.js'
 import { EventStreams } from './http/reads/event-stream.js'
 import { addressOf, createHttpServer, listen, localAddressOf, networkAddressOf, stopListening } from './http/server/server.js'
 import { EventFeed } from './log/feed/event-feed.js'
-import { appOf, type Parts } from './routes.js'
+import type { Parts } from './route-parts.js'
+import { appOf } from './routes.js'
 import { noteServerAddress } from './setup/server-address.js'
 
 /** Serves every route. @throws ConfigError when it cannot listen on the address */

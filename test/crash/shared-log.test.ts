@@ -12,7 +12,7 @@ import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
 import { testKey } from '../support/log/log.js'
-import { contentsOf } from '../support/log/replicas.js'
+import { contentsOf } from '../support/log/nodes.js'
 import { seeded } from '../support/random.js'
 
 const program = fileURLToPath(new URL('log-node.js', import.meta.url))
