@@ -451,6 +451,21 @@ test('a statement is read no further than a LIMIT behind it needs, unless it may
   expect(await notes('many')).toEqual([{ n: 18_000 }])
 })
 
+test('a name that is no column is found before a row is fetched, and a text in double quotes is sent as a filter', async () => {
+  await postgres.run("CREATE TABLE misnamed AS SELECT n AS id, 'note ' || n AS note FROM generate_series(1, 5000) AS n")
+  for (const query of [
+    'SELECT nota FROM pg.misnamed',
+    'SELECT m.id FROM pg.misnamed AS m JOIN range(3) AS s(size) ON s.size = m.ident',
+    'SELECT id FROM pg.misnamed WHERE upper(nota) = 1',
+  ])
+    await expect(ask(query)).rejects.toThrow(/Did you mean|no column/)
+  expect(await ask('SELECT id FROM pg.misnamed WHERE note = "note 7"')).toEqual([[7]])
+  expect(await ask('SELECT list_transform([id], x -> x + 1) FROM pg.misnamed WHERE id = 1')).toEqual([[[2]]])
+  await asked('rows', '%misnamed%int8%')
+  const sent = await ask(`SELECT statement FROM log.database_queries WHERE statement LIKE '%misnamed%' ORDER BY position`)
+  expect(sent.map(([statement]) => String(statement).replace(/.*WHERE/, ''))).toEqual([' "note" = $1::text', ' "id" = $1::int8'])
+})
+
 describe('what only asks does not write there', () => {
   const insert = "SELECT id FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id)"
 

@@ -21,6 +21,7 @@ import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow } from './shown-columns.js'
+import { mayMisname, UnboundNames } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */
@@ -146,13 +147,18 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
+/** Whether a name that is no column is to be found before rows are fetched. Statements in other languages are sent to be planned. */
+const mustBind = ({ isPlanned, isBound, natives, last }: Session): boolean => !isPlanned && !isBound && !last && natives.size === 0
+
 /**
  * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
  * A query that is only planned fetches no rows.
+ * @throws UnboundNames
  */
 export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
+  if (use && mustBind(session) && mayMisname(use.select, ref, columns)) throw new UnboundNames()
   const known = session.knowsAll ? undefined : use
   const { scan, apply } = wantedOf(found, ref, known, columns, known ? await timesIn(session, known, ref, columns) : new Map())
   session.answers.isNarrowed ||= scan.columns.length < columns.length

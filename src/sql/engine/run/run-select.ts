@@ -5,6 +5,7 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
+import { UnboundNames } from '../connected/unbound-names.js'
 import { AllowedTables } from '../resolve/allowed.js'
 import { MissingAnswers } from '../asked/agent-answers.js'
 import { MissingKnowledge } from '../session/missing-knowledge.js'
@@ -70,15 +71,19 @@ const blobFiles =
 
 /**
  * How an attempt runs models, and which names in double quotes it takes for texts. After an error about a column, `unknown`, it is only
- * planned with all columns of connected tables, so that the error names the nearest one.
+ * planned with all columns of connected tables, so that the error names the nearest one. `names` says whether it is only planned to `bind`
+ * them, or they are `bound`.
  */
-type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError }
+type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError; names?: 'bind' | 'bound' }
+
+/** Thrown when an attempt was made only to bind names, and could. */
+class NamesBound extends Error {}
 
 /** Whether something is wanted that can be told without running the statement. */
 const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
   wanted !== undefined && (wanted.kind === 'columns' || (wanted.kind === 'plan' && !wanted.analyze))
 
-const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session => {
+const sessionOf = (context: Context, { mode, strings, unknown, names }: Way): Session => {
   const { connection, database, request, services, answers } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(limits.modelInsideMaxRows)
@@ -113,7 +118,8 @@ const sessionOf = (context: Context, { mode, strings, unknown }: Way): Session =
     // A training is repeated, and compared with what it was: no answer of an agent is the same twice.
     replies: isPlanned(request.wanted) && request.purpose !== 'training' ? [] : request.answers,
     answers,
-    isPlanned: unknown !== undefined || isPlanned(request.wanted),
+    isPlanned: unknown !== undefined || names === 'bind' || isPlanned(request.wanted),
+    isBound: names === 'bound',
     mayWrite:
       !isPlanned(request.wanted) &&
       request.asOf === undefined &&
@@ -176,15 +182,15 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
-    if (way.unknown) {
+    if (way.unknown ?? way.names === 'bind') {
       ;(await prepareChecked(connection, rewritten.text)).destroySync()
-      throw way.unknown
+      throw way.unknown ?? new NamesBound()
     }
     yield* answer(context, session, rewritten)
     isWhole = true
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
-    const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
+    const isOwn = isProblem(error) || [RunError, TooManyRowsInside, NamesBound].some((own) => error instanceof own)
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
@@ -199,6 +205,8 @@ const isOfColumn = (error: unknown): error is RunError => error instanceof RunEr
 /** What to try next after an error, or undefined when it is final. */
 const nextWay = (error: unknown, session: Session | undefined, way: Way): Way | undefined => {
   if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
+  if (error instanceof UnboundNames) return { ...way, names: 'bind' }
+  if (error instanceof NamesBound) return { ...way, names: 'bound' }
   const name = session && nameOfNoColumn(error, session)
   if (name !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, name]) }
   return session?.answers.isNarrowed && !way.unknown && isOfColumn(error) ? { ...way, unknown: error } : undefined
