@@ -94,6 +94,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How long a write waits for a PostgreSQL that is away (503 `storage_failed` beyond), and for a node that catches up (503 `behind`).',
   sharedReadPatienceMs:
     'How long a request waits until its node has what others acknowledged before it. Beyond: 503 `busy` with Retry-After.',
+  sharedErasedRepliesMax:
+    'Kept answers that an erasure looks through in one batch of a shared log. Beyond: the next batch looks through the rest.',
   sharedBatchMaxBytes: 'What commands that share a batch write. Beyond: the next batch takes the rest.',
   sharedDeltaMaxBatches: 'Batches of others that a node fetches at once. Beyond: it asks again.',
   sharedDeltaMaxBytes: 'The bytes of these batches, unless it is one. Beyond: it asks again.',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
 import { logStream, type DataErased, type ErasedPayload, type LogEvent } from '../../events/records/log.js'
-import { Problem, stopping } from '../basics/errors.js'
+import { stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -14,7 +14,8 @@ import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
-import { distinct, emptyPlan, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
+import { eraseKeptReplies } from './kept-replies.js'
+import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
@@ -225,6 +226,8 @@ export class Erasures {
       // Blobs stay until all events are recorded.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }
       const shares = sharesOf(plan)
+      // The event erases them all: in one batch of a shared log they may be too many.
+      if (shares.length > 0 && this.options.wipes && plan.what !== 'secrets') await eraseKeptReplies(log)
       let isOvertaken = false
       for (const share of shares) {
         try {
@@ -340,9 +343,3 @@ export class Erasures {
     })
   }
 }
-
-const sharedContent = ({ subject, sharedWith }: Plan): Problem =>
-  new Problem('not_empty', 'Shared content', `the bytes of ${subject} are also those of: ${sharedWith.slice(0, 10).join(', ')}`, {
-    hint: 'An erasure takes the bytes away from all of these. To erase them all the same, send "shared": true.',
-    shared_with: sharedWith,
-  })

@@ -1,3 +1,4 @@
+import { Problem } from '../basics/errors.js'
 import type { ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
 
@@ -61,3 +62,10 @@ export const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
     blobs: blobs.slice(i * perEvent, (i + 1) * perEvent),
   }))
 }
+
+/** The refusal of an erasure whose bytes something else uses, too. */
+export const sharedContent = ({ subject, sharedWith }: Plan): Problem =>
+  new Problem('not_empty', 'Shared content', `the bytes of ${subject} are also those of: ${sharedWith.slice(0, 10).join(', ')}`, {
+    hint: 'An erasure takes the bytes away from all of these. To erase them all the same, send "shared": true.',
+    shared_with: sharedWith,
+  })

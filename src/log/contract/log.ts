@@ -62,6 +62,9 @@ export type Key = { key: string; fingerprint: string }
 /** The answer to a request, as it was sent. `rows` says that it shows rows of predictions, which may have to be erased. */
 export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
 
+/** The place of a kept answer in the order in which they are looked through. */
+export type ReplyPlace = { actor: string; key: string }
+
 /** The streams that a commit wrote to, each with its kind. */
 export type ChangedStreams = ReadonlyMap<string, EventDefinition['kind'] | typeof anyForeign>
 
@@ -145,6 +148,11 @@ export interface LogAnswers {
    * rows is not kept if something was erased after this position: the erased rows may be among them.
    */
   keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply>
+  /**
+   * Erases some of the kept answers that show rows: those after a place in their order. Returns the place to go on from; undefined when none
+   * are left. `DataErased` erases those that are kept meanwhile, and all of them where nobody did this before.
+   */
+  eraseSomeReplies(after: ReplyPlace): Promise<ReplyPlace | undefined>
 }
 
 /** Events as they are stored, by their place in the log or in a stream. */

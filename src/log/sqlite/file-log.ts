@@ -5,11 +5,12 @@ import type {
   CommitListener,
   Head,
   InclusionProof,
-  RequestKey,
   LogHealth,
   Outcome,
   PayloadState,
   Reply,
+  ReplyPlace,
+  RequestKey,
   Resources,
   Rotation,
   ServedLog,
@@ -17,7 +18,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
-import { erasedReply, forgetOldAnswers } from './idempotency.js'
+import { erasedReply, eraseSomeReplies, forgetOldAnswers } from './idempotency.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'
@@ -65,6 +66,10 @@ export class FileLog implements ServedLog {
       const isLate = reply.rows === true && open.erasedAt() > erasedAt
       return open.writer.answers.keepReply(keyed, isLate ? erasedReply : reply)
     })
+  }
+
+  eraseSomeReplies(after: ReplyPlace): Promise<ReplyPlace | undefined> {
+    return this.#turns.inTurn(({ db }) => eraseSomeReplies(db, after))
   }
 
   async replyTo(keyed: RequestKey): Promise<Reply | undefined> {

@@ -1,6 +1,6 @@
 import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { RequestKey, Outcome, Reply } from '../contract/log.js'
+import type { Outcome, Reply, ReplyPlace, RequestKey } from '../contract/log.js'
 import type { Connection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
 
@@ -93,15 +93,30 @@ export const erasedReply: Reply = {
 }
 
 /**
- * Removes the stored answers that show rows, in the transaction of the erasure: those of SQL that returned predictions, and what agents
- * answered. An answer to another command has the command's stream and shows a resource; it stays, as do all answers without rows.
+ * The stored answers that show rows: those of SQL that returned predictions, and what agents answered. An answer to another command has the
+ * command's stream and shows a resource.
  */
+const showsRows = `answer ->> '$.reply.rows' AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`
+
+const replacement = `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))`
+
+/** Removes the stored answers that show rows, in the transaction of the erasure. */
 export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
-  const replace = db.prepare<[string]>(
-    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))
-     WHERE answer ->> '$.reply.rows' AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`,
-  )
+  const replace = db.prepare<[string]>(`${replacement} WHERE ${showsRows}`)
   return ({ what }) => {
     if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))
   }
+}
+
+/** Removes some of them before an erasure: those after a place in their order. Returns the place to go on from, if any are left. */
+export const eraseSomeReplies = (db: Connection, { actor, key }: ReplyPlace): ReplyPlace | undefined => {
+  const most = limits.sharedErasedRepliesMax
+  const some = db
+    .prepare<[string, string, number], ReplyPlace & { shows: number | null }>(
+      `SELECT actor, key, ${showsRows} AS shows FROM answers WHERE (actor, key) > (?, ?) ORDER BY actor, key LIMIT ?`,
+    )
+    .all(actor, key, most)
+  const replace = db.prepare<[string, string, string]>(`${replacement} WHERE actor = ? AND key = ?`)
+  for (const one of some) if (one.shows === 1) replace.run(JSON.stringify(erasedReply), one.actor, one.key)
+  return some.length < most ? undefined : some.at(-1)
 }

@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { isProblem } from '../../../src/basics/errors.js'
+import { limits } from '../../../src/basics/limits.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { KeyRotation } from '../../../src/rotation/key-rotation.js'
@@ -40,6 +42,14 @@ const sealedIn = ({ file }: Node, hash: string): Buffer[] => {
   const row = db.prepare<[string], { wrapped: Buffer; body: Buffer }>('SELECT wrapped, body FROM payloads WHERE hash = ?').get(hash)
   db.close()
   return row ? [row.wrapped.subarray(0, 12), row.body.subarray(12, 24)] : []
+}
+
+const rowsOf = async (url: string, query: string): Promise<{ n: number }[]> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ n: number }>(query)
+  await client.end()
+  return rows
 }
 
 const secretsOf = (name: string) => ({
@@ -100,6 +110,34 @@ describe('an erasure', () => {
       expect(await erasures.erase(request, origin)).toMatchObject({ blobs: [content], positions: [expect.any(Number)] })
       expect(await blobs.has(content)).toBe(false)
       await erasures.stop()
+    }))
+
+  test('takes kept answers with rows away in batches that other nodes can read, however many there are', () =>
+    withNodesOf(server(), 2, async ([a, b], url) => {
+      const count = 2 * limits.sharedErasedRepliesMax + 10
+      const keyed = (n: number) => a!.ledger.keyed(origin, { idempotency: { key: `k${n}`, request: 'r' } })
+      const answer = (n: number) => ({ status: 200, type: null, etag: null, body: `row ${n}`, ...(n % 2 === 0 && { rows: true as const }) })
+      await Promise.all(Array.from({ length: count }, (_, n) => a!.log.keepReply(keyed(n), answer(n), 0)))
+      const [{ n: before } = { n: 0 }] = await rowsOf(url, 'SELECT seq::int AS n FROM mindledger.head')
+      const blobs = new Blobs(join(a!.directory, 'blobs'))
+      const content = await blobs.putBytes(Buffer.from('rows of somebody'))
+      const data = { file: 'f', content: { content, bytes: 16, row_count: 1, columns: [], original_name: null } }
+      await a!.ledger.execute({ type: 'CreateFile', data }, origin)
+      const all = [erasuresOf(a!), erasuresOf(b!)]
+      for (const each of all) await each.follow(onFailed)
+      await all[0]!.erase({ subject: { what: 'file', of: { name: 'f' } }, reason: null, shared: false, dryRun: false }, origin)
+      const written = await rowsOf(
+        url,
+        `SELECT count(*)::int AS n FROM mindledger.answers WHERE seq > ${before} GROUP BY seq ORDER BY n DESC`,
+      )
+      expect(written.reduce((sum, { n }) => sum + n, 0)).toBe(count / 2)
+      expect(written[0]?.n).toBeLessThanOrEqual(limits.sharedErasedRepliesMax)
+      await newest(b!.log)
+      for (const { log } of [a!, b!]) {
+        const replies = await Promise.all(Array.from({ length: count }, (_, n) => log.replyTo(keyed(n))))
+        expect(replies.map((reply) => reply?.status)).toEqual(Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 410 : 200)))
+      }
+      for (const each of all) await each.stop()
     }))
 
   test('refuses what another node records of what it rests on, however late that comes', () =>
