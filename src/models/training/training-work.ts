@@ -1,4 +1,4 @@
-import { link, rm } from 'node:fs/promises'
+import { copyFile, link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject, StreamId } from '../../../events/common.js'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
@@ -121,7 +121,8 @@ export class TrainingWork {
   async #stored(file: string): Promise<string> {
     const moved = `${file}.stored`
     await rm(moved, { force: true })
-    await link(file, moved)
+    // Some file systems have no links.
+    await link(file, moved).catch(() => copyFile(file, moved))
     return this.options.blobs.put(moved)
   }
 
