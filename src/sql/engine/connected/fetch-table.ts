@@ -20,7 +20,7 @@ import { groupedIn } from './aggregates.js'
 import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
-import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow } from './shown-columns.js'
+import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
 import { mayMisname, UnboundNames } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
 
@@ -65,6 +65,9 @@ export type Use = {
   taken: ReadonlySet<string>
 }
 
+/** A use of the columns of a table, with those that the query shows to its reader, and the times that columns are compared with. */
+type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes }
+
 /** What is fetched, and how the query that reads it changes. */
 type FetchPlan = { scan: Scan; apply?: () => void }
 
@@ -72,20 +75,14 @@ type FetchPlan = { scan: Scan; apply?: () => void }
  * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
  * else is left to filter.
  */
-const wantedOf = (
-  found: ConnectedTable,
-  ref: AstNode,
-  use: Use | undefined,
-  columns: readonly TableColumn[],
-  times: FoldedTimes,
-): FetchPlan => {
+const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined, columns: readonly TableColumn[]): FetchPlan => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
   // Names that the FROM gives to the columns stand for their places.
   if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
-  const { select, keepsRows, models, taken } = use
+  const { select, keepsRows, models, taken, times } = use
   const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
-  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns, times) : undefined
+  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
   const filters = asked.filter((filter) => canPush(filter, columns, dialect))
   const where = filters.length > 0 && { filters }
@@ -107,20 +104,19 @@ const wantedOf = (
 const isSole = ({ select, models }: Use, ref: AstNode): boolean =>
   leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf))
 
-/** The times that a query and its reader compare columns with. */
-const timesIn = async (session: Session, use: Use, ref: AstNode, columns: readonly TableColumn[]): Promise<FoldedTimes> => {
+/** The same with what has to be found out: the times are those that the query and its reader compare columns with. */
+const knownUse = async (session: Session, use: Use, ref: AstNode, columns: readonly TableColumn[]): Promise<KnownUse> => {
   const { select, reader } = use
   const own = await foldTimes(session, select, isSole(use, ref) && !namesWord(columns))
   const shown = reader && shownColumns(select, aliasOf(ref), columns)
-  if (!shown) return own
+  if (!shown) return { ...use, shown, times: own }
   const takesWords = isAlone(reader.select, reader.ref) && !namesWord(shown.columns)
-  return new Map([...own, ...(await foldTimes(session, reader.select, takesWords))])
+  return { ...use, shown, times: new Map([...own, ...(await foldTimes(session, reader.select, takesWords))]) }
 }
 
 /** What the reader of a query's rows needs of the table behind it. */
-const narrowedByReader = ({ select, reader }: Use, ref: AstNode, columns: readonly TableColumn[], times: FoldedTimes) => {
-  const shown = reader && shownColumns(select, aliasOf(ref), columns)
-  if (!shown) return undefined
+const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNode, columns: readonly TableColumn[]) => {
+  if (!reader || !shown) return undefined
   const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns, isAlone(reader.select, reader.ref), times)
   const isUnordered = isEmpty(select, 'modifiers')
   return {
@@ -159,8 +155,8 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
   if (use && mustBind(session) && mayMisname(use.select, ref, columns)) throw new UnboundNames()
-  const known = session.knowsAll ? undefined : use
-  const { scan, apply } = wantedOf(found, ref, known, columns, known ? await timesIn(session, known, ref, columns) : new Map())
+  const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
+  const { scan, apply } = wantedOf(found, ref, known, columns)
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
   if (session.isPlanned) {
