@@ -1,10 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isProblem, type ProblemCode } from './errors.js'
+import { retry } from './concurrency/retry.js'
 
-const retryMs = 1_000
+const pauseMs = 1_000
 
 /** Refusals of the log that pass. */
 export const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
+
+const isPassing = (error: unknown): boolean => isProblem(error) && passing.has(error.code)
 
 /**
  * Calls the log, and retries while its storage fails, its queue is full or it is behind other nodes, and when it is not known whether a
@@ -13,12 +15,5 @@ export const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'bus
  *
  * @example await retryWhileBusy(() => ledger.execute(command, origin), () => this.#isStopping)
  */
-export const retryWhileBusy = async <T>(ask: () => Promise<T>, isStopping: () => boolean): Promise<T> => {
-  for (;;)
-    try {
-      return await ask()
-    } catch (error) {
-      if (!isProblem(error) || !passing.has(error.code) || isStopping()) throw error
-      await sleep(retryMs)
-    }
-}
+export const retryWhileBusy = <T>(ask: () => Promise<T>, isStopping: () => boolean): Promise<T> =>
+  retry(ask, { isPassing, pauseMs, isOver: isStopping })

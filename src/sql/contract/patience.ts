@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isProblem } from '../../basics/errors.js'
+import { retry } from '../../basics/concurrency/retry.js'
 
 const pauseMs = 500
 
@@ -16,16 +16,7 @@ export const isPassing = (error: unknown): boolean =>
  * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
  * @throws the error of a query that a retry cannot help, or that the time is over for, or the signal's reason
  */
-export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
+export const patiently = <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
   const until = performance.now() + withinMs
-  for (;;)
-    try {
-      return await ask()
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!isPassing(error) || performance.now() >= until) throw error
-      // The next attempt throws if the signal was aborted meanwhile.
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
-      signal.throwIfAborted()
-    }
+  return retry(ask, { isPassing, pauseMs, isOver: () => performance.now() >= until, signal })
 }
