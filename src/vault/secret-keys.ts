@@ -6,10 +6,10 @@ const telling =
   /((password|passwd|passphrase|passwort|kennwort|contrase[nñ]a|pwd|secret|credential|(api|access|private|secret|auth|account|signing|encryption|decryption|master)_?key)s?|token|(access|auth|refresh|bearer|bot|session|api)_?tokens)$/
 /** Words that mean it only when they stand alone or after a separator. */
 const alone =
-  /^pin$|(^|_)(pw|passcode|pin_code|otp|totp|access_code|recovery_codes?|seed_phrase|senha|service_account(_json|_key)?|credentials_json|authorization|basic_auth|bearer|connection_string|dsn|cookie)$/
+  /^pin$|(^|_)(pw|passkeys?|mnemonic|secret_string|mot_de_passe|wachtwoord|passcode|pin_code|otp|totp|access_code|recovery_codes?|seed_phrase|senha|service_account(_json|_key)?|credentials_json|authorization|basic_auth|bearer|connection_string|dsn|cookie)$/
 /** Keys that open something. Many others only name something: `primary_key`, `cache_key`, `memory_key`. */
 const openingKeys =
-  /(^|_)(ssh|rsa|pgp|gpg|hmac|licen[cs]e|subscription|consumer|deploy|activation|service_role|sas|openai|anthropic|claude|azure|gemini|google|cohere|mistral|groq|huggingface|hf|replicate|deepseek|xai|perplexity|openrouter|voyage|nvidia|pinecone|qdrant|weaviate|supabase|stripe|sendgrid|mailgun|twilio|algolia|datadog)_?keys?$/
+  /(^|_)(ssh|ssl|tls|rsa|aes|pgp|gpg|hmac|jwe|jws|wallet|licen[cs]e|subscription|consumer|deploy|activation|service_role|sas|aws|bedrock|openai|anthropic|claude|azure|gemini|google|cohere|mistral|groq|huggingface|hf|replicate|together|fireworks|deepseek|xai|perplexity|openrouter|voyage|jina|nvidia|tavily|serp|serper|serpapi|brave|exa|firecrawl|pinecone|qdrant|weaviate|supabase|milvus|elastic|elasticsearch|databricks|snowflake|github|gitlab|bitbucket|slack|discord|telegram|teams|notion|airtable|hubspot|shopify|paypal|plaid|cloudflare|vercel|netlify|heroku|digitalocean|sentry|newrelic|pagerduty|mapbox|openweather|stripe|sendgrid|postmark|mailgun|mailchimp|twilio|algolia|datadog|binance|coinbase|alpaca|finnhub)_?keys?$/
 /** `db_pass` and `dbpass` are passwords; `bypass` and `low_pass` are not. */
 const pass = /(^|_)(db|user|admin|root|smtp|imap|mail|ftp|sftp|ssh|ldap|vpn|proxy|http|pg|mysql|redis)?pass$/
 const filterPass = /(^|_)(low|high|band|all|first|second|single|multi|one|two)_pass$/
@@ -21,7 +21,7 @@ const doubtful =
 
 /** Each of the words above contains one of these roots: this test alone settles nearly all keys in statements. */
 const roots =
-  /pass|kennwort|contrase|pwd|pw|secret|credential|key|token|pin|otp|code|phrase|senha|account|auth|bearer|connection|dsn|cookie/
+  /pass|kennwort|wachtwoord|mnemonic|contrase|pwd|pw|secret|credential|key|token|pin|otp|code|phrase|senha|account|auth|bearer|connection|dsn|cookie/
 const longestWord = 200
 
 /** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are the same kind of key. Only the end of a very long key is read. */

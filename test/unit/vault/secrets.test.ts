@@ -32,6 +32,7 @@ const secretKeys = [
   ...['api_key_2', 'password2', 'token_', 'api_key '],
   ...['openai_key', 'anthropicKey', 'ssh_key', 'license_key', 'licence-key', 'private_key_pem', 'secret_value', 'token_value', 'token_2'],
   ...['password_hash', 'user_password_plain', 'dbpass', 'db_pass', 'smtp_pass', 'pw', 'ftp_pw', 'basic_auth', 'pin', 'otp', 'access_code'],
+  ...['aws_key', 'github_key', 'slackKey', 'tls_key', 'passkey', 'SecretString', 'mnemonic', 'mot_de_passe', 'tavily_api_key'],
   ...['Passwort', 'contraseña', 'ａｐｉ＿ｋｅｙ', 'api\u200b_key'],
 ]
 const plainKeys = [
@@ -63,8 +64,15 @@ describe('which keys and texts are secret', () => {
   test.each(urls)('%j carries a password', (text) => expect(hasUrlPassword(text)).toBe(true))
   test.each(plainTexts)('%j carries none', (text) => expect(hasUrlPassword(text)).toBe(false))
 
+  test('a token of JSON is one behind any word, and one that is nested too deeply to look into counts as one', () => {
+    const token = `eyJ${'a-'.repeat(10)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
+    for (const text of [token, `x ${token}`, `jwt-${token}`, `a=${token};`]) expect(holdsSecret(text)).toBe(true)
+    for (const text of [token.replace('.eyJ', '.eyK'), `x${token}`.replace('xeyJ', 'xeyK')]) expect(holdsSecret(text)).toBe(false)
+    expect(holdsSecret('['.repeat(200_000) + ']'.repeat(200_000))).toBe(true)
+  })
+
   test('a text chosen badly takes time that grows with it, and not with its square', () => {
-    const parts = 'a|:|@|a://|a://:|://|a:b|?a|?a=|;|x |?token|1|a=| -a|\n|{|sk-|eyJa|a@'.split('|')
+    const parts = 'a|:|@|a://|a://:|://|a:b|?a|?a=|;|x |?token|1|a=| -a|\n|{|sk-|sk-a-|SG.|SG.a-|eyJa|eyJ-|.eyJ|eyJ-.|a@'.split('|')
     const timeOf = (chars: number): number => {
       const started = performance.now()
       for (const text of parts.map((part) => part.repeat(chars / part.length))) {
