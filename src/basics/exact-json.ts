@@ -6,5 +6,8 @@ const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Numb
  *
  * @example exactJson('[9007199254740993]') // ['9007199254740993']
  */
-export const exactJson = (json: string): unknown =>
-  JSON.parse(/\d{16}/.test(json) ? json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found)) : json)
+export const exactJson = (json: string): unknown => {
+  const parsed: unknown = JSON.parse(json)
+  // Only in JSON each text has its end, which is looked for.
+  return /\d{16}/.test(json) ? JSON.parse(json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found))) : parsed
+}

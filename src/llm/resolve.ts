@@ -39,7 +39,7 @@ const failed = (title: string, detail: string, hint: string): Problem => new Pro
 /** The address as it is called: with the path of the provider if it has none, and without what is appended to it. */
 const baseOf = (provider: string, written: string): string => {
   const url = new URL(written)
-  const given = url.pathname.replace(/\/+$/, '').replace(/\/(?:chat\/completions|messages|embeddings)$/, '')
+  const given = url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/(?:chat\/completions|messages|embeddings)$/, '')
   const { address } = llmProvider(provider)
   const usual = address === null ? (provider === 'azure_openai' ? '/openai/v1' : '') : new URL(address).pathname
   return url.origin + (given === '' ? usual : given)

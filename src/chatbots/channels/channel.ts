@@ -59,4 +59,4 @@ export const textParam = (params: ChannelParams, name: string): string => {
 }
 
 /** The address of a chat service's API: its own, unless the connection names another. */
-export const apiUrl = (params: ChannelParams, usual: string): string => (textParam(params, 'api_url') || usual).replace(/\/+$/, '')
+export const apiUrl = (params: ChannelParams, usual: string): string => (textParam(params, 'api_url') || usual).replace(/(?<!\/)\/+$/, '')

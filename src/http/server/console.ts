@@ -42,7 +42,7 @@ const accepted = (call: Call): ReadonlySet<string> =>
   new Set(
     (call.header('accept-encoding') ?? '')
       .split(',')
-      .map((one) => one.trim().split(/\s*;\s*/))
+      .map((one) => one.split(';').map((part) => part.trim()))
       .filter(([, q]) => q === undefined || !/^q=0(?:\.0*)?$/.test(q))
       .map(([name = '']) => name.toLowerCase()),
   )

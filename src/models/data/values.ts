@@ -21,7 +21,7 @@ const reductions: readonly [RegExp, ColumnType][] = [
 export const columnTypeOf = (duckdbType: string): ColumnType | undefined =>
   reductions.find(([pattern]) => pattern.test(duckdbType.toUpperCase()))?.[1]
 
-const numeric = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+const numeric = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 
 // Adding 0 turns -0 into 0 everywhere here: equal values must have equal bytes.
 

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
+import { exactJson } from '../../../src/basics/exact-json.js'
+import { apiUrl } from '../../../src/chatbots/channels/channel.js'
 import { missingConditions, splitUsing, offsetLimits } from '../../../src/dialect/client-syntax.js'
 import { lex } from '../../../src/dialect/lexer.js'
+import { readDuckDBError } from '../../../src/sql/engine/ast/duckdb-error.js'
+import { wordsFor } from '../../../src/sql/engine/errors/error-words.js'
 import { nativeQueries, nativeSpelling } from '../../../src/sql/engine/resolve/native-queries.js'
 import { missingValues, valueQueries } from '../../../src/sql/engine/read/pivots.js'
 import { parseStatement, splitStatements } from '../../../src/sql/statements/parse.js'
@@ -154,4 +158,20 @@ test.each(Object.entries(passes))('reading the %s takes time that grows with the
     if (ratio > larger * 2) tooSlow.push(`${name}: ${ratio.toFixed(1)} times as long for ${larger} times the text`)
   }
   expect(tooSlow).toEqual([])
+})
+
+test('texts that repeat what an expression begins with end, however long they are', () => {
+  const many = 50_000
+  expect(
+    wordsFor({ kind: 'Binder', message: `no "${'\n'.repeat(20_000)}" here`, bytes: undefined, name: undefined, candidates: [] }).detail,
+  ).toMatch(/^no "/)
+  expect(
+    wordsFor({ kind: 'Binder', message: 'no\n\nCandidate functions:\n\tf(x)', bytes: undefined, name: undefined, candidates: [] }).detail,
+  ).toBe('no')
+  expect(() => exactJson(`1234567890123456 ${'"\\'.repeat(many)}`)).toThrow(SyntaxError)
+  expect(exactJson('{"a\\"1234567890123456":[9007199254740993,"9007199254740993"]}')).toEqual({
+    'a"1234567890123456': ['9007199254740993', '9007199254740993'],
+  })
+  expect(apiUrl({ api_url: `http://h${'/'.repeat(many)}x//` }, '')).toBe(`http://h${'/'.repeat(many)}x`)
+  expect(readDuckDBError(new Error(JSON.stringify({ candidates: '('.repeat(many) }))).candidates).toHaveLength(0)
 })

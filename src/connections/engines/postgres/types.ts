@@ -29,7 +29,7 @@ export type OwnType = { array: { of: number; delimiter: string } } | { text: tru
 const putText = (vector: Vector, row: number, text: string): void => vector.setText(row, text)
 
 /** PostgreSQL fills char(n) with blanks, and drops them when it converts it to text. */
-const putPadded = (vector: Vector, row: number, text: string): void => vector.setText(row, text.replace(/ +$/, ''))
+const putPadded = (vector: Vector, row: number, text: string): void => vector.setText(row, text.replace(/(?<! ) +$/, ''))
 
 const putBytes = (vector: Vector, row: number, text: string): void => {
   if (!text.startsWith('\\x')) throw new ValueError('bytes come in a form that is not known')

@@ -30,7 +30,7 @@ const parsed = (text: string): object | undefined => {
 }
 
 /** Names with commas between them; the commas of `date_sub(VARCHAR, DATE, DATE) -> BIGINT` are its own. */
-const listOf = (text: string): string[] => text.match(/(?:[^,(]|\([^)]*\))+/g)?.map((name) => name.trim()) ?? []
+const listOf = (text: string): string[] => text.match(/(?:[^,(]|\([^)]{0,500}\))+/g)?.map((name) => name.trim()) ?? []
 
 const decode = (error: unknown): DuckDBError => {
   const text = messageOf(error)
@@ -49,7 +49,7 @@ const decode = (error: unknown): DuckDBError => {
 }
 
 /** Some messages carry the line they speak of, as if errors were texts: where its caret stands is not a place in our text. */
-const withoutLine = (message: string): string => message.replace(/\n+LINE \d+:[\s\S]*$/, '')
+const withoutLine = (message: string): string => message.replace(/(?<!\n)\n+LINE \d+:[\s\S]*$/, '')
 
 /**
  * Reads an error of DuckDB, whether it came as JSON (`errors_as_json`) or as text.

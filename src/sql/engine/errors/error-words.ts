@@ -3,14 +3,18 @@ import type { DuckDBError } from '../ast/duckdb-error.js'
 const longestDetail = 1_000
 
 /** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
-const lists = /\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
+const lists = /(?<!\n)\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
+
+/** A message without a part that begins with these words on a line of their own. Expressions would be slow where many lines are empty. */
+const withoutPart = (message: string, words: string): string => {
+  const head = message.slice(0, Math.max(0, message.toLowerCase().indexOf(words)))
+  const before = head.trimEnd()
+  return head.includes('\n', before.length) ? before : message
+}
 
 /** Cuts the parts of a message that are about the rewritten text: long lists, internal names, paths. */
 const cleaned = (message: string): string => {
-  const body = message
-    .replace(/\n+\s*Candidate functions:[\s\S]*$/, '')
-    .replace(/\n+Possible solutions:[\s\S]*$/i, '')
-    .replace(lists, '')
+  const body = withoutPart(withoutPart(message, 'candidate functions:'), 'possible solutions:').replace(lists, '')
   const lines = body.split('\n').filter((line, i) => i === 0 || !/ledger_|ledger\.|read_parquet|SET /.test(line))
   const safe = lines
     .join('\n')

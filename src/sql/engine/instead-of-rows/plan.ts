@@ -30,7 +30,7 @@ const readableSql = async (ready: PreparedQuery): Promise<string> => {
   return readable(ready, shown)
 }
 
-const clauses = /\s+(?=(?:FROM|WHERE|GROUP BY|HAVING|QUALIFY|WINDOW|ORDER BY|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT)\b)/g
+const clauses = /(?<!\s)\s+(?=(?:FROM|WHERE|GROUP BY|HAVING|QUALIFY|WINDOW|ORDER BY|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT)\b)/g
 
 /** Each clause of the outer query begins a line; texts, names and what is in brackets stay as they are. */
 const inLines = (sql: string): string[] => {

@@ -114,7 +114,7 @@ const switchIn = (name: string, value: Scalar | undefined): boolean => {
 
 const searched = (op: Operator, values: readonly Scalar[]): string[] => {
   if (op === '=' || op === 'in') return values.map(String)
-  if (op === 'like') return values.map((value) => String(value).replace(/^%+|%+$/g, ''))
+  if (op === 'like') return values.map((value) => String(value).replace(/^%+|(?<!%)%+$/g, ''))
   throw new Problem('bad_statement', 'No such search', `content is what is searched for: ${op.toUpperCase()} cannot be applied to it`, {
     hint: "Write content = '…', content LIKE '…' or content IN ('…', '…'); exclude by metadata, or by chunk_content NOT LIKE '…'.",
   })
