@@ -266,10 +266,16 @@ export class TrainingService {
   /** Stores and records what was learned: both again if an erasure came in between, which may have taken equal bytes away. */
   async #complete(named: NamedVersion, store: () => Promise<TrainingResult>): Promise<void> {
     const { ledger } = this.options
-    await this.#insist(async () => {
-      const guarded = await ledger.guarded(await this.#originOf(named))
-      return ledger.execute({ type: 'CompleteTraining', data: { ...named, result: await store() } }, guarded)
-    })
+    const guardedNow = async () => ledger.guarded(await this.#originOf(named))
+    for (let isRecorded = false; !isRecorded;) {
+      const guarded = await this.#insist(guardedNow)
+      const result = await store()
+      isRecorded = await this.#insist(async () => {
+        if ((await guardedNow()).erasures !== guarded.erasures) return false
+        await ledger.execute({ type: 'CompleteTraining', data: { ...named, result } }, guarded)
+        return true
+      })
+    }
   }
 
   async #originOf({ stream, version }: NamedVersion): Promise<Origin> {
