@@ -222,12 +222,12 @@ export class Erasures {
     for (;;) {
       let erasures = await log.streamVersion(logStream)
       const made = distinct(await makePlan(positions.length > 0))
-      first ??= made
       // Blobs stay until all events are recorded.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }
       const shares = sharesOf(plan)
       // The event erases them all: in one batch of a shared log they may be too many.
-      if (shares.length > 0 && this.options.wipes && plan.what !== 'secrets') await eraseKeptReplies(log)
+      if (!first && shares.length > 0 && this.options.wipes && plan.what !== 'secrets') await eraseKeptReplies(log, () => this.#isStopping)
+      first ??= made
       let isOvertaken = false
       for (const share of shares) {
         try {

@@ -47,7 +47,7 @@ export const logLimits = {
   sharedWritePatienceMs: 3_000,
   sharedReadPatienceMs: 1_000,
   sharedBatchMaxBytes: 8 * 1024 * 1024,
-  sharedErasedRepliesMax: 1_000,
+  sharedErasedRepliesMax: 200,
   sharedDeltaMaxBatches: 500,
   sharedDeltaMaxBytes: 16 * 1024 * 1024,
   nodeLagMaxBatches: 1_000,
