@@ -230,7 +230,8 @@ export const chainAt = async (session: Session, position: number): Promise<Buffe
 /** How many events lie outside of the log: before its first position, or after its last. Nodes read none of them. */
 export const strayEvents = async (session: Session): Promise<number> => {
   const { rows } = await session.query<{ n: number }>(
-    `SELECT count(*)::float8 AS n FROM mindledger.head, mindledger.events WHERE events.position < 1 OR events.position > head.position`,
+    `SELECT ((SELECT count(*) FROM mindledger.events WHERE position < 1)
+      + (SELECT count(*) FROM mindledger.events WHERE position > (SELECT position FROM mindledger.head)))::float8 AS n`,
   )
   return rows[0]?.n ?? 0
 }
