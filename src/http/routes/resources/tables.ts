@@ -62,23 +62,36 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
+/** The entry with a name; in a connected database others may differ from it in case alone. */
 const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
-  for await (const item of itemsOf(
-    entriesOf(
-      at,
-      database,
-      unlessJob((entry) => entry),
-    ),
-  )) {
+  let like: Entry | undefined
+  const entries = entriesOf(
+    at,
+    database,
+    unlessJob((entry) => entry),
+  )
+  for await (const item of itemsOf(entries)) {
     const entry = item as Entry
-    if (foldName(entry.name) === foldName(name)) return entry
+    if (entry.name === name) return entry
+    if (foldName(entry.name) === foldName(name)) like ??= entry
   }
-  throw notFound('table', name)
+  if (!like) throw notFound('table', name)
+  return like
 }
 
 /** The full name of a table, as SQL writes it. */
 const pathOf = (database: string, { name, there }: Entry): string =>
   (there ? [database, ...(there.schema === null ? [] : [there.schema]), there.name] : [database, name]).map(quoted).join('.')
+
+/** A query of the names and types of columns. A model and what else answers questions cannot be read without one, and is listed. */
+const columnsQuery = (database: string, entry: Entry): { query: string; params?: Record<string, string> } =>
+  ['model', 'agent', 'knowledge_base'].includes(entry.type)
+    ? {
+        query: `SELECT column_name, original_type FROM information_schema.columns
+          WHERE table_schema = :database AND table_name = :name ORDER BY ordinal_position`,
+        params: { database, name: entry.name },
+      }
+    : { query: `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${pathOf(database, entry)})` }
 
 /** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if it had been sent there. */
 export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick<SqlEngine, 'execute'>): Route[] => {
@@ -130,9 +143,9 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
       answers: { 200: z.array(column) },
       async handle({ segments, call }, moment) {
         const database = await databaseNamed(moment, segments.database)
-        const table = pathOf(database.name, await entryNamed(moment, database, segments.table))
-        const query = `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${table})`
-        const answer = await sql.execute({ query, asOf: moment.position, origin: call.origin(), client: call.client, readsOnly: true })
+        const asked = columnsQuery(database.name, await entryNamed(moment, database, segments.table))
+        const who = { origin: call.origin(), client: call.client, signal: call.gone }
+        const answer = await sql.execute({ ...asked, ...who, asOf: moment.position, readsOnly: true })
         if (answer.type !== 'table') throw answer.type === 'error' ? answer.problem : new TypeError('a table was described without rows')
         return json(columnRows.parse(await allRows(answer.rows)))
       },
