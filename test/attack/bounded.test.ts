@@ -70,7 +70,8 @@ const answered = async (sql: string): Promise<string> => {
 
 const bounded = async (sql: string, timeoutMs?: number) => {
   const problem = await refusal(sql, timeoutMs)
-  expect(['query_limit', 'query_failed', 'bad_statement']).toContain(problem.code)
+  // Where the machine has no time for its process, the query ends with that.
+  expect(['query_limit', 'query_failed', 'bad_statement', 'analytics_unavailable']).toContain(problem.code)
   expect(problem.detail).not.toContain(directory.path)
   expect(await answered('SELECT sum(range)::INTEGER FROM range(5)')).toBe('[10]')
 }
