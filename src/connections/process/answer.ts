@@ -183,7 +183,7 @@ export class Answer {
 
   async #steps(session: Session, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
     const { limit, query } = this.asked
-    const { upTo = Infinity } = 'native' in query ? query : {}
+    const upTo = 'native' in query && !cursor.mayWrite ? (query.upTo ?? Infinity) : Infinity
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = Math.min(batchRows, upTo)
     while (this.#rows < upTo) {

@@ -359,6 +359,8 @@ test('a view, a file, a model and a join read from it', async () => {
   await trained('learned')
   const [[fact, detail] = []] = await ask("SELECT data->'$.connections', data->>'$.rows' FROM log.events WHERE type = 'ModelTrained'")
   expect([JSON.parse(String(fact)), detail]).toEqual([[{ connection: expect.any(String), name: 'pg', version: 1 }], '200'])
+  const columns = (await send(service.url, 'GET', '/api/databases/mindsdb/tables/learned/columns')).body as { name: string }[]
+  expect(columns.map(({ name }) => name)).toEqual(expect.arrayContaining(['size', 'place', 'rent', 'rent_confidence']))
   const rents = await ask('SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id IN (1, 2)')
   expect(rents).toHaveLength(2)
   expect(await ask('SELECT h.id, m.rent FROM (SELECT * FROM pg.homes) AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
@@ -449,6 +451,40 @@ test('a statement is read no further than a LIMIT behind it needs, unless it may
   expect(await ask(`SELECT id > 0 FROM writer (${insert}) LIMIT 1`)).toEqual([[true]])
   expect(await ask(`SELECT count(*) > 0 FROM (SELECT * FROM writer (${insert}) LIMIT 1)`)).toEqual([[true]])
   expect(await notes('many')).toEqual([{ n: 18_000 }])
+})
+
+test.each([
+  [
+    'one that is written first, and read beside it',
+    "SELECT n.note FROM writer (INSERT INTO notes (note) VALUES ('seen') RETURNING id) AS i JOIN writer.notes AS n ON n.id = i.id",
+    [['seen']],
+  ],
+  [
+    'groups of all rows',
+    'SELECT count(*) FROM (SELECT k FROM pg (SELECT n / 2000 AS k FROM generate_series(1, 5000) AS n) GROUP BY ALL LIMIT 3)',
+    [[3]],
+  ],
+  ['groups of all rows of a table', 'SELECT count(*) FROM (SELECT k FROM pg.thirds GROUP BY ALL LIMIT 3)', [[3]]],
+  ['a count beside each row', 'SELECT * REPLACE (count(*) OVER () AS id) FROM pg (SELECT id FROM homes) LIMIT 1', [['200']]],
+  [
+    'a count beside each row of a table',
+    'SELECT n FROM (SELECT * REPLACE (count(*) OVER () AS id) FROM pg.homes LIMIT 1) AS t(n)',
+    [['200']],
+  ],
+  [
+    'the same statement twice',
+    `SELECT count(*) FROM (SELECT r FROM pg (SELECT random() AS r FROM homes) LIMIT 5) AS a ANTI JOIN pg (SELECT random() AS r FROM homes) AS b USING (r)`,
+    [[0]],
+  ],
+  [
+    'a PIVOT behind a text in double quotes',
+    'SELECT count(*) FROM (PIVOT (SELECT place, rent FROM pg.homes WHERE place <> "nowhere") ON place USING sum(rent))',
+    [[1]],
+  ],
+])('a LIMIT, and names that are bound first, change no answer: %s', async (_, query, rows) => {
+  await postgres.run('CREATE TABLE IF NOT EXISTS thirds AS SELECT n / 2000 AS k FROM generate_series(1, 5000) AS n')
+  const data = await ask(query)
+  expect(data.map((row) => row.map((value) => (typeof rows[0]?.[0] === 'string' ? String(value) : value)))).toEqual(rows)
 })
 
 test('a name that is no column is found before a row is fetched, and a text in double quotes is sent as a filter', async () => {

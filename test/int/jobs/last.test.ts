@@ -58,6 +58,15 @@ const copied = async (name: string, query: string, between: readonly (() => Prom
 }
 
 describe('LAST', () => {
+  test('holds for a statement in the language of the database, which is sent before', async () => {
+    await postgres.run('CREATE TABLE sent AS SELECT n AS id FROM generate_series(1, 3) AS n')
+    const sizes = await copied('sent', 'SELECT n.id FROM pg (SELECT id FROM sent) AS n WHERE n.id > LAST', [
+      () => postgres.run('INSERT INTO sent VALUES (4), (5)'),
+      () => postgres.run('INSERT INTO sent VALUES (6)'),
+    ])
+    expect(sizes).toEqual([[null], [[4, 5]], [[4, 5, 6]]])
+  })
+
   test('in a connected table: what was there before the first run is not new', async () => {
     await postgres.run('CREATE TABLE grown (id int, place text); INSERT INTO grown SELECT i, $$a$$ FROM generate_series(1, 100) AS i')
     const grow = (from: number, to: number) => () =>

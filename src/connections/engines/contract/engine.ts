@@ -17,6 +17,8 @@ export type Cursor = {
   sent: string
   /** The next rows, at most about `most`; `undefined` after the last ones. At most one step is read ahead. */
   next: (most: number) => Promise<Rows | undefined>
+  /** Whether the statement may write: then it is read to its end. */
+  mayWrite?: boolean
   /** Whether the statement may have changed something for good; known only after its last rows. */
   hasChanged?: () => boolean
   /** Ends the statement in the database, and waits for that. Returns whether the session can be used again. */

@@ -208,6 +208,7 @@ export class MysqlSession extends SocketSession implements Session {
     return {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
       sent: statement.sql,
+      mayWrite: statement.writes,
       next: (most) => this.explained(() => step(most)),
       close: () => this.#end(reader, 'native' in query),
     }

@@ -215,6 +215,7 @@ export class PostgresSession extends SocketSession implements Session {
       columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
       sent: statement.sql,
       next: (most) => this.explained(() => step(most)),
+      mayWrite: isWriting,
       hasChanged: () => hasChanged,
       close: () => this.#end(reader, isWriting),
     }

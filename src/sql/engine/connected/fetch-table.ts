@@ -21,7 +21,7 @@ import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
-import { mayMisname, UnboundNames } from './unbound-names.js'
+import { endBinding, misnamed, UnboundNames } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */
@@ -31,7 +31,7 @@ export type FetchedRows = { query: AstNode; state: string }
 const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
 
 const isPlainItem = (item: AstNode): boolean =>
-  isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr'))
+  isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr') && isEmpty(item, 'replace_list'))
 
 const noModels: ReadonlySet<AstNode> = new Set()
 
@@ -143,8 +143,8 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
-/** Whether a name that is no column is to be found before rows are fetched. Statements in other languages are sent to be planned. */
-const mustBind = ({ isPlanned, isBound, natives, last }: Session): boolean => !isPlanned && !isBound && !last && natives.size === 0
+/** Whether a name that is no column is to be found before rows are fetched. Statements in other languages would be sent for that. */
+const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isPlanned && names === 'unbound' && !last && natives.size === 0
 
 /**
  * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
@@ -154,7 +154,8 @@ const mustBind = ({ isPlanned, isBound, natives, last }: Session): boolean => !i
 export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
   const { stream, engine } = found.connection
   const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  if (use && mustBind(session) && mayMisname(use.select, ref, columns)) throw new UnboundNames()
+  const unbound = use && mustBind(session) ? misnamed(use.select, ref, columns) : undefined
+  if (unbound && unbound.size > 0) throw new UnboundNames(unbound)
   const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
   const { scan, apply } = wantedOf(found, ref, known, columns)
   session.answers.isNarrowed ||= scan.columns.length < columns.length
@@ -196,9 +197,11 @@ export const fetchNative = async (
   ref: AstNode,
   use: Use | undefined,
 ): Promise<FetchedRows> => {
+  endBinding(session)
   if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
-  // One that writes runs once, whatever is read of it.
-  const takesAny = use && !use.keepsRows && !(mayWrite && connection.isWritable) && isEmpty(use.select, 'where_clause')
+  // One that writes runs once, whatever is read of it; one that stands there twice has the same rows at both places.
+  const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
+  const takesAny = use && !use.keepsRows && !isTwice && !(mayWrite && connection.isWritable) && isEmpty(use.select, 'where_clause')
   const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
   const query = { native: sql, ...(mayWrite && { writes: true }), ...(upTo !== undefined && { upTo }) }
   const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)

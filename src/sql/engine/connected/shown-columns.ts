@@ -15,6 +15,7 @@ export const isEmpty = (node: AstNode, key: string): boolean => {
 
 /** Whether a query neither groups its rows nor chooses among them otherwise than by WHERE; its items may. */
 export const showsEachRow = (select: AstNode): boolean =>
+  textOf(select, 'aggregate_handling') === 'STANDARD_HANDLING' &&
   ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))
 
 /** Whether an item is `*` or `t.*`, and leaves nothing out. */

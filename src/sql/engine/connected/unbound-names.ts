@@ -3,34 +3,46 @@ import type { TableColumn } from '../../../connections/contract/requests.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
+import type { Session } from '../session/session.js'
 
-/** Thrown before rows are fetched for a query that may name a column which is not there: it is planned first. */
+/** Thrown before rows are fetched for a query with names, folded, that may be no columns: these are bound first. */
 export class UnboundNames extends Error {
-  constructor() {
+  constructor(readonly names: ReadonlySet<string>) {
     super('the query may name columns that are not there')
   }
 }
 
+/** Thrown where names are bound, by what cannot be planned without doing it: then nothing is known of them. */
+export class NamesUndecided extends Error {
+  constructor() {
+    super('the names of the query cannot be bound without running it')
+  }
+}
+
+/** Ends an attempt that only binds names. @throws NamesUndecided */
+export const endBinding = ({ names }: Pick<Session, 'names'>): void => {
+  if (names === 'binding') throw new NamesUndecided()
+}
+
 /**
- * Whether a query names something that could only be a column of a table, which has none of that name. It may be the parameter of a
- * function, or a text in double quotes; only binding tells.
+ * The names in a query, folded, that could only be columns of a table, which has none of that name. One may be the parameter of a function,
+ * or a text in double quotes; only binding tells.
  *
- * @example mayMisname(tree, ref, columns) // true for SELECT sise FROM db.homes
+ * @example misnamed(tree, ref, columns) // Set { 'sise' } for SELECT sise FROM db.homes
  */
-export const mayMisname = (select: AstNode, ref: AstNode, columns: readonly TableColumn[]): boolean => {
+export const misnamed = (select: AstNode, ref: AstNode, columns: readonly TableColumn[]): ReadonlySet<string> => {
   const alias = foldName(aliasOf(ref))
   const isAlone = nodeOf(select, 'from_table') === ref
   const known = new Set([alias, ...columns.map(({ name }) => foldName(name))])
   for (const item of nodesOf(select, 'select_list')) known.add(foldName(textOf(item, 'alias')))
-  let found = false
+  const found = new Set<string>()
   walk(select, (node) => {
     // The tables of a query inside are not looked at here.
     if (node !== select && isQuery(node)) return false
-    if (!isColumnRef(node)) return !found
-    const [first = '', second] = textsOf(node, 'column_names').map(foldName)
-    if (second === undefined) found ||= isAlone && !known.has(first)
-    else found ||= first === alias && !known.has(second)
-    return !found
+    const [first, second] = isColumnRef(node) ? textsOf(node, 'column_names').map(foldName) : []
+    const name = second === undefined ? (isAlone ? first : undefined) : first === alias ? second : undefined
+    if (name !== undefined && !known.has(name)) found.add(name)
+    return true
   })
   return found
 }

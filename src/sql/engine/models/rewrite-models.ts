@@ -1,4 +1,5 @@
 import { foldName } from '../../../../events/common.js'
+import { endBinding } from '../connected/unbound-names.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { allOf, leftJoin, nodeOf, emptyRef } from '../ast/nodes.js'
@@ -33,6 +34,7 @@ const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Lea
 
 /** Rows that WHERE gives to a model alone are a table too: then the model is joined to it. */
 const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
+  endBinding(session)
   const { rows, rest } = readGivenRows(use.bound, use.alias, nodeOf(select, 'where_clause'), session.quoted)
   await answerQueries(session, rows, scope)
   const { ref, inputs } = tableOfRows(rows, givenAlias)

@@ -3,6 +3,7 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { printSelect, readChecked } from '../ast/duckdb.js'
+import { endBinding } from '../connected/unbound-names.js'
 import type { AstNode } from '../ast/json.js'
 import {
   aliased,
@@ -229,6 +230,7 @@ const fillValues = async (session: Session, ref: AstNode, scope: Scope, read: Re
       throw new Problem('refused_statement', 'PIVOT needs its values', 'PIVOT over a model needs its values', {
         hint: 'List them, PIVOT … ON x IN (…), or say where they are, IN (SELECT DISTINCT x FROM …).',
       })
+    endBinding(session)
     const values = query ? await valuesOfQuery(session, await read(query, scope), scope) : await valuesOf(session, value, source, scope)
     pivot['entries'] = values.map(entryOf)
     pivot['pivot_enum'] = ''

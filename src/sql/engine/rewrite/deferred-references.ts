@@ -50,26 +50,30 @@ const putRows = (session: Session, ref: AstNode, name: string, called: string, {
   putQuery(ref, query, called)
 }
 
+/** Puts answers to statements in the languages of connected databases in the places that were kept for them. */
+export const placeNatives = async (session: Session, { natives }: DeferredReferences, use?: Use): Promise<void> => {
+  for (const { ref, native } of natives)
+    try {
+      const { name } = native.connection
+      putRows(session, ref, name, name, await fetchNative(session, native, ref, use))
+    } catch (error) {
+      throw placed(error, ref)
+    }
+}
+
 /**
- * Puts rows of connected databases, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
+ * Puts rows of connected tables, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
  * all of them where that is not known.
  */
 export const placeRows = async (
   session: Session,
-  { connected, natives, knowledge }: DeferredReferences,
+  { connected, knowledge }: DeferredReferences,
   use?: Use,
   select?: AstNode,
 ): Promise<void> => {
   for (const { ref, found } of connected)
     try {
       putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, await fetchTable(session, found, ref, use))
-    } catch (error) {
-      throw placed(error, ref)
-    }
-  for (const { ref, native } of natives)
-    try {
-      const { name } = native.connection
-      putRows(session, ref, name, name, await fetchNative(session, native, ref, use))
     } catch (error) {
       throw placed(error, ref)
     }
@@ -84,5 +88,6 @@ export const placeRows = async (
 /** Places the rows of tables that no SELECT of their own reads. Agents have no rows there. */
 export const placeAllRows = async (session: Session, later: DeferredReferences): Promise<void> => {
   agentsNeedQuestions(later.agents)
+  await placeNatives(session, later)
   await placeRows(session, later)
 }

@@ -8,7 +8,16 @@ import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last.js'
-import { hasSeries, namesTaken, nothingYet, placeAllRows, placeRows, putQuery, type DeferredReferences } from './deferred-references.js'
+import {
+  type DeferredReferences,
+  hasSeries,
+  namesTaken,
+  nothingYet,
+  placeAllRows,
+  placeNatives,
+  placeRows,
+  putQuery,
+} from './deferred-references.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
@@ -102,10 +111,13 @@ export class Rewriter {
     const last = this.lastIn(node)
     await last?.fillKnown()
     if (from) await this.reference(from, { ...scope, select: node }, later)
+    const models = new Set(later.models.map(({ ref }) => ref))
+    const all = { select: node, reader, keepsRows: last !== undefined, models, taken: namesTaken(later) }
+    const use = hasSeries(later) ? undefined : all
+    // What a statement writes there is in the tables that are read beside it.
+    await placeNatives(this.session, later, use)
     await last?.fillFirst(later, scope)
-    const models = new Set(later.models.map((use) => use.ref))
-    const use = { select: node, reader, keepsRows: last !== undefined, models, taken: namesTaken(later) }
-    await placeRows(this.session, later, hasSeries(later) ? undefined : use, node)
+    await placeRows(this.session, later, use, node)
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)

@@ -26,7 +26,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ctes: new Map(),
   mode: 'inside',
   isPlanned: true,
-  isBound: true,
+  names: 'bound',
   mayWrite: false,
   last: undefined,
   allowed: undefined,

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
+import { foldName } from '../../../../events/common.js'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { lastSeen } from '../rewrite/last.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/duckdb.js'
-import { UnboundNames } from '../connected/unbound-names.js'
+import { readDuckDBError } from '../ast/duckdb-error.js'
+import { NamesUndecided, UnboundNames } from '../connected/unbound-names.js'
 import { AllowedTables } from '../resolve/allowed.js'
 import { MissingAnswers } from '../asked/agent-answers.js'
 import { MissingKnowledge } from '../session/missing-knowledge.js'
@@ -71,19 +73,16 @@ const blobFiles =
 
 /**
  * How an attempt runs models, and which names in double quotes it takes for texts. After an error about a column, `unknown`, it is only
- * planned with all columns of connected tables, so that the error names the nearest one. `names` says whether it is only planned to `bind`
- * them, or they are `bound`.
+ * planned with all columns of connected tables, so that the error names the nearest one. With `binds` it is only planned, to see whether
+ * these names are columns; `isBound` when that is over.
  */
-type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError; names?: 'bind' | 'bound' }
-
-/** Thrown when an attempt was made only to bind names, and could. */
-class NamesBound extends Error {}
+type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError; binds?: ReadonlySet<string>; isBound?: true }
 
 /** Whether something is wanted that can be told without running the statement. */
 const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
   wanted !== undefined && (wanted.kind === 'columns' || (wanted.kind === 'plan' && !wanted.analyze))
 
-const sessionOf = (context: Context, { mode, strings, unknown, names }: Way): Session => {
+const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }: Way): Session => {
   const { connection, database, request, services, answers } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(limits.modelInsideMaxRows)
@@ -118,8 +117,8 @@ const sessionOf = (context: Context, { mode, strings, unknown, names }: Way): Se
     // A training is repeated, and compared with what it was: no answer of an agent is the same twice.
     replies: isPlanned(request.wanted) && request.purpose !== 'training' ? [] : request.answers,
     answers,
-    isPlanned: unknown !== undefined || names === 'bind' || isPlanned(request.wanted),
-    isBound: names === 'bound',
+    isPlanned: unknown !== undefined || binds !== undefined || isPlanned(request.wanted),
+    names: binds ? 'binding' : isBound ? 'bound' : 'unbound',
     mayWrite:
       !isPlanned(request.wanted) &&
       request.asOf === undefined &&
@@ -182,15 +181,15 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
-    if (way.unknown ?? way.names === 'bind') {
+    if (way.unknown ?? way.binds) {
       ;(await prepareChecked(connection, rewritten.text)).destroySync()
-      throw way.unknown ?? new NamesBound()
+      throw way.unknown ?? new NamesUndecided()
     }
     yield* answer(context, session, rewritten)
     isWhole = true
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
-    const isOwn = isProblem(error) || [RunError, TooManyRowsInside, NamesBound].some((own) => error instanceof own)
+    const isOwn = isProblem(error) || [RunError, TooManyRowsInside, NamesUndecided].some((own) => error instanceof own)
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
@@ -202,13 +201,21 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
 /** Whether a name turned out to be no column. */
 const isOfColumn = (error: unknown): error is RunError => error instanceof RunError && /column/i.test(String(error.cause))
 
+/** Whether an error says of one of these names, folded, that it is no column. */
+const isOfNames = (error: unknown, names: ReadonlySet<string>): boolean => {
+  const message = isOfColumn(error) ? foldName(readDuckDBError(error.cause).message) : ''
+  return [...names].some((name) => message.includes(`"${name}"`))
+}
+
 /** What to try next after an error, or undefined when it is final. */
 const nextWay = (error: unknown, session: Session | undefined, way: Way): Way | undefined => {
   if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
-  if (error instanceof UnboundNames) return { ...way, names: 'bind' }
-  if (error instanceof NamesBound) return { ...way, names: 'bound' }
+  if (error instanceof UnboundNames) return { ...way, binds: error.names }
   const name = session && nameOfNoColumn(error, session)
   if (name !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, name]) }
+  const { binds, ...running } = way
+  // Only planned over no rows, a query may fail for other reasons than when it runs.
+  if (binds && !way.unknown && !isOfNames(error, binds)) return { ...running, isBound: true }
   return session?.answers.isNarrowed && !way.unknown && isOfColumn(error) ? { ...way, unknown: error } : undefined
 }
 

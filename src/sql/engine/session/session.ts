@@ -77,8 +77,8 @@ export type Session = {
   answers: Answers
   /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
   isPlanned: boolean
-  /** Whether it has been planned before, so that its names are known to be columns. */
-  isBound: boolean
+  /** Whether it is only planned to bind names, or they are bound, or nobody has asked. */
+  names: 'unbound' | 'binding' | 'bound'
   /** Whether a statement in the language of a connected database may write there, if the connection is writable. */
   mayWrite: boolean
   /** Whether it is planned with all columns of connected tables, to name the nearest one. */
