@@ -11,9 +11,9 @@ export type Chatbots = Awaited<ReturnType<typeof openChatbots>>
 
 type Options = { logger: Logger; storage: Storage; ask: AskAgent; fetch: Fetch }
 
-export const openChatbots = ({ logger, storage: { ledger, leases }, ask, fetch }: Options) =>
+export const openChatbots = ({ logger, storage: { ledger, leases, clock }, ask, fetch }: Options) =>
   opened((undo) => {
-    const conversations = new Conversations({ ledger, leases, ask, fetch, logger })
+    const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger })
     undo(() => conversations.stop())
     return { conversations, desk: new Desk(ledger, conversations), fetch, begin: () => conversations.start() }
   })

@@ -5,6 +5,7 @@ import type { AgentAnswer, AskAgent } from '../agents/contract/answering.js'
 import { isPassing } from '../sql/contract/patience.js'
 import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import type { TrustedClock } from '../basics/trusted-clock.js'
 import { passing } from '../basics/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
@@ -21,6 +22,7 @@ export type AnswererOptions = {
   ask: AskAgent
   fetch: Fetch
   watchers: Watchers
+  clock: Pick<TrustedClock, 'now'>
   logger: Logger
   /** Aborts when the service stops: an agent that is asked is given up, and the message waits for the next start. */
   stopping: AbortSignal
@@ -75,7 +77,7 @@ export class Answerer {
     const underWay = answer ?? notifying
     if (underWay) return delivering.brokenOff(waiting, underWay)
     if (!chatbot) return delivering.fail(waiting, 'chatbot', 'the chatbot was deleted')
-    if (Date.now() - cameAt(message) > limits.messageMaxAgeMs)
+    if (this.options.clock.now() - cameAt(message) > limits.messageMaxAgeMs)
       return delivering.fail(waiting, 'expired', 'the message waited too long (messageMaxAgeMs)')
     if (!chatbot.state.is_running) return 'stopped'
     const said = readMessage(await delivering.insist(() => log.payload(first.payload)))

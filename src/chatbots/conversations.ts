@@ -7,6 +7,7 @@ import type { AskAgent } from '../agents/contract/answering.js'
 import { Problem, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/retry-while-busy.js'
+import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
@@ -22,6 +23,8 @@ type Options = {
   leases: Leases
   ask: AskAgent
   fetch: Fetch
+  /** Its time is believed: a message that waited too long fails for good. */
+  clock: Pick<TrustedClock, 'now'>
   logger: Logger
   bounds?: { max: number; perGroupMax: number }
 }
@@ -43,7 +46,7 @@ const pageConversations = 200
  * is left to do, so that nothing is lost between a message and its answer. Messages of one conversation are answered in order,
  * conversations side by side, and chatbots in turns. The node that answers a message holds the lease of its conversation.
  *
- * @example const conversations = new Conversations({ ledger, leases, ask, fetch, logger }); await conversations.start(); await conversations.stop()
+ * @example const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger }); await conversations.start(); await conversations.stop()
  */
 export class Conversations {
   readonly watchers = new Watchers()

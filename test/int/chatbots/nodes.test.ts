@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
+import { limits } from '../../../src/basics/limits.js'
 import { v4 as uuidv4 } from 'uuid'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { ConversationChannel } from '../../../events/conversation.js'
@@ -19,7 +20,7 @@ const { server } = logServer()
 const logger = pino({ level: 'silent' })
 const noFetch: Fetch = () => Promise.reject(new Error('nothing is called'))
 
-type Setting = { engine?: string; fetch?: Fetch; ledgerOf?: (node: Node) => Ledger }
+type Setting = { engine?: string; fetch?: Fetch; clock?: { now: () => number }; ledgerOf?: (node: Node) => Ledger }
 
 /** An agent that answers at once, or when it is told to. */
 class HandAgent {
@@ -48,12 +49,12 @@ type Worker = { node: Node; agent: HandAgent; conversations: Conversations; desk
 
 const withWorkers = (
   run: (workers: [Worker, Worker], url: string) => Promise<void>,
-  { engine = 'webhook', fetch = noFetch, ledgerOf = ({ ledger }) => ledger }: Setting = {},
+  { engine = 'webhook', fetch = noFetch, clock = Date, ledgerOf = ({ ledger }) => ledger }: Setting = {},
 ): Promise<void> =>
   withNodesOf(server(), 2, async (nodes, url) => {
     const workers = nodes.map((node): Worker => {
       const agent = new HandAgent()
-      const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, logger })
+      const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger })
       return { node, agent, conversations, desk: new Desk(node.ledger, conversations) }
     })
     const [{ node }] = workers as [Worker]
@@ -106,6 +107,18 @@ test('each message is answered by one node, that to which it came if it can', ()
     expect(await endsOf(workers[0])).toBe(6)
     expect(workers.map(({ agent }) => agent.asked.length).reduce((sum, n) => sum + n)).toBe(6)
   }))
+
+test('a message that waited too long fails, by the time that is believed and not by that of the machine', () => {
+  let ahead = 0
+  return withWorkers(
+    async ([one]) => {
+      expect(await one.desk.end(await say(one, 'early', 'a place'), 100_000, never)).toMatchObject({ status: 'answered' })
+      ahead = limits.messageMaxAgeMs + 60_000
+      expect(await one.desk.end(await say(one, 'late', 'a place'), 100_000, never)).toMatchObject({ status: 'failed' })
+    },
+    { clock: { now: () => Date.now() + ahead } },
+  )
+})
 
 test('a message whose node fell silent is answered by another; who waits for it is told, and it has one end', () =>
   withWorkers(async ([silent, other], url) => {

@@ -6,6 +6,7 @@ import type { Ledger } from '../../../commands/ledger.js'
 import type { Resource, Outcome } from '../../../log/contract/log.js'
 import { agentRecord } from './agents.js'
 import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
@@ -88,7 +89,8 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
 
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
   /** The record that a write answers. Only that of the creation has the token of the webhook. */
-  const shown = async (chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
+  const shown = async (call: Call, chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
+    call.answerHeaders['Cache-Control'] = 'no-store'
     const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
     const isNew = positions.includes(chatbot.id) && !repeated
     return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record
@@ -119,7 +121,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
         const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(name, body) }
         const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
         const chatbot = resultOf('chatbot', outcome.resource)
-        return json(await shown(chatbot, outcome), { status: 201 })
+        return json(await shown(call, chatbot, outcome), { status: 201 })
       },
     }),
     reading({
@@ -144,7 +146,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
-        return json(await shown(chatbot, outcome), { status })
+        return json(await shown(call, chatbot, outcome), { status })
       },
     }),
     deletion(ledger, {

@@ -57,7 +57,11 @@ test('nobody keeps an answer with a token', async () => {
   const login = await send(loggedIn.url, 'POST', '/api/login', { username: 'ada', password: 'correct horse' })
   const { token } = login.body as { token: string }
   const logout = await send(loggedIn.url, 'POST', '/api/logout', undefined, { authorization: `Bearer ${token}` })
-  for (const { headers } of [login, logout]) expect(headers.get('cache-control')).toBe('no-store')
+  await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'm', skills: [] } })
+  const chatbot = { name: 'bot', agent_name: 'helper', db_engine: 'webhook', db_params: {} }
+  const created = await send(at.url, 'POST', '/api/projects/mindsdb/chatbots', { chatbot })
+  expect(created.body).toHaveProperty('webhook_token')
+  for (const { headers } of [login, logout, created]) expect(headers.get('cache-control')).toBe('no-store')
 })
 
 test('a logout ends the streams of its session at once, and no other', async () => {
