@@ -19,13 +19,32 @@ export const editDistance = (one: string, other: string): number => {
   return previous[other.length] ?? 0
 }
 
+/** How many pairs of letters are compared to find one name, some ten milliseconds: of very many long names, the first are looked at. */
+const mostPairs = 1_000_000
+
+type Closeness = { fold: (name: string) => string; mostChars: number; mostEdits: number }
+
+/** The first of the known names that are nearest to a name, as they are folded and cut; undefined when none is near enough. */
+export const closest = (name: string, known: Iterable<string>, { fold, mostChars, mostEdits }: Closeness): string | undefined => {
+  const wanted = fold(name).slice(0, mostChars)
+  let pairs = 0
+  let best: { name: string; edits: number } | undefined
+  for (const candidate of known) {
+    const other = fold(candidate).slice(0, mostChars)
+    // Each letter more or less is an edit.
+    if (Math.abs(other.length - wanted.length) > Math.min(mostEdits, (best?.edits ?? Infinity) - 1)) continue
+    if ((pairs += wanted.length * other.length) > mostPairs) break
+    const edits = editDistance(wanted, other)
+    if (edits <= mostEdits && edits < (best?.edits ?? Infinity)) best = { name: candidate, edits }
+  }
+  return best?.name
+}
+
+const folding = { fold: (name: string) => name.toLowerCase(), mostChars: 255, mostEdits: Infinity }
+
 /**
  * The known name that a misspelt one most likely means, compared without case; the first of equally near ones.
  *
  * @example nearest('sqfeet', ['location', 'sqft']) // 'sqft'
  */
-export const nearest = (name: string, known: readonly string[]): string => {
-  const folded = name.toLowerCase().slice(0, 255)
-  const distances = known.map((each) => editDistance(folded, each.toLowerCase()))
-  return known[distances.indexOf(Math.min(...distances))] ?? ''
-}
+export const nearest = (name: string, known: readonly string[]): string => closest(name, known, folding) ?? known[0] ?? ''

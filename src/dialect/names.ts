@@ -1,5 +1,5 @@
 import { foldName } from '../../events/common.js'
-import { editDistance } from '../basics/nearest.js'
+import { closest } from '../basics/nearest.js'
 
 /**
  * The known name that is most like a wrong one, or undefined when none is like it.
@@ -7,14 +7,9 @@ import { editDistance } from '../basics/nearest.js'
  * @example similarName('skils', ['skills', 'agents']) // 'skills'
  */
 export const similarName = (name: string, known: Iterable<string>): string | undefined => {
-  const wanted = foldName(name).slice(0, 100)
-  let best: { name: string; distance: number } | undefined
-  for (const candidate of known) {
-    const edits = editDistance(wanted, foldName(candidate).slice(0, 100))
-    if (edits <= Math.max(1, Math.floor(wanted.length / 3)) && (best === undefined || edits < best.distance))
-      best = { name: candidate, distance: edits }
-  }
-  return best?.name
+  const mostChars = 100
+  const mostEdits = Math.max(1, Math.floor(Math.min(foldName(name).length, mostChars) / 3))
+  return closest(name, known, { fold: foldName, mostChars, mostEdits })
 }
 
 /** The entry under a name, compared without case. */

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
 import { exactJson } from '../../../src/basics/exact-json.js'
+import { nearest } from '../../../src/basics/nearest.js'
 import { apiUrl } from '../../../src/chatbots/channels/channel.js'
 import { missingConditions, splitUsing, offsetLimits } from '../../../src/dialect/client-syntax.js'
 import { lex } from '../../../src/dialect/lexer.js'
+import { similarName } from '../../../src/dialect/names.js'
 import { readDuckDBError } from '../../../src/sql/engine/ast/duckdb-error.js'
 import { wordsFor } from '../../../src/sql/engine/errors/error-words.js'
 import { nativeQueries, nativeSpelling } from '../../../src/sql/engine/resolve/native-queries.js'
@@ -174,4 +176,15 @@ test('texts that repeat what an expression begins with end, however long they ar
   })
   expect(apiUrl({ api_url: `http://h${'/'.repeat(many)}x//` }, '')).toBe(`http://h${'/'.repeat(many)}x`)
   expect(readDuckDBError(new Error(JSON.stringify({ candidates: '('.repeat(many) }))).candidates).toHaveLength(0)
+})
+
+test('a nearest name among very many long ones is looked for with bounds', () => {
+  const known = Array.from({ length: 200_000 }, (_, i) => `${'n'.repeat(90)}${i}`)
+  expect(similarName(`${'n'.repeat(90)}_1`, known)).toBe(`${'n'.repeat(90)}1`)
+  expect(nearest('x'.repeat(255), known)).toBe(known[0])
+  expect([similarName('skils', ['agents', 'skills']), nearest('sqfeet', ['location', 'sqft']), nearest('a', [])]).toEqual([
+    'skills',
+    'sqft',
+    '',
+  ])
 })
