@@ -283,14 +283,15 @@ export class Keeper {
   }
 
   /**
-   * Replaces a process that gives no sign of life, whether or not a query waits for it. While it executes queries their deadlines
-   * decide instead: a model in one of them may keep it busy for as long, and that query is told so.
+   * Replaces a process that gives no sign of life, whether or not a query waits for it. While it executes queries, their deadlines decide
+   * first: a model in one of them may keep it busy for as long, and that query is told so. The read of a training has a late one.
    */
   #watchPulse(): void {
     const child = this.#child
     if (!child || child.isOver) return
     this.#pulse?.beat()
-    if (this.#pulse?.isSilent && child.awaited.size === 0) child.kill('blocked')
+    const patienceMs = child.awaited.size === 0 ? 0 : this.limits.timeoutMs
+    if (this.#pulse?.isSilent && this.#pulse.silentMs >= patienceMs) child.kill('blocked')
   }
 
   async #watchMemory(): Promise<void> {

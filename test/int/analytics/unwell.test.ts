@@ -40,6 +40,20 @@ describe('a process that gives no sign of life', () => {
     expect(bench.analytics.pid).not.toBe(stopped)
   })
 
+  test('is replaced under the read of a training, which has much more time than others', async () => {
+    bench = await Bench.open({ ...impatient, timeoutMs: 5_000, cancelGraceMs: 500 })
+    const sql = `SELECT count(*) FROM range(1000000000) WHERE md5(range::VARCHAR) > ''`
+    const request = { sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, timeoutMs: 1_800_000 }
+    const gone = new AbortController()
+    const read = bench.analytics.query(request, { signal: gone.signal }).catch((error: unknown) => error)
+    await until(() => bench.analytics.status().running > 0)
+    const stopped = stop()
+    await until(() => bench.analytics.pid !== stopped && isWell(), patienceMs)
+    gone.abort()
+    expect(await read).toBeInstanceOf(Error)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  })
+
   test('while it executes a query is told to be silent, and only the deadline of the query ends it', async () => {
     bench = await Bench.open({ ...impatient, timeoutMs: 10_000, cancelGraceMs: 500 })
     const refused = bench.refusal('test: block')
