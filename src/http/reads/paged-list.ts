@@ -112,25 +112,30 @@ const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: num
 /** A longer list is sent in pieces of about this many characters. */
 const answerMaxChars = 64 * 1024
 
-/** The JSON text of a whole list, in pieces. */
+/** The JSON text of a whole list, in parts. */
 async function* textsOf(parts: readonly Part[], from: Cursor): AsyncGenerator<string, void, void> {
-  let text = ''
   let before = '['
   for await (const { items } of walk(parts, from)) {
-    for (const item of items) {
-      text += before + JSON.stringify(item)
-      before = ','
-    }
+    yield items.map((item, i) => (i === 0 ? before : ',') + JSON.stringify(item)).join('')
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  let text = ''
+  for await (const each of texts) {
+    text += each
     if (text.length < answerMaxChars) continue
     yield text
     text = ''
   }
-  yield before === '[' ? '[]' : `${text}]`
+  yield text
 }
 
-/** The whole list. The first piece is read here, so that an error can still be answered. */
-const all = async (parts: readonly Part[], from: Cursor): Promise<Reply> => {
-  const texts = textsOf(parts, from)
+/** An answer whose JSON text comes in parts. The first piece is read here, so that an error can still be answered. */
+export const inParts = async (parts: AsyncIterable<string>): Promise<Reply> => {
+  const texts = inPieces(parts)
   const first = await texts.next()
   return jsonPieces(
     (async function* () {
@@ -151,5 +156,5 @@ const all = async (parts: readonly Part[], from: Cursor): Promise<Reply> => {
  */
 export const list = async ({ query: { limit, after }, call }: ListInput, parts: readonly Part[]): Promise<Reply> => {
   const from = readCursor(after, parts.length)
-  return limit === undefined ? all(parts, from) : page(call, parts, from, limit)
+  return limit === undefined ? inParts(textsOf(parts, from)) : page(call, parts, from, limit)
 }

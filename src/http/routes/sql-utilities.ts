@@ -2,9 +2,8 @@ import * as z from 'zod'
 import { isProblem } from '../../basics/errors.js'
 import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
-import { itemsOf } from '../reads/paged-list.js'
+import { inParts, itemsOf } from '../reads/paged-list.js'
 import type { Moment, ReadRouteFactory } from '../reads/read-routes.js'
-import { json } from '../protocol/reply.js'
 import type { Route } from '../protocol/route.js'
 
 const listed = z
@@ -13,21 +12,36 @@ const listed = z
 
 const named = z.object({ name: z.string() })
 
-const tableNames = async (moment: Moment, database: Database): Promise<string[]> => {
-  const names: string[] = []
-  const tables = entriesOf(moment, database, (one) => (one.type === 'agent' || one.type === 'job' ? undefined : one))
-  for await (const table of itemsOf(tables)) names.push(named.parse(table).name)
-  return names
+/** The JSON texts of the names of a database's tables, with commas between them. */
+async function* tableNames(moment: Moment, database: Database): AsyncGenerator<string, void, void> {
+  let before = ''
+  for await (const table of itemsOf(entriesOf(moment, database, (one) => (one.type === 'agent' || one.type === 'job' ? undefined : one)))) {
+    yield before + JSON.stringify(named.parse(table).name)
+    before = ','
+  }
 }
 
-/** One connected database that does not answer must not hide the others. */
-const withTables = async (moment: Moment, name: string, database: Database): Promise<object> => {
+/** A database as JSON. One connected database that does not answer must not hide the others. */
+async function* withTables(moment: Moment, name: string, database: Database): AsyncGenerator<string, void, void> {
+  yield `{"name":${JSON.stringify(name)},"tables":[`
   try {
-    return { name, tables: await tableNames(moment, database) }
+    yield* tableNames(moment, database)
+    yield ']}'
   } catch (error) {
     if (database.type !== 'connection' || !isProblem(error)) throw error
-    return { name, tables: [], unavailable: error.detail }
+    yield `],"unavailable":${JSON.stringify(error.detail)}}`
   }
+}
+
+async function* allDatabases(moment: Moment, defaultProject: string): AsyncGenerator<string, void, void> {
+  let before = '{"data":['
+  for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
+    const { name } = named.parse(listed)
+    yield before
+    yield* withTables(moment, name, await databaseNamed(moment, name))
+    before = ','
+  }
+  yield ']}'
 }
 
 /** The routes that editors need besides running statements. */
@@ -36,13 +50,6 @@ export const sqlUtilityRoutes = (reading: ReadRouteFactory, defaultProject: stri
     path: '/sql/list_databases',
     summary: 'The databases with the names of their tables',
     answers: { 200: listed },
-    async handle(_, moment) {
-      const data: object[] = []
-      for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
-        const { name } = named.parse(listed)
-        data.push(await withTables(moment, name, await databaseNamed(moment, name)))
-      }
-      return json({ data })
-    },
+    handle: (_, moment) => inParts(allDatabases(moment, defaultProject)),
   }),
 ]
