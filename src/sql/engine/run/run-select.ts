@@ -163,7 +163,9 @@ async function* answer({ connection, request }: Context, session: Session, rewri
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
-    yield* withNextRun(mayGiveUp ? heldBack(frames) : frames, session)
+    const told = mayGiveUp ? heldBack(frames) : frames
+    const saysMore = session.last !== undefined || session.nondeterminism.length > 0
+    yield* saysMore ? withNextRun(told, session) : told
   } finally {
     prepared.destroySync()
   }
