@@ -290,8 +290,9 @@ export class Keeper {
     const child = this.#child
     if (!child || child.isOver) return
     this.#pulse?.beat()
-    const patienceMs = child.awaited.size === 0 ? 0 : this.limits.timeoutMs
-    if (this.#pulse?.isSilent && this.#pulse.silentMs >= patienceMs) child.kill('blocked')
+    if (!this.#pulse?.isSilent) return
+    const silentMs = this.#pulse.unanswered * this.limits.pingIntervalMs
+    if (child.awaited.size === 0 || silentMs > this.limits.timeoutMs) child.kill('blocked')
   }
 
   async #watchMemory(): Promise<void> {

@@ -9,7 +9,6 @@ const whileLoading = 12
  */
 export class Pulse {
   #askedAt = Number.NEGATIVE_INFINITY
-  #silentSince: number | undefined
   #unanswered = 0
 
   constructor(
@@ -23,16 +22,14 @@ export class Pulse {
     return this.#unanswered >= this.silentMaxPings * (isLoading ? whileLoading : 1)
   }
 
-  /** For how long, in milliseconds, it has been silent. */
-  get silentMs(): number {
-    return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince
+  /** How many requests in a row were not answered. */
+  get unanswered(): number {
+    return this.#unanswered
   }
 
   /** Looks whether the last one was answered, and asks for the next. */
   beat(): void {
     this.#unanswered = this.child.heardAt < this.#askedAt ? this.#unanswered + 1 : 0
-    if (!this.isSilent) this.#silentSince = undefined
-    else this.#silentSince ??= performance.now()
     this.#askedAt = performance.now()
     this.child.ping()
   }
