@@ -13,15 +13,14 @@ const nothingDone: Outcome = { positions: [], stream: null, resource: null, repe
 
 /** The stored outcomes and answers of requests with a key, so that each has one effect and one answer. */
 export class KeptReplies {
-  /** The bytes of the answers that were stored since the batch began. */
-  bytes = 0
   readonly #find
   readonly #put
 
-  /** `now` gives the time of the log, in milliseconds since 1970. */
+  /** `now` gives the time of the log, in milliseconds since 1970; `onStored` is told the bytes of each answer. */
   constructor(
     db: Connection,
     private readonly now: () => number = Date.now,
+    private readonly onStored: (bytes: number) => void = () => undefined,
   ) {
     this.#find = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#put = db.prepare<[string, string, string, string, string]>(
@@ -56,7 +55,7 @@ export class KeptReplies {
     const { key, fingerprint } = idempotency
     const answer = JSON.stringify(remembered)
     this.#put.run(origin.actor, key, fingerprint, answer, new Date(this.now()).toISOString())
-    this.bytes += Buffer.byteLength(answer)
+    this.onStored(Buffer.byteLength(answer))
   }
 
   #remembered({ origin, idempotency }: RequestKey): RememberedOutcome | undefined {
@@ -110,13 +109,13 @@ export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => v
 
 /** Removes some of them before an erasure: those after a place in their order. Returns the place to go on from, if any are left. */
 export const eraseSomeReplies = (db: Connection, { actor, key }: ReplyPlace): ReplyPlace | undefined => {
-  const most = limits.sharedErasedRepliesMax
-  const some = db
-    .prepare<[string, string, number], ReplyPlace & { shows: number | null }>(
-      `SELECT actor, key, ${showsRows} AS shows FROM answers WHERE (actor, key) > (?, ?) ORDER BY actor, key LIMIT ?`,
+  const last = db
+    .prepare<[string, string, number], ReplyPlace>(
+      'SELECT actor, key FROM answers WHERE (actor, key) > (?, ?) ORDER BY actor, key LIMIT 1 OFFSET ?',
     )
-    .all(actor, key, most)
-  const replace = db.prepare<[string, string, string]>(`${replacement} WHERE actor = ? AND key = ?`)
-  for (const one of some) if (one.shows === 1) replace.run(JSON.stringify(erasedReply), one.actor, one.key)
-  return some.length < most ? undefined : some.at(-1)
+    .get(actor, key, limits.sharedErasedRepliesMax - 1)
+  const upTo = last ? 'AND (actor, key) <= (?, ?)' : ''
+  const places = last ? [actor, key, last.actor, last.key] : [actor, key]
+  db.prepare<string[]>(`${replacement} WHERE (actor, key) > (?, ?) ${upTo} AND ${showsRows}`).run(JSON.stringify(erasedReply), ...places)
+  return last
 }

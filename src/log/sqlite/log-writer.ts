@@ -29,7 +29,7 @@ import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
-import { isStorageError } from '../../basics/storage-error.js'
+import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
 import { UnknownEventError } from './unknown-event-error.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
@@ -49,7 +49,7 @@ export class LogWriter {
   #before: Tail
   /** The end of the log before the batch. */
   #begun: Tail
-  /** The bytes of texts and ciphertexts that the batch wrote. */
+  /** The bytes of texts, ciphertexts and answers that the batch wrote. */
   #bytes = 0
   #hasSavepoint = false
   #changed = new Map<string, ChangedKind>()
@@ -74,7 +74,7 @@ export class LogWriter {
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
-    this.answers = new KeptReplies(db, now)
+    this.answers = new KeptReplies(db, now, (bytes) => (this.#bytes += bytes))
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
@@ -109,14 +109,14 @@ export class LogWriter {
 
   /** How many bytes of events, payloads and answers the batch has. */
   get bytes(): number {
-    return this.#bytes + this.answers.bytes
+    return this.#bytes
   }
 
   begin(): void {
     this.#changed = new Map()
     this.#written = []
     this.#begun = this.#tail
-    this.#bytes = this.answers.bytes = 0
+    this.#bytes = 0
     this.#statements.begin.run()
   }
 
@@ -150,14 +150,21 @@ export class LogWriter {
       throw new RangeError(`the event at position ${position} does not follow from the one before`)
     const envelope = envelopeAt(position, text)
     const event = knownEvent(envelope)
-    if (envelope.version !== this.resources.versionOf(envelope.stream) + 1)
-      throw new RangeError(`the event at position ${position} has another version than the next one of its stream`)
-    this.#insertEvent.run(position, text, chain)
+    this.#insertFollowing(position, text, chain)
     this.#tree.append(leaf)
     this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
     this.#changed.set(envelope.stream, catalogue.get(event.type)?.kind ?? anyForeign)
     this.#written.push({ event, source: envelope.source, recordedAt: envelope.recorded_at })
     this.#before = this.#tail = { position, chain, microseconds: microsecondsOf(envelope.recorded_at) }
+  }
+
+  #insertFollowing(position: number, text: string, chain: Buffer): void {
+    try {
+      this.#insertEvent.run(position, text, chain)
+    } catch (error) {
+      if (!sqliteCode(error)?.startsWith('SQLITE_CONSTRAINT')) throw error
+      throw new RangeError(`the event at position ${position} repeats a version of its stream`, { cause: error })
+    }
   }
 
   /**
