@@ -48,7 +48,7 @@ export type Scan = {
 
 /**
  * One statement in the language of the database. With `writes` it may change something there, if the connection is writable. With
- * `upTo`, which is for statements that only read, it ends after about so many rows.
+ * `upTo` it ends after about so many rows, unless it may write.
  */
 export type NativeRequest = { native: string; writes?: boolean; upTo?: number }
 

@@ -92,8 +92,9 @@ export type Nondeterminism = { what: string; view: string | null }
 
 /**
  * What stands before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what LAST
- * stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done by then, so that it is recorded before a row is given;
- * with `scores` models score while the rows are read, and what they scored is known at the end.
+ * stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done by
+ * then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known at
+ * the end.
  */
 export type SelectHead = {
   columns: readonly Column[]

@@ -199,9 +199,9 @@ export const fetchNative = async (
 ): Promise<FetchedRows> => {
   endBinding(session)
   if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
-  // One that writes runs once, whatever is read of it; one that stands there twice has the same rows at both places.
+  // One that stands there twice is asked once.
   const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
-  const takesAny = use && !use.keepsRows && !isTwice && !(mayWrite && connection.isWritable) && isEmpty(use.select, 'where_clause')
+  const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')
   const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
   const query = { native: sql, ...(mayWrite && { writes: true }), ...(upTo !== undefined && { upTo }) }
   const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)

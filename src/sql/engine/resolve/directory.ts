@@ -8,8 +8,7 @@ import { at } from '../../relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
-/** `isWritable` where statements in its own language may write there. */
-export type DatabaseEntry = { name: string; engine: string; stream: string; isWritable: boolean }
+export type DatabaseEntry = { name: string; engine: string; stream: string }
 export type FileEntry = { name: string; content: string; isTable: boolean }
 export type AgentEntry = { name: string; stream: StreamId }
 export type KnowledgeEntry = { name: string; stream: string; metadataColumns: readonly string[] }
@@ -101,15 +100,13 @@ export class Directory {
   }
 
   async databases(position: number): Promise<DatabaseEntry[]> {
-    const said = (parameter: string) =>
-      `json_extract_string(parameters, '$.' || list_filter(json_keys(parameters), lambda k: lower(k) = '${parameter}')[1])`
-    const sql = `SELECT name, engine, stream, ${said('db_engine')}, ${said('writable')} FROM ${at('databases')} AS d ORDER BY id`
+    const named = `list_filter(json_keys(parameters), lambda k: lower(k) = 'db_engine')[1]`
+    const sql = `SELECT name, engine, stream, json_extract_string(parameters, '$.' || ${named}) FROM ${at('databases')} AS d ORDER BY id`
     const rows = await this.rows(sql, { position })
-    return rows.map(([name, engine, stream, dbEngine, writable]) => ({
+    return rows.map(([name, engine, stream, dbEngine]) => ({
       name: text(name),
       engine: engineSpoken(text(engine), { db_engine: dbEngine }),
       stream: text(stream),
-      isWritable: writable !== null && writable !== 'false',
     }))
   }
 
