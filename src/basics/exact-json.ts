@@ -1,4 +1,5 @@
-const textsAndNumbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/** A text without an end goes to the end of all: JSON with one is refused. */
+const textsAndNumbers = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found))
 
 /**
@@ -6,8 +7,5 @@ const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Numb
  *
  * @example exactJson('[9007199254740993]') // ['9007199254740993']
  */
-export const exactJson = (json: string): unknown => {
-  const parsed: unknown = JSON.parse(json)
-  // Only in JSON each text has its end, which is looked for.
-  return /\d{16}/.test(json) ? JSON.parse(json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found))) : parsed
-}
+export const exactJson = (json: string): unknown =>
+  JSON.parse(/\d{16}/.test(json) ? json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found)) : json)
