@@ -185,6 +185,11 @@ export class Call {
     if (newest !== undefined) this.answerHeaders[positionHeader] = String(newest)
   }
 
+  /** Forbids caches to store the answer, also a refusal: it has, or may have, a token. */
+  forbidCaches(): void {
+    this.answerHeaders['Cache-Control'] = 'no-store'
+  }
+
   /** The `ETag` of the resource that it wrote. */
   get tag(): Headers {
     return this.#resource ? entityTag(this.#resource) : {}

@@ -47,9 +47,6 @@ const credentials = z.object({
   password: z.string().max(1_000),
 })
 
-/** Forbids caches to store the answers of a login, also refusals. */
-const keepNothing = (call: Call): void => void (call.answerHeaders['Cache-Control'] = 'no-store')
-
 export const authRoutes = (sessions: Sessions | undefined): Route[] => [
   route({
     method: 'post',
@@ -62,7 +59,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     async handle({ body: { username, email, password }, call }) {
       // Without authentication no login is needed, but clients that always log in must not fail.
       if (!sessions) return json({ token: '' })
-      keepNothing(call)
+      call.forbidCaches()
       const token = await sessions.login(username ?? email ?? '', password, call.remoteAddress)
       const cookie = { name: 'session', value: token, maxAgeMs: limits.sessionMaxAgeMs, secure: call.incoming.secure }
       return json({ token }, { cookie })
@@ -75,7 +72,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     ofNode: true,
     answers: { 200: z.string() },
     async handle({ call }) {
-      keepNothing(call)
+      call.forbidCaches()
       await sessions?.logout(tokenOf(call))
       return json('', { cookie: { name: 'session' } })
     },

@@ -127,7 +127,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
       async handle({ segments: { project, chatbot }, call }) {
         const outcome = await carryOut(ledger, { type: 'RenewChatbotToken', data: { project, chatbot } }, call)
         const token = webhookToken(ledger.vault, resultOf('chatbot', outcome.resource))
-        call.answerHeaders['Cache-Control'] = 'no-store'
+        call.forbidCaches()
         return json({ webhook_token: token, path: `/api/webhooks/chatbots/${token}` })
       },
     }),

@@ -90,7 +90,7 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
   /** The record that a write answers. Only that of the creation has the token of the webhook. */
   const shown = async (call: Call, chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
-    call.answerHeaders['Cache-Control'] = 'no-store'
+    call.forbidCaches()
     const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
     const isNew = positions.includes(chatbot.id) && !repeated
     return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record
