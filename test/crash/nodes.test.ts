@@ -1,14 +1,13 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
 import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { mindledger } from '../support/cli.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
-import { contentsOf } from '../support/log/nodes.js'
+import { contentsOf, endSessions, rowsIn } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
@@ -43,14 +42,6 @@ const kill = async ({ child, ended }: Node): Promise<void> => {
 /** Stops a node with all its processes, or lets them go on. */
 const signal = ({ child }: Node, name: 'SIGSTOP' | 'SIGCONT'): void => {
   for (const pid of processTree(child.pid ?? 0)) signalTo(pid, name)
-}
-
-const rowsIn = async (url: string, query: string): Promise<Record<string, string>[]> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<Record<string, string>>(query)
-  await client.end()
-  return rows
 }
 
 test('each due time has one run, and each run one end, while nodes are killed, and stopped for longer than a lease', async () => {
@@ -167,10 +158,7 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
       await kill(node)
       await startAgain(n)
     } else if (kind < 5) for (const pid of childrenRunning(node.child.pid ?? 0, 'sql-process')) signalTo(pid, 'SIGKILL')
-    else if (kind < 7)
-      await postgres.run(
-        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT 3) AS chosen`,
-      )
+    else if (kind < 7) await endSessions(postgres, 3)
     else if (kind < 9) {
       signal(node, 'SIGSTOP')
       await setTimeout(5_000)
@@ -239,7 +227,7 @@ test('a training is told of and cancelled at any node, and that of a killed node
   const begin = async (name: string): Promise<{ trains: Node; other: Node }> => {
     await sql(nodes[0].url, `CREATE MODEL ${name} FROM files (${query}) PREDICT y`)
     await until(async () => (await status(nodes[0], name)) === 'training')
-    const [holder] = await rowsIn(
+    const [holder] = await rowsIn<Record<string, string>>(
       url,
       `SELECT n.address FROM mindledger.leases AS l JOIN mindledger.nodes AS n ON n.run = l.node WHERE l.name LIKE 'training:%'`,
     )

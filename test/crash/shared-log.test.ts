@@ -12,7 +12,7 @@ import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
 import { testKey } from '../support/log/log.js'
-import { contentsOf } from '../support/log/nodes.js'
+import { contentsOf, endSessions } from '../support/log/nodes.js'
 import { seeded } from '../support/random.js'
 
 const program = fileURLToPath(new URL('log-node.js', import.meta.url))
@@ -135,10 +135,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
     const kind = Math.floor(random() * 10)
     const node = nodes[Math.floor(random() * 3)]!
     if (kind < 4) await node.restart()
-    else if (kind < 7)
-      await postgres.run(
-        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT 2) AS chosen`,
-      )
+    else if (kind < 7) await endSessions(postgres, 2)
     else if (kind < 9) {
       node.signal('SIGSTOP')
       await sleep(5_000)

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { isProblem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
@@ -12,7 +11,7 @@ import { KeyRotation } from '../../../src/rotation/key-rotation.js'
 import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
-import { newest, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { newest, withNodesOf, type Node, rowsIn } from '../../support/log/nodes.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 
@@ -42,14 +41,6 @@ const sealedIn = ({ file }: Node, hash: string): Buffer[] => {
   const row = db.prepare<[string], { wrapped: Buffer; body: Buffer }>('SELECT wrapped, body FROM payloads WHERE hash = ?').get(hash)
   db.close()
   return row ? [row.wrapped.subarray(0, 12), row.body.subarray(12, 24)] : []
-}
-
-const rowsOf = async (url: string, query: string): Promise<{ n: number }[]> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<{ n: number }>(query)
-  await client.end()
-  return rows
 }
 
 const secretsOf = (name: string) => ({
@@ -118,7 +109,7 @@ describe('an erasure', () => {
       const keyed = (n: number) => a!.ledger.keyed(origin, { idempotency: { key: `k${n}`, request: 'r' } })
       const answer = (n: number) => ({ status: 200, type: null, etag: null, body: `row ${n}`, ...(n % 2 === 0 && { rows: true as const }) })
       await Promise.all(Array.from({ length: count }, (_, n) => a!.log.keepReply(keyed(n), answer(n), 0)))
-      const [{ n: before } = { n: 0 }] = await rowsOf(url, 'SELECT seq::int AS n FROM mindledger.head')
+      const [{ n: before } = { n: 0 }] = await rowsIn<{ n: number }>(url, 'SELECT seq::int AS n FROM mindledger.head')
       const blobs = new Blobs(join(a!.directory, 'blobs'))
       const content = await blobs.putBytes(Buffer.from('rows of somebody'))
       const data = { file: 'f', content: { content, bytes: 16, row_count: 1, columns: [], original_name: null } }
@@ -126,7 +117,7 @@ describe('an erasure', () => {
       const all = [erasuresOf(a!), erasuresOf(b!)]
       for (const each of all) await each.follow(onFailed)
       await all[0]!.erase({ subject: { what: 'file', of: { name: 'f' } }, reason: null, shared: false, dryRun: false }, origin)
-      const written = await rowsOf(
+      const written = await rowsIn<{ n: number }>(
         url,
         `SELECT count(*)::int AS n FROM mindledger.answers WHERE seq > ${before} GROUP BY seq ORDER BY n DESC`,
       )

@@ -18,7 +18,7 @@ import { Vault } from '../../../src/vault/vault.js'
 import { countOf } from '../../support/counts.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { expectSame, newest, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, newest, rowsIn, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { origin, projectCreated, refusal, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
@@ -91,12 +91,10 @@ describe('nodes of one log', () => {
       const large = reply('x'.repeat(1_000_000))
       const keeping = Array.from({ length: 30 }, (_, i) => a!.log.keepReply(a!.ledger.keyed(origin, withKey(`k${i}`)), large, 0))
       await Promise.all(keeping)
-      const client = new pg.Client({ connectionString: url })
-      await client.connect()
-      const { rows } = await client.query<{ most: number; sum: number }>(
+      const rows = await rowsIn<{ most: number; sum: number }>(
+        url,
         'SELECT max(bytes)::int AS most, sum(bytes)::int AS sum FROM mindledger.batches',
       )
-      await client.end()
       expect(rows[0]?.sum).toBeGreaterThan(30_000_000)
       expect(rows[0]?.most).toBeLessThan(limits.sharedBatchMaxBytes + 2_000_000)
     }))

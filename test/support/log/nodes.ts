@@ -14,6 +14,7 @@ import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
 import type { LogServer } from './each-log.js'
+import type { Postgres } from '../connections/postgres.js'
 import { temporaryDirectory, testKey } from './log.js'
 
 /** A node of a shared log, without its server. */
@@ -93,13 +94,26 @@ export const withNodesOf = async (
   }
 }
 
-/** Runs a statement in the log's database, around the log. */
-export const runSql = async (url: string, statement: string): Promise<void> => {
+/** The rows of a query in the log's database, around the log. */
+export const rowsIn = async <R extends pg.QueryResultRow>(url: string, query: string): Promise<R[]> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(statement)
-  await client.end()
+  try {
+    return (await client.query<R>(query)).rows
+  } finally {
+    await client.end()
+  }
 }
+
+/** Runs statements there. */
+export const runSql = async (url: string, statements: string): Promise<void> => void (await rowsIn(url, statements))
+
+/** Ends some sessions of nodes, as a fault of the network does. */
+export const endSessions = (postgres: Pick<Postgres, 'run'>, most: number): Promise<unknown> =>
+  postgres.run(
+    `SELECT pg_terminate_backend(pid) FROM
+      (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT ${most}) AS chosen`,
+  )
 
 /** Lets the leases of a name run out, as if their holder had fallen silent, and gives them to another node, whose `take` gets them. */
 export const runOut = (url: string, name: string, heir: string): Promise<void> =>
