@@ -38,8 +38,10 @@ type Options = TrainingParts & {
 
 /** The events that trainings react to: new requests, and what may make a running training pointless. */
 const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
-type NamedVersion = { stream: StreamId; version: number }
 type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
+
+/** A version as commands name it. */
+type NamedVersion = { stream: StreamId; version: number }
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 
@@ -267,15 +269,17 @@ export class TrainingService {
   async #complete(named: NamedVersion, store: () => Promise<TrainingResult>): Promise<void> {
     const { ledger } = this.options
     const guardedNow = async () => ledger.guarded(await this.#originOf(named))
-    for (let isRecorded = false; !isRecorded;) {
+    const attempt = async (): Promise<boolean> => {
       const guarded = await this.#insist(guardedNow)
       const result = await store()
-      isRecorded = await this.#insist(async () => {
+      return this.#insist(async () => {
         if ((await guardedNow()).erasures !== guarded.erasures) return false
         await ledger.execute({ type: 'CompleteTraining', data: { ...named, result } }, guarded)
         return true
       })
     }
+    let isRecorded = false
+    while (!isRecorded) isRecorded = await attempt()
   }
 
   async #originOf({ stream, version }: NamedVersion): Promise<Origin> {

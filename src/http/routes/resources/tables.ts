@@ -34,12 +34,8 @@ const shown = ({ name, type, there }: Entry) => ({
   ...(there?.note !== undefined && { note: there.note }),
 })
 
-const unlessJob =
-  <T>(show: (entry: Entry) => T) =>
-  (entry: Entry) =>
-    entry.type === 'job' ? undefined : show(entry)
-
-const tablesOf = (at: MomentResources, database: Database) => entriesOf(at, database, unlessJob(shown))
+const tablesOf = (at: MomentResources, database: Database, show: (entry: Entry) => object = shown) =>
+  entriesOf(at, database, (entry) => (entry.type === 'job' ? undefined : show(entry)))
 
 /** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -65,12 +61,7 @@ const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 /** The entry with a name; in a connected database others may differ from it in case alone. */
 const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
   let like: Entry | undefined
-  const entries = entriesOf(
-    at,
-    database,
-    unlessJob((entry) => entry),
-  )
-  for await (const item of itemsOf(entries)) {
+  for await (const item of itemsOf(tablesOf(at, database, (entry) => entry))) {
     const entry = item as Entry
     if (entry.name === name) return entry
     if (foldName(entry.name) === foldName(name)) like ??= entry
