@@ -4,7 +4,7 @@ import type { Delivery, DeliveryFailure, FailedMessage, Notice } from '../../eve
 import type { AgentAnswer } from '../agents/contract/answering.js'
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { retryWhileBusy } from '../basics/retry-while-busy.js'
+import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease } from '../log/contract/leases.js'

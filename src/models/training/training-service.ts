@@ -4,7 +4,7 @@ import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/m
 import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { retryWhileBusy } from '../../basics/retry-while-busy.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
 import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import { databaseOf } from '../../commands/rules/data-source.js'

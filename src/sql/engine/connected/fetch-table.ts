@@ -21,7 +21,8 @@ import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
-import { endBinding, misnamed, UnboundNames } from './unbound-names.js'
+import { endBinding, UnboundNames } from '../session/binding.js'
+import { misnamed } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
 
 /** A query that gives the rows, and how EXPLAIN tells of it. */

@@ -3,26 +3,6 @@ import type { TableColumn } from '../../../connections/contract/requests.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
-import type { Session } from '../session/session.js'
-
-/** Thrown before rows are fetched for a query with names, folded, that may be no columns: these are bound first. */
-export class UnboundNames extends Error {
-  constructor(readonly names: ReadonlySet<string>) {
-    super('the query may name columns that are not there')
-  }
-}
-
-/** Thrown where names are bound, by what cannot be planned without doing it: then nothing is known of them. */
-export class NamesUndecided extends Error {
-  constructor() {
-    super('the names of the query cannot be bound without running it')
-  }
-}
-
-/** Ends an attempt that only binds names. @throws NamesUndecided */
-export const endBinding = ({ names }: Pick<Session, 'names'>): void => {
-  if (names === 'binding') throw new NamesUndecided()
-}
 
 /**
  * The names in a query, folded, that could only be columns of a table, which has none of that name. One may be the parameter of a function,

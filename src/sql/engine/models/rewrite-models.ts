@@ -1,5 +1,5 @@
 import { foldName } from '../../../../events/common.js'
-import { endBinding } from '../connected/unbound-names.js'
+import { endBinding } from '../session/binding.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { allOf, leftJoin, nodeOf, emptyRef } from '../ast/nodes.js'

@@ -3,7 +3,7 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { printSelect, readChecked } from '../ast/duckdb.js'
-import { endBinding } from '../connected/unbound-names.js'
+import { endBinding } from '../session/binding.js'
 import type { AstNode } from '../ast/json.js'
 import {
   aliased,

@@ -1,5 +1,5 @@
-import { isProblem, type ProblemCode } from './errors.js'
-import { retry } from './concurrency/retry.js'
+import { isProblem, type ProblemCode } from '../errors.js'
+import { retry } from './retry.js'
 
 const pauseMs = 1_000
 
