@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { wrong } from '../basics/errors.js'
@@ -99,6 +100,8 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
   const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
   const first = order.slice(0, limits.agentTablesDescribedMax)
+  // Tables are read at the same time, and each listens whether the question is given up: Node would take that for a leak.
+  setMaxListeners(0, signal)
   const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describe))])
   const shown = fitting(
     described,
