@@ -52,7 +52,14 @@ export class Driver {
   constructor(directory: string, settings: DriverSettings) {
     this.socket = join(directory, `${++sockets}.sock`)
     // A driver would read settings, passwords and files by variables.
-    this.#process = startProgram('connections-process', { flags: ['--max-old-space-size=1024'], sendsValues: true })
+    this.#process = startProgram('connections-process', {
+      flags: ['--max-old-space-size=1024'],
+      sendsValues: true,
+      // What SQLite sorts beside its files.
+      env: { SQLITE_TMPDIR: directory },
+      // A reader of a file of SQLite notes beside it how far it has read.
+      keeps: { writable: [directory, ...(settings.files === undefined ? [] : [settings.files])], tcp: true },
+    })
     this.#process.unref()
     this.#process.channel?.unref()
     this.#process.on('error', () => this.#over('lost'))

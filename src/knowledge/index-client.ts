@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { Problem, problemOf, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
@@ -91,7 +92,13 @@ export class IndexProcess {
 
   #running(): ChildProcess {
     if (this.#child) return this.#child
-    const child = startProgram('knowledge-process', { sendsValues: true })
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 })
+    const child = startProgram('knowledge-process', {
+      sendsValues: true,
+      keeps: { writable: [this.directory] },
+      // What SQLite sorts beside its files.
+      env: { SQLITE_TMPDIR: this.directory },
+    })
     this.#child = child
     this.generation += 1
     child.unref()

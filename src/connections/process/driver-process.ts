@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -163,7 +164,7 @@ class Driver {
 let driver: Driver | undefined
 
 const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { settings: unknown }>['settings']): Driver => {
-  const begun = new Driver({ policy: parseEgress(egressAllow, { loopback }), files })
+  const begun = new Driver({ policy: parseEgress(egressAllow, { loopback }), files, scratch: dirname(socket) })
   // The directory is private already; the socket is, too.
   const server = createServer((reader) => begun.welcome(reader)).listen(socket, () => {
     chmodSync(socket, 0o600)

@@ -81,7 +81,7 @@ export class Ingester {
 
   private run(job: IngestJob): Promise<IngestedTable> {
     return new Promise((resolve, reject) => {
-      const child = startProgram('ingest-process', { env: { UV_THREADPOOL_SIZE: '4' } })
+      const child = startProgram('ingest-process', { env: { UV_THREADPOOL_SIZE: '4' }, keeps: { writable: [job.workDirectory] } })
       let result: Outcome | undefined
       const kill = (problem: Problem) => {
         result ??= { problem }

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { fieldsOf, isProblem, Problem } from '../../basics/errors.js'
@@ -14,9 +13,7 @@ class Indexes {
   readonly #code = knowledgeFingerprint()
   readonly #open = new LRUCache<string, BaseIndex>({ max: limits.knowledgeOpenMaxBases, dispose: (index) => index.close() })
 
-  constructor(private readonly directory: string) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-  }
+  constructor(private readonly directory: string) {}
 
   do(base: string, work: Work): IndexAnswer {
     if ('open' in work) return { state: this.#openAnew(base, work.open).state }

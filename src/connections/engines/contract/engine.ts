@@ -8,6 +8,8 @@ export type Surroundings = {
   policy: EgressPolicy
   /** The folder whose files may be read. */
   files: string | undefined
+  /** The folder for what does not fit in memory. */
+  scratch: string
 }
 
 /** The answer to a statement under way. */

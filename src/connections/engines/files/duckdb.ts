@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
@@ -249,11 +249,14 @@ const putColumns = (
 
 const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
 
+let instances = 0
+
 /** Opens a file of DuckDB, or files of Parquet as tables, in an instance that reads nothing else. */
-export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files }: Surroundings): Promise<Session> => {
+export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files, scratch }: Surroundings): Promise<Session> => {
   const path = pathShown(files, findPath(files, readPath(parameters)))
   try {
-    const own = isParquet ? bounds : { ...bounds, access_mode: 'READ_ONLY', enable_external_access: 'false' }
+    const spill = { ...bounds, temp_directory: join(scratch, `spill-${process.pid}-${++instances}`) }
+    const own = isParquet ? spill : { ...spill, access_mode: 'READ_ONLY', enable_external_access: 'false' }
     const instance = await DuckDBInstance.create(isParquet ? ':memory:' : path, own)
     const connection = await instance.connect()
     if (isParquet) {

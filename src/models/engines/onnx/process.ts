@@ -129,7 +129,7 @@ export class OnnxProcess {
   }
 
   async #start(): Promise<Signature> {
-    const child = startProgram('onnx-process', { sendsValues: true })
+    const child = startProgram('onnx-process', { sendsValues: true, keeps: { writable: [] } })
     this.#child = child
     // An idle process does not keep this one alive.
     child.unref()

@@ -3,7 +3,8 @@
  * its own rights for good, with those of the threads and processes that it starts afterwards. It is loaded with `--require`: the
  * loader of ES modules starts threads, and they would keep the rights of before.
  *
- * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed.
+ * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed. KEEPS_TCP
+ * leaves TCP as it is.
  * CONFINEMENT tells the program the result: `landlock`, or why nothing was given up.
  */
 import fs = require('node:fs')
@@ -23,7 +24,7 @@ const contentRights = (version: number): bigint => (1n << 1n) | (version >= 3 ? 
 const allRights = (version: number): bigint => contentRights(version) | (0x1ffn << 4n) | (version >= 2 ? 1n << 13n : 0n)
 
 /** Binding and connecting TCP, since version 4. */
-const networkRights = (version: number): bigint => (version >= 4 ? 3n : 0n)
+const networkRights = (version: number): bigint => (version >= 4 && process.env['KEEPS_TCP'] === undefined ? 3n : 0n)
 
 /** Abstract Unix sockets and signals to processes outside, since version 6. */
 const scopes = (version: number): bigint => (version >= 6 ? 3n : 0n)

@@ -1,0 +1,22 @@
+import { compiledFile } from './package.js'
+
+/** How a process is started that gives up rights: flags of Node, and what its environment has besides. */
+export type Confinement = { execArgv: string[]; env: Record<string, string> }
+
+/** What a process keeps: where it may change files, where it may remove empty directories, and whether it may use TCP. */
+export type KeptRights = { writable: readonly string[]; emptiable?: readonly string[]; tcp?: boolean }
+
+/**
+ * Says how to start a process that keeps these rights and gives up all others over files and TCP, before anything else runs in it. It may
+ * read everything. Paths that do not exist yet are not kept. On Linux; elsewhere the process keeps its rights.
+ *
+ * @example fork(file, [], confined({ writable: ['/data/tables'] }))
+ */
+export const confined = ({ writable, emptiable = [], tcp = false }: KeptRights): Confinement => ({
+  execArgv: ['--require', compiledFile('setup/give-up-writing.cjs')],
+  env: {
+    WRITABLE_PATHS: JSON.stringify([...writable, '/dev/null']),
+    EMPTIABLE_PATHS: JSON.stringify(emptiable),
+    ...(tcp && { KEEPS_TCP: 'true' }),
+  },
+})

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { undoAll } from '../../src/basics/undo.js'
+import { confined, type KeptRights } from '../../src/setup/confinement.js'
+import { onnxBytes } from '../support/models/onnx-models.js'
+import { childrenRunning } from '../support/processes.js'
+import { send, spawnUntil, sql, temporaryDirectory } from '../support/service.js'
+import { settled } from '../support/models/rentals.js'
+import { until } from '../support/until.js'
+
+/** Landlock is a part of Linux; elsewhere a process keeps its rights. */
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+const undo: (() => unknown)[] = []
+const { path, remove } = temporaryDirectory()
+undo.push(remove)
+afterAll(() => undoAll(undo.splice(0)))
+
+/** Tries to write two files and to reach a port, and tells the codes of what was refused. */
+const script = `
+  const fs = require('node:fs'), net = require('node:net')
+  const refused = (work) => { try { work(); return null } catch (error) { return error.code } }
+  process.once('message', ({ inside, outside, port }) => {
+    const written = [inside, outside].map((file) => refused(() => fs.writeFileSync(file, 'written')))
+    const socket = net.connect(port, '127.0.0.1')
+    const tell = (reached) => process.send([...written, reached], () => process.exit())
+    socket.once('connect', () => tell(null)).once('error', ({ code }) => tell(code))
+  })`
+
+let port = 0
+beforeAll(async () => {
+  mkdirSync(join(path, 'own'))
+  writeFileSync(join(path, 'tries.cjs'), script)
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  undo.push(() => server.close())
+  await once(server, 'listening')
+  port = (server.address() as AddressInfo).port
+})
+
+/** What is refused to a process with these rights: to write in its folder, to write beside it, to reach a port. */
+const refusedWith = async (rights: KeptRights): Promise<unknown> => {
+  const { execArgv, env } = confined(rights)
+  const child = fork(join(path, 'tries.cjs'), [], { execArgv, env })
+  child.send({ inside: join(path, 'own', 'file'), outside: join(path, 'file'), port })
+  const [told] = (await once(child, 'message')) as [unknown]
+  return told
+}
+
+onLinux('a process that keeps a folder writes there and nowhere else, and reaches no port unless it keeps TCP', async () => {
+  expect(await refusedWith({ writable: [join(path, 'own')], tcp: true })).toEqual([null, 'EACCES', null])
+  expect(readFileSync(join(path, 'own', 'file'), 'utf8')).toBe('written')
+  expect(existsSync(join(path, 'file'))).toBe(false)
+  expect(await refusedWith({ writable: [] })).toEqual(['EACCES', 'EACCES', 'EACCES'])
+})
+
+/** Whether a process gave up rights: it can never gain any again then. Undefined of one that has ended. */
+const gaveUp = (pid: number): boolean | undefined => {
+  try {
+    return /^NoNewPrivs:\s+1$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+onLinux('what reads the bytes of others gives up its rights: uploads, imported models, databases and documents', async () => {
+  const { path: folder, remove: removeFolder } = temporaryDirectory()
+  undo.push(removeFolder)
+  new Database(join(folder, 'shop.sqlite')).exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (7)').close()
+  const { path: data, remove: removeData } = temporaryDirectory()
+  undo.push(removeData)
+  const { child, url } = await spawnUntil(undo, data, { CONNECTION_FILES: folder })
+  const found = new Map<string, boolean>()
+  const look = (): void => {
+    for (const name of ['ingest-process', 'onnx-process', 'connections-process', 'knowledge-process', 'sql-process'])
+      for (const pid of childrenRunning(Number(child.pid), `bin/${name}`)) found.set(name, gaveUp(pid) ?? found.get(name) ?? false)
+  }
+  /** Looks at the processes until something is done: some live as long as their work. */
+  const beside = async <T>(work: Promise<T>): Promise<T> => {
+    let isDone = false
+    const end = () => (isDone = true)
+    work.then(end, end)
+    await until(() => {
+      look()
+      return isDone
+    })
+    return work
+  }
+  const rows = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},name ${i}`).join('\n')}\n`
+  expect((await beside(send(url, 'PUT', '/api/files/names', rows, { 'content-type': 'text/csv' }))).status).toBe(200)
+  await send(url, 'PUT', '/api/files/linear', onnxBytes('linear'), { 'content-type': 'application/x-onnx' })
+  const made = await sql(url, "CREATE MODEL rent PREDICT rent USING engine = 'onnx', file = 'linear', columns = ['sqft', 'age']")
+  await settled(url, String(made.data[0]?.[0]))
+  await beside(send(url, 'POST', '/api/projects/mindsdb/models/rent/predict', { data: [{ sqft: 1, age: 2 }] }))
+  await sql(url, `CREATE DATABASE shop WITH ENGINE = 'sqlite', PARAMETERS = {"path": "shop.sqlite"}`)
+  expect((await beside(sql(url, 'SELECT id FROM shop.orders'))).data).toEqual([[7]])
+  await sql(url, 'CREATE KNOWLEDGE BASE docs')
+  await beside(sql(url, "INSERT INTO docs (id, content) VALUES ('a', 'tickets for the night train')"))
+  look()
+  const all = ['connections-process', 'ingest-process', 'knowledge-process', 'onnx-process', 'sql-process']
+  expect([...found].sort()).toEqual(all.map((name) => [name, true]))
+})
