@@ -256,7 +256,7 @@ export class Connections {
     if (!forFile && this.#network && !this.#network.isOver) return this.#network
     if (forFile && this.#ofFiles.size >= limits.connectionFileProcessesMax) throw busy()
     this.#directory ??= makeSocketDirectory()
-    const driver = new Driver(this.#directory, this.settings)
+    const driver = new Driver(this.#directory, this.settings, forFile)
     if (forFile) {
       this.#ofFiles.add(driver)
       endBeyondMemory(driver)

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { QueryOutcome } from '../../events/records/queries.js'
 import { Problem, problemOf } from '../basics/errors.js'
@@ -35,9 +36,12 @@ const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): Outcome =
   durationMs: sent ? Math.round(performance.now() - sent.at) : 0,
 })
 
-let sockets = 0
+let folders = 0
 
-/** One driver process, from its start to its end. */
+/**
+ * One driver process, from its start to its end. It talks to databases in the network, or reads files; it keeps the rights for one of them
+ * alone. It has a folder of its own for its socket and for what does not fit in memory.
+ */
 export class Driver {
   readonly socket: string
   readonly #process: ChildProcess
@@ -49,21 +53,27 @@ export class Driver {
   hasAnswered = false
   isOver = false
 
-  constructor(directory: string, settings: DriverSettings) {
-    this.socket = join(directory, `${++sockets}.sock`)
+  constructor(directory: string, settings: DriverSettings, readsFiles: boolean) {
+    const folder = join(directory, String(++folders))
+    mkdirSync(folder, { mode: 0o700 })
+    this.socket = join(folder, 'sock')
+    // A reader of a file of SQLite notes beside it how far it has read.
+    const noted = readsFiles && settings.files !== undefined ? [settings.files] : []
     // A driver would read settings, passwords and files by variables.
     this.#process = startProgram('connections-process', {
       flags: ['--max-old-space-size=1024'],
       sendsValues: true,
-      // What SQLite sorts beside its files.
-      env: { SQLITE_TMPDIR: directory },
-      // A reader of a file of SQLite notes beside it how far it has read.
-      keeps: { writable: [directory, ...(settings.files === undefined ? [] : [settings.files])], tcp: true },
+      env: { SQLITE_TMPDIR: folder },
+      keeps: { writable: [folder, ...noted], tcp: !readsFiles },
     })
     this.#process.unref()
     this.#process.channel?.unref()
     this.#process.on('error', () => this.#over('lost'))
-    this.#process.once('exit', () => this.#over('lost'))
+    this.#process.once('exit', () => {
+      this.#over('lost')
+      // What cannot be removed goes with the directory.
+      rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    })
     this.#listening = new Promise((resolve, reject) => {
       this.#process.on('message', (message: FromDriver) => {
         if ('listening' in message) resolve()

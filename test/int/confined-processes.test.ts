@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { undoAll } from '../../src/basics/undo.js'
@@ -17,9 +17,15 @@ import { until } from '../support/until.js'
 const onLinux = process.platform === 'linux' ? test : test.skip
 
 const undo: (() => unknown)[] = []
-const { path, remove } = temporaryDirectory()
-undo.push(remove)
 afterAll(() => undoAll(undo.splice(0)))
+
+/** A folder until the end. */
+const folderOfTest = (): string => {
+  const { path, remove } = temporaryDirectory()
+  undo.push(remove)
+  return path
+}
+const path = folderOfTest()
 
 /** Tries to write two files and to reach a port, and tells the codes of what was refused. */
 const script = `
@@ -68,14 +74,16 @@ const gaveUp = (pid: number): boolean | undefined => {
 }
 
 onLinux('what reads the bytes of others gives up its rights: uploads, imported models, databases and documents', async () => {
-  const { path: folder, remove: removeFolder } = temporaryDirectory()
-  undo.push(removeFolder)
+  const folder = folderOfTest()
   new Database(join(folder, 'shop.sqlite')).exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (7)').close()
-  const { path: data, remove: removeData } = temporaryDirectory()
-  undo.push(removeData)
-  const { child, url } = await spawnUntil(undo, data, { CONNECTION_FILES: folder })
+  const temporary = folderOfTest()
+  const { child, url } = await spawnUntil(undo, folderOfTest(), { CONNECTION_FILES: folder, TMPDIR: temporary })
   const found = new Map<string, boolean>()
+  /** The folders of the processes that read files for connections. */
+  const foldersNow = () => readdirSync(temporary, { recursive: true, encoding: 'utf8' }).filter((name) => /\/\d+$/.test(name))
+  const folders = new Set<string>()
   const look = (): void => {
+    for (const name of foldersNow()) folders.add(name)
     for (const name of ['ingest-process', 'onnx-process', 'connections-process', 'knowledge-process', 'sql-process'])
       for (const pid of childrenRunning(Number(child.pid), `bin/${name}`)) found.set(name, gaveUp(pid) ?? found.get(name) ?? false)
   }
@@ -98,6 +106,8 @@ onLinux('what reads the bytes of others gives up its rights: uploads, imported m
   await beside(send(url, 'POST', '/api/projects/mindsdb/models/rent/predict', { data: [{ sqft: 1, age: 2 }] }))
   await sql(url, `CREATE DATABASE shop WITH ENGINE = 'sqlite', PARAMETERS = {"path": "shop.sqlite"}`)
   expect((await beside(sql(url, 'SELECT id FROM shop.orders'))).data).toEqual([[7]])
+  expect(folders.size).toBeGreaterThan(0)
+  await until(() => foldersNow().length === 0)
   await sql(url, 'CREATE KNOWLEDGE BASE docs')
   await beside(sql(url, "INSERT INTO docs (id, content) VALUES ('a', 'tickets for the night train')"))
   look()

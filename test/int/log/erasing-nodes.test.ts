@@ -11,7 +11,7 @@ import { KeyRotation } from '../../../src/rotation/key-rotation.js'
 import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
-import { newest, withNodesOf, type Node, rowsIn } from '../../support/log/nodes.js'
+import { newest, rowsIn, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 

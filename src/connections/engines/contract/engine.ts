@@ -8,7 +8,7 @@ export type Surroundings = {
   policy: EgressPolicy
   /** The folder whose files may be read. */
   files: string | undefined
-  /** The folder for what does not fit in memory. */
+  /** The folder of this process for what does not fit in memory. */
   scratch: string
 }
 

@@ -249,13 +249,11 @@ const putColumns = (
 
 const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
 
-let instances = 0
-
 /** Opens a file of DuckDB, or files of Parquet as tables, in an instance that reads nothing else. */
 export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files, scratch }: Surroundings): Promise<Session> => {
   const path = pathShown(files, findPath(files, readPath(parameters)))
   try {
-    const spill = { ...bounds, temp_directory: join(scratch, `spill-${process.pid}-${++instances}`) }
+    const spill = { ...bounds, temp_directory: join(scratch, 'spill') }
     const own = isParquet ? spill : { ...spill, access_mode: 'READ_ONLY', enable_external_access: 'false' }
     const instance = await DuckDBInstance.create(isParquet ? ':memory:' : path, own)
     const connection = await instance.connect()

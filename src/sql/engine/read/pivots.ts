@@ -3,7 +3,6 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { printSelect, readChecked } from '../ast/duckdb.js'
-import { endBinding } from '../session/binding.js'
 import type { AstNode } from '../ast/json.js'
 import {
   aliased,
@@ -23,6 +22,7 @@ import {
 import { checkRewritten, pivotOfType } from '../guard/guard.js'
 import { isPivotValues, pivotValues } from '../guard/pivot-values.js'
 import type { Token } from '../../../dialect/lexer.js'
+import { endBinding } from '../session/binding.js'
 import { describe, standalone } from '../session/describe.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
