@@ -2,16 +2,17 @@ import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
 import type { Log, SharedHealth } from '../log/contract/log.js'
+import type { TablesState } from '../sql/relations/projections.js'
 
 /** Whether each part of the service is ready; the reason says why not, without names of resources or paths. */
 export type Readiness = {
   /** Reads and writes over REST. */
   rest: { ready: boolean; reason?: string }
   /**
-   * The position of the tables, and how many events they are behind the log. `other_rows` counts how often since the start the tables
+   * Whether the tables follow the log, are being built or have stopped; their position, and how many events they are behind. `other_rows` counts how often since the start the tables
    * did not show rows that had been added to them; each time they were opened again.
    */
-  sql: { ready: boolean; reason?: string; position: number; lag: number; other_rows: number }
+  sql: { ready: boolean; reason?: string; state: TablesState; position: number; lag: number; other_rows: number }
   /** Reads over REST: on a node that shares its log they may need PostgreSQL, or go on without it. */
   reads: { ready: boolean; reason?: string }
   /** `shared` is there on a node that shares its log: whether PostgreSQL answers, and what the node has not followed yet. */
@@ -38,10 +39,10 @@ const lagging = ({ lag: { batches, events } }: SharedHealth): string | undefined
 /**
  * Checks every part. The log retries now and then after a failed write, so that this state ends by itself.
  *
- * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, position: 120, lag: 0, other_rows: 0 }
+ * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, state: 'following', position: 120, lag: 0, other_rows: 0 }
  */
 export const readiness = async ({ log, analytics, warnings, readsLocally }: Parts): Promise<Readiness> => {
-  const { stopped, position, losses } = analytics.status()
+  const { state, stopped, position, losses } = analytics.status()
   const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error), shared: undefined }))
   const { unwritable, shared } = health
   const lag = shared && lagging(shared)
@@ -55,7 +56,7 @@ export const readiness = async ({ log, analytics, warnings, readsLocally }: Part
     rest: { ready: served === undefined, ...(served !== undefined && { reason: served }) },
     sql: {
       ...{ ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }) },
-      ...{ position, lag: Math.max(0, head - position), other_rows: losses.other_rows },
+      ...{ state, position, lag: Math.max(0, head - position), other_rows: losses.other_rows },
     },
     reads: { ready: readable, ...(!readable && served !== undefined && { reason: served }) },
     log: { position: health.position, writable: unwritable === undefined, ...reason, ...(shared && { shared }) },

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { chosenAnswers } from '../../agents/rerun/chosen-answers.js'
 import { limits } from '../../basics/limits.js'
 import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
+import { untilTablesBuilt } from '../access/tables-built.js'
 import { UsageError } from '../access/usage-error.js'
 import type { Screen } from '../terminal/output.js'
 import { tableText } from '../terminal/table-text.js'
@@ -130,6 +131,7 @@ const show = (cases: readonly Case[], out: Screen): void => {
 export const rerun = (config: Reach, options: RerunOptions, out: Screen): Promise<number> =>
   withServer(config, async (server) => {
     const request = requestOf(options)
+    await untilTablesBuilt(server, out.progress)
     const chosen = await choose(server, options)
     if (typeof chosen === 'string') {
       out.error(chosen)

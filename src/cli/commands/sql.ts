@@ -4,6 +4,7 @@ import { readHistory, writeHistory } from '../terminal/history-file.js'
 import type { Screen } from '../terminal/output.js'
 import { repl } from '../terminal/repl.js'
 import { withServer, type Reach } from '../access/server.js'
+import { untilTablesBuilt } from '../access/tables-built.js'
 import { SqlSession, type Context, type Format } from '../terminal/sql-session.js'
 import { splitStatements } from '../terminal/sql-text.js'
 
@@ -44,7 +45,8 @@ export const sql = async (config: Reach, { statement, db, asOf, create, format }
   const context: Context = { db: db ?? config.defaultProject, ...(asOf !== undefined && { as_of: asOf }) }
   return withServer(
     config,
-    (server) => {
+    async (server) => {
+      await untilTablesBuilt(server, out.progress)
       const session = new SqlSession(server, context, out, format)
       return isTyped ? talk(session) : runAll(session, statements)
     },

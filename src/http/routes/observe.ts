@@ -6,6 +6,7 @@ import { oneOf } from '../protocol/parameters.js'
 import { json, text } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { sharedStates } from '../../log/contract/log.js'
+import { tablesStates } from '../../sql/relations/projections.js'
 
 type Services = {
   version: string
@@ -18,7 +19,7 @@ type Services = {
 const part = z.object({ ready: z.boolean(), reason: z.string().optional() })
 const readinessSchema = z.object({
   rest: part,
-  sql: part.extend({ position: z.int(), lag: z.int(), other_rows: z.int() }),
+  sql: part.extend({ state: z.enum(tablesStates), position: z.int(), lag: z.int(), other_rows: z.int() }),
   reads: part.describe('of resources and the log over REST: on a node that shares its log, READS=local does not need PostgreSQL for them'),
   log: z.object({
     ...{ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() },

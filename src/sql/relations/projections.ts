@@ -2,7 +2,8 @@ import { projections as all } from '../../../projections/all.js'
 import { tablesOf } from '../../../projections/projection.js'
 import { column, itemsOf, type Relation } from './relation.js'
 
-export type TablesState = 'following' | 'building' | 'stopped'
+export const tablesStates = ['following', 'building', 'stopped'] as const
+export type TablesState = (typeof tablesStates)[number]
 
 /** How the tables stand to the log: they follow it together, and stop together. */
 export type TablesStatus = {

@@ -44,7 +44,7 @@ test('a service that is well is alive and ready for all, and says so without a l
     statuses: [200, 200, 200],
     body: {
       rest: { ready: true },
-      sql: { ready: true, position, lag: 0, other_rows: 0 },
+      sql: { ready: true, state: 'following', position, lag: 0, other_rows: 0 },
       reads: { ready: true },
       log: { position, writable: true },
     },
@@ -70,7 +70,7 @@ test('a node that is far behind the others is not ready, and says so; READS=loca
       log: {
         health: async () => ({ position: 5, queued: 0, unwritable: undefined, shared: { state: 'following', lag: { ...lag, batches } } }),
       },
-      analytics: { status: () => ({ stopped: undefined, position: 5, losses: { other_rows: 0 } }) as AnalyticsStatus },
+      analytics: { status: () => ({ state: 'following', stopped: undefined, position: 5, losses: { other_rows: 0 } }) as AnalyticsStatus },
       ...{ warnings: () => [], readsLocally },
     })
   expect(await at(lag.batches)).toMatchObject({ rest: { ready: true }, reads: { ready: true } })
@@ -91,7 +91,7 @@ test('a stopped projection is not ready for SQL, and says where; REST is', async
     statuses: [503, 200, 503],
     body: {
       rest: { ready: true },
-      sql: { ready: false, reason, position: position - 1, lag: 2, other_rows: 0 },
+      sql: { ready: false, reason, state: 'stopped', position: position - 1, lag: 2, other_rows: 0 },
       reads: { ready: true },
       log: { position: position + 1, writable: true },
       // The event was written for a time that is far ahead.
