@@ -10,6 +10,8 @@ beforeAll(async () => {
   at = await startTestService()
   await uploadRentals(at.url)
   await send(at.url, 'POST', '/api/projects', { project: { name: 'shop' } })
+  // SQL writes files of its own until it has started.
+  await sql(at.url, 'SELECT 1')
 })
 afterAll(async () => {
   await at.stop()

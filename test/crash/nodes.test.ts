@@ -249,7 +249,9 @@ test('a training is told of and cancelled at any node, and that of a killed node
 
   const { trains, other } = await begin('m')
   await kill(trains)
-  await until(async () => (await status(other, 'm')) === 'complete')
+  const outcome = () => rowsNow(other.url, `SELECT status, error FROM models WHERE name = 'm' AND status IN ('complete', 'error')`)
+  await until(async () => (await outcome()).length > 0)
+  expect(await outcome()).toEqual([['complete', null]])
   const count = `SELECT type, count(*) FROM log.events WHERE type IN ('ModelTrainingStarted', 'ModelTrained') GROUP BY type ORDER BY type`
   expect((await sql(other.url, count)).data).toEqual([
     ['ModelTrained', 1],

@@ -293,7 +293,9 @@ test('a node that meets an event of a newer release stays before it: it loses no
       expect(await refusal(log.submit(writes(projectCreated(5))))).toBe('storage_failed')
       await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
       expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3])
-      const analytics = { status: () => ({ state: 'following', stopped: undefined, position: 3, losses: { other_rows: 0 } }) as AnalyticsStatus }
+      const analytics = {
+        status: () => ({ state: 'following', stopped: undefined, position: 3, losses: { other_rows: 0 } }) as AnalyticsStatus,
+      }
       const at = (readsLocally: boolean) => readiness({ log, analytics, warnings: () => [], readsLocally })
       expect(await at(false)).toMatchObject({ reads: { ready: false, reason: says }, log: { shared: { state: 'outdated' } } })
       expect((await at(true)).reads).toEqual({ ready: true })
