@@ -4,6 +4,7 @@ import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
+import { refuseUnfitSettings } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
@@ -77,6 +78,7 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
       refuseTakenName('agent', data.agent, facts)
       const { model_name, provider, params } = command.data
       refuseMissingModel(command.data, facts)
+      refuseUnfitSettings(params)
       const skills = resolve(command.data.skills, facts.added)
       return [
         {
@@ -109,6 +111,7 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
 
 const update = (agent: Agent, changes: Changes, facts: Facts) => {
   const { model_name, provider, params } = changes
+  if (params) refuseUnfitSettings(params)
   const skills = changedSkills(agent, changes, facts)
   const changed = {
     ...(model_name !== undefined && { model_name }),

@@ -1,13 +1,14 @@
 import type { Agent } from '../../../events/agent.js'
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
+import { agentModes } from '../../commands/rules/agent-settings.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
 /** How an agent answers, by its params. */
 export type AgentSettings = {
   promptTemplate: string | undefined
   /** `sql`: the rows are the answer. `retrieval`: documents are searched before anything is said. */
-  mode: 'text' | 'sql' | 'retrieval'
+  mode: (typeof agentModes)[number]
   maxOutputTokens: number
   temperature: number | undefined
   timeoutMs: number
@@ -29,8 +30,6 @@ const firstNumber = (objects: readonly JsonObject[], key: string, least: number,
   return undefined
 }
 
-const modes = ['text', 'sql', 'retrieval'] as const
-
 /** The params with `{{name}}` in a template replaced by what the agent says of it; `question` stays for the question. */
 const filled = (template: string, params: JsonObject): string =>
   template.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (whole, name: string) => {
@@ -39,7 +38,7 @@ const filled = (template: string, params: JsonObject): string =>
   })
 
 /**
- * Reads the settings of an agent of either generation. Values that make no sense are left out, as clients write all kinds of params.
+ * Reads the settings of an agent of either generation. Values that make no sense, which older logs may have, are left out.
  *
  * @example settingsOf({ …agent, params: { timeout: 20 } }).timeoutMs // 20000
  */
@@ -50,7 +49,7 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
   const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
   return {
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
-    mode: modes.find((known) => known === mode) ?? 'text',
+    mode: agentModes.find((known) => known === mode) ?? 'text',
     maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
     temperature: firstNumber(objects, 'temperature', 0, 2),
     timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),

@@ -61,7 +61,7 @@ const answers: Relation = {
     column('steps', 'BIGINT', 'How many steps the answer took.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('cost', 'DOUBLE', 'Price of these tokens as it was then: see default llm_prices. Empty where none was known.'),
+    column('cost', 'DOUBLE', 'Price of these tokens as it was then: llm_prices of PUT /api/config. Empty where none was known.'),
     column('first_token_ms', 'DOUBLE', 'Milliseconds until the first part of the answer.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds until its end.'),
     column('read_at', 'BIGINT', 'Log position at which the agent, its skills and its data were read.'),

@@ -14,7 +14,7 @@ const searched = (role: 'embedding' | 'reranking'): string => `
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents, of what judged them in evaluations, of documents of knowledge bases that got vectors, and of searches by others than agents, by day, agent or knowledge base, and model. A price counts as it was at the time: see default llm_prices.',
+    'Tokens and cost of the answers of agents, of what judged them in evaluations, of documents of knowledge bases that got vectors, and of searches by others than agents, by day, agent or knowledge base, and model. A price counts as it was at the time: llm_prices of PUT /api/config.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),

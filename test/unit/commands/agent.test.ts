@@ -45,6 +45,30 @@ describe('CreateAgent', () => {
     void given(...past)
       .when(creation({ skills: uses('sales', 'nope') }))
       .refuses('not_found', 'nope'))
+  test.each([
+    [{ timeout: 'soon' }, 'timeout: must be a number, at least 0'],
+    [{ timeout: -1 }, 'timeout'],
+    [{ max_tokens: 0 }, 'max_tokens: must be a number, at least 1'],
+    [{ temperature: true }, 'temperature'],
+    [{ tokens_per_day: [] }, 'tokens_per_day'],
+    [{ model: { model_name: 'gpt-4o', max_tokens: 'all' } }, 'max_tokens'],
+    [{ mode: 'retreival' }, 'mode: is one of text, sql, retrieval'],
+    [{ mode: 7 }, 'mode'],
+  ])('refuses %j, also in a change', (params, said) => {
+    given(...past)
+      .when(creation({ params }))
+      .refuses('wrong_arguments', said)
+    given(...past, helperCreated())
+      .when(update({ params }))
+      .refuses('wrong_arguments', said)
+  })
+  test('takes settings as texts, and above a limit of the service', () =>
+    given(...past)
+      .when(creation({ params: { timeout: '20', max_tokens: 10 ** 9, temperature: 0, mode: 'sql', tongue: 'soon' } }))
+      .then({
+        type: 'AgentCreated',
+        data: agentData({ params: { timeout: '20', max_tokens: 10 ** 9, temperature: 0, mode: 'sql', tongue: 'soon' } }),
+      }))
   test('refuses a name in another case; IF NOT EXISTS does nothing', () => {
     given(shopCreated, helperCreated())
       .when(creation({ agent: 'HELPER' }))
