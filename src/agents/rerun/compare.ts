@@ -3,10 +3,11 @@ import type { AnswerPlace } from '../contract/evaluation-case.js'
 import type { AnswerRows } from '../contract/answering.js'
 import { sameLastRows } from './same-rows.js'
 
-/** What is compared of an answer. Tokens are null where the provider does not say. */
+/** What is compared of an answer. Tokens are null where the provider does not say; `error` says why an answer failed. */
 export type Side = {
   text: string
   outcome: AnswerOutcome
+  error: string | null
   version: number
   model: string
   queries: readonly AnswerRows[]

@@ -51,8 +51,12 @@ type Parts = {
 }
 
 const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
-  const { outcome, version, model, input_tokens, output_tokens, duration_ms } = event
-  return { text: record.answer, queries: queriesOf(record), ...{ outcome, version, model, input_tokens, output_tokens, duration_ms } }
+  const { outcome, error, version, model, input_tokens, output_tokens, duration_ms } = event
+  return {
+    text: record.answer,
+    queries: queriesOf(record),
+    ...{ outcome, error, version, model, input_tokens, output_tokens, duration_ms },
+  }
 }
 
 const placeOf = ({ answer, position }: Pick<AgentAnswer, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
@@ -136,15 +140,23 @@ export class Reruns {
     const places = { of: placeOf(event), question: record.question }
     if (replaying !== 'exchanges') {
       const { version, answered } = await this.#ask(event, record, replaying, request)
-      const { model, content, outcome, queries, usage, durationMs } = answered
+      const { model, content, outcome, problem, queries, usage, durationMs } = answered
       const tokens = { input_tokens: usage.input, output_tokens: usage.output }
-      const after = { text: content, outcome, version, model, queries, ...tokens, duration_ms: durationMs }
+      const after = { text: content, outcome, error: problem?.detail ?? null, version, model, queries, ...tokens, duration_ms: durationMs }
       return compare({ ...places, gave: placeOf(answered) }, { before, after })
     }
     const { finished, isSame } = await replay(event, record)
-    const { content, outcome, queries, usage, durationMs } = finished
+    const { content, outcome, problem, queries, usage, durationMs } = finished
     const tokens = { input_tokens: usage.input, output_tokens: usage.output }
-    const after = { ...before, text: content, outcome, queries, ...tokens, duration_ms: Math.round(durationMs * 10) / 10 }
+    const after = {
+      ...before,
+      text: content,
+      outcome,
+      error: problem?.title ?? null,
+      queries,
+      ...tokens,
+      duration_ms: Math.round(durationMs * 10) / 10,
+    }
     return compare({ ...places, gave: null }, { before, after, isSame })
   }
 

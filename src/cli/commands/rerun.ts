@@ -25,6 +25,7 @@ export type RerunOptions = {
 const side = z.looseObject({
   text: z.string(),
   outcome: z.string(),
+  error: z.string().nullish(),
   version: z.number(),
   model: z.string(),
   queries: z.array(z.looseObject({ rows: z.number() })),
@@ -118,8 +119,11 @@ const show = (cases: readonly Case[], out: Screen): void => {
   for (const one of cases) {
     if (one.result === 'failed') out.line(`\n${one.of.position}: ${one.detail}`)
     else if (!one.same_text) {
+      const { before, after } = one
       out.line(`\n${one.of.position}: ${one.question.slice(0, 200)}`)
-      for (const line of changedLines(one.before.text, one.after.text)) out.line(line)
+      for (const line of changedLines(before.text, after.text)) out.line(line)
+      const why = after.error ?? ''
+      if (after.outcome !== before.outcome) out.line(`now ${after.outcome}${why === '' ? '' : `: ${why}`}`)
     }
   }
 }

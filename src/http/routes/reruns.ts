@@ -53,6 +53,7 @@ const many = z
 const side = z.object({
   text: z.string(),
   outcome: z.enum(answerOutcomes),
+  error: z.string().nullable().describe('Why it failed'),
   version: z.int(),
   model: z.string(),
   queries: z.array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.int(), cut: z.boolean() })),
