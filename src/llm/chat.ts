@@ -4,7 +4,7 @@ import { wholeCharacters, withoutThoughts } from './answer-text.js'
 import type { ChatEnd, ChatPart, ChatRequest, LanguageModel, ToolCall } from './contract/language-model.js'
 import type { OpenWire, WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
-import { explainFailure, explainSent, llmFailed, notUnderstood, type Exchange } from './failures.js'
+import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
 import type { Places } from './places.js'
 import type { RememberedRefusals } from './refusals.js'
 import type { ModelSettings } from './settings.js'
@@ -42,6 +42,7 @@ class ResponseReader {
   #calls = 0
   #answeredBy: string | undefined
   #end: ChatEnd | undefined
+  #hasBegun = false
 
   constructor(
     private readonly exchange: Exchange,
@@ -49,6 +50,7 @@ class ResponseReader {
   ) {}
 
   *take(part: WirePart): Generator<ChatPart, void> {
+    this.#hasBegun ||= part.type === 'text' || part.type === 'toolCall'
     switch (part.type) {
       case 'text':
         yield* shown(this.#thoughts.next(this.#characters.next(part.text)))
@@ -85,8 +87,8 @@ class ResponseReader {
   }
 
   end(): ChatEnd {
-    if (!this.#end) throw notUnderstood(this.exchange)
-    return this.#end
+    if (this.#end) return this.#end
+    throw this.#hasBegun ? endedEarly(this.exchange) : notUnderstood(this.exchange)
   }
 
   *#rest(): Generator<ChatPart, void> {

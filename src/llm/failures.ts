@@ -148,6 +148,14 @@ export const notUnderstood = ({ host }: Pick<Exchange, 'host'>): Problem =>
     'Check base_url: it is where /chat/completions, /messages or /embeddings can be appended, and often ends with /v1.',
   )
 
+/** An answer that stopped before the language model said that it was whole. */
+export const endedEarly = ({ host }: Pick<Exchange, 'host'>): Problem =>
+  llmFailed(
+    'Answer cut off',
+    `${host} ended its answer in the middle`,
+    'Try again. If it stays so, look for what ends long answers there, such as a proxy.',
+  )
+
 /** An answer that has more bytes than are read, or calls. */
 const overflowing = (problem: Problem): Problem =>
   llmFailed('Answer too large', problem.detail, 'Ask for less, or give the agent max_tokens.')

@@ -62,7 +62,15 @@ const keyFor = (stated: StatedModel, provider: string, address: string, source: 
 }
 
 const readAddress = (address: Json): string => {
-  if (typeof address === 'string' && originOf(address) !== null) return address
+  if (typeof address === 'string' && originOf(address) !== null) {
+    const { search, hash } = new URL(address)
+    if (search === '' && hash === '') return address
+    throw failed(
+      'No such address',
+      'The address of the language model has parameters behind its path',
+      'Write base_url without them, the key as api_key, and the version of an API as api_version.',
+    )
+  }
   throw failed(
     'No such address',
     'The address of the language model cannot be called, or it holds a password',

@@ -33,13 +33,15 @@ const knownForms = new RegExp(
 )
 
 /** Whether a text names a secret where a pattern finds names. One by one, since a megabyte may hold a quarter of a million of them. */
-const namesSecret = (text: string, pattern: RegExp, named: (name: string) => string = (name) => name): boolean => {
-  for (const [, name = ''] of text.matchAll(pattern)) if (isSecretKey(named(name))) return true
+const namesSecret = (text: string, pattern: RegExp): boolean => {
+  for (const [, name = ''] of text.matchAll(pattern)) if (isSecretKey(name)) return true
   return false
 }
 
 const authority = /[^\s/]*/y
-const parameters = /[?&;#]([^=?&;#\s]{1,100})=[^&;\s*]/g
+const parameters = /[?&;#]([^=?&;#\s]{1,100})=([^&;\s*][^&;\s]*)/g
+/** Names that services give a key in their URLs, and others something else. */
+const oftenKeys = /^(?:key|sig|signature)$/i
 /** A user and a colon without a port: the text up to the next @ is a password, even with slashes and spaces in it. */
 const userAndColon = /[^\s/:@]{1,200}:(?!\d*(?:[/?#@\s]|$))/y
 
@@ -50,6 +52,13 @@ const decoded = (name: string): string => {
   } catch {
     return name
   }
+}
+
+/** Whether the parameters of URLs in a text carry a secret: by the name, or by what stands under a name that keys often have. */
+const hasSecretParameter = (text: string): boolean => {
+  for (const [, name = '', value = ''] of text.matchAll(parameters))
+    if (isSecretKey(decoded(name)) || (oftenKeys.test(name) && looksSecret(value))) return true
+  return false
 }
 
 /** Whether what follows `//` begins with a user and a password. */
@@ -84,7 +93,7 @@ export const hasUrlPassword = (written: string): boolean => {
   const first = text.indexOf('://', 1)
   for (let at = first; at >= 0; at = text.indexOf('://', at + 3))
     if (/[a-z0-9+.-]/i.test(text.charAt(at - 1)) && (hasPasswordAt(text, at + 3, lastAt) || hasTokenAt(text, at + 3))) return true
-  return first >= 0 && namesSecret(text, parameters, decoded)
+  return first >= 0 && hasSecretParameter(text)
 }
 
 const assignment = /(?:^|[\s;,&])([\p{L}\w.-]{1,100})\s{0,4}=\s{0,4}['"]?[^\s;,&'"*]/gu

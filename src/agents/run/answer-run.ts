@@ -43,7 +43,8 @@ const nothingSaid = 'No answer: the language model said nothing.'
 const restsOnNothing = 'No query and no search for this answer succeeded: it rests on no data.'
 const answerNow = 'Answer now with what you have. Use no more tools.'
 
-const limit = (title: string, detail: string): Problem => new Problem('answer_limit', title, detail)
+const limit = (title: string, detail: string): Problem =>
+  new Problem('answer_limit', title, detail, { hint: 'Ask for less at once, or let the agent use fewer tables and tools.' })
 
 /** One answer: a conversation between a language model and its tools, until the model has said all, or a limit ends it. */
 export class AnswerRun {

@@ -105,7 +105,7 @@ describe.each(wires)('a server of the wire %s', (wire) => {
 
   test('that ends in the middle has not answered', async () => {
     const error = await fails((response) => begin(response, wire).end(), modelOf(wire))
-    expect(error).toMatchObject({ code: 'llm_failed', title: 'Not understood' })
+    expect(error).toMatchObject({ code: 'llm_failed', title: 'Answer cut off' })
   })
 
   test('that tells of a failure in the middle is quoted', async () => {

@@ -168,6 +168,7 @@ test.each<[string, Own, RegExp]>([
   ['an address that is none', { model_name: 'm', params: { base_url: 'not an address' } }, /base_url/],
   ['a path of files', { model_name: 'm', params: { base_url: 'file:///etc/passwd' } }, /base_url/],
   ['an address with a password', { model_name: 'm', params: { base_url: sealed('c') } }, /api_key/],
+  ['an address with parameters', { model_name: 'm', params: { base_url: 'https://a.example/v1?api-version=2' } }, /api_version/],
 ])('%s is refused with a hint', (_, agent, hint) => {
   const { code, extras } = refusal(agent)
   expect(code).toBe('llm_failed')

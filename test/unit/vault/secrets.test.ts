@@ -51,11 +51,17 @@ const urls = [
     'x://u:p@ss@h',
     'a://b c://d:e@f',
   ],
-  ...['https://host/?api_key=k', 'jdbc:postgresql://h/db?user=u&password=p', 'jdbc:sqlserver://h;user=u;password=p'],
+  ...[
+    'https://host/?api_key=k',
+    'https://maps.example/v1?q=1&key=AB3-x9Zk77',
+    'https://blob.example/f?sig=a8Fb%2F31x',
+    'jdbc:postgresql://h/db?user=u&password=p',
+    'jdbc:sqlserver://h;user=u;password=p',
+  ],
 ]
 const plainTexts = [
   ...['https://host:8080/path', 'ssh://git@host', 'a:b@c', '://u:p@h', 'http://host/a:b@c', 'http://u:@h', 'time 10:30 @ noon', ''],
-  ...['https://host/?max_tokens=5', 'password=p is not a URL'],
+  ...['https://host/?max_tokens=5', 'https://host/?sort=up&key=name', 'https://host/?key=overview', 'password=p is not a URL'],
 ]
 
 describe('which keys and texts are secret', () => {
