@@ -36,7 +36,7 @@ afterAll(async () => {
 
 describe('beside a running server', () => {
   test('sql asks that server, and its status says whether the statement succeeded', async () => {
-    const answer = await cli('sql', 'SELECT name, type FROM skills')
+    const answer = await cli('sql', '--quiet', 'SELECT name, type FROM skills')
     expect(answer).toMatchObject({ code: 0, out: 'NAME  | TYPE\n------+-----\nsales | sql\n', err: '' })
     expect(await here('sql', 'CREATE PROJECT shop')).toMatchObject({ code: 0, out: 'ok\n' })
     expect(await here('sql', '--db', 'shop', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
@@ -54,7 +54,11 @@ describe('beside a running server', () => {
     const query = `SELECT 9007199254740993 AS n, NULL AS none, 'a,"b' AS s, [1] AS n`
     const { code, out } = await here('sql', '--json', query)
     expect([code, JSON.parse(out)]).toEqual([0, [{ n: '9007199254740993', none: null, s: 'a,"b', n_1: [1] }]])
-    expect(await here('sql', '--csv', query)).toMatchObject({ code: 0, out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n', err: '' })
+    expect(await here('sql', '--quiet', '--csv', query)).toMatchObject({
+      code: 0,
+      out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n',
+      err: '',
+    })
     expect((await here('sql', '--vertical', 'SELECT 1 AS a, 2 AS bb')).out).toBe('-- row 1\na  | 1\nbb | 2\n')
     expect(await here('sql', "USE files; SELECT 'a;b' AS s; ")).toMatchObject({ code: 0, out: 'ok\ns\n---\na;b\n' })
     const piped = `printf 'USE files;\nSELECT 1\nAS a;\nSELECT * FROM nowhere; SELECT 2' | "${process.execPath}" "${cliFile}" sql`
@@ -67,7 +71,7 @@ describe('beside a running server', () => {
 
   test('commands find the server that holds the directory, whatever PORT says', async () => {
     const elsewhere = { ...environment, PORT: String(await freePort()) }
-    expect(await mindledger(['sql', 'SELECT 1 AS n'], elsewhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
+    expect(await mindledger(['sql', '--quiet', 'SELECT 1 AS n'], elsewhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
     const status = await mindledger(['status'], elsewhere)
     expect(status).toMatchObject({ code: 0, err: '' })
     expect(status.out).toContain(`running at ${server.url}`)
@@ -241,12 +245,12 @@ describe('with the server stopped', () => {
   test('an address that a killed server left behind is nobody’s', async () => {
     writeFileSync(join(data, 'server.json'), JSON.stringify({ url: `http://127.0.0.1:${await freePort()}`, instance: 'killed' }))
     expect((await here('status')).out).toMatch(/^server +none$/m)
-    expect(await here('sql', 'SELECT 1 AS n')).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
+    expect(await here('sql', '--quiet', 'SELECT 1 AS n')).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
     expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
   test('sql answers by itself, and gives the directory back', async () => {
-    expect(await cli('sql', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n-----\nsales\n', err: '' })
+    expect(await cli('sql', '--quiet', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n-----\nsales\n', err: '' })
     const made = "CREATE SKILL other USING type = 'sql', database = 'files'; SELECT count(*) AS n FROM skills"
     expect(await here('sql', made)).toMatchObject({ code: 0, out: 'ok\nn\n-\n2\n' })
   })
@@ -382,7 +386,11 @@ describe('what cannot be done is one line and status 2', () => {
   test('sql --create makes the data directory that is not there', async () => {
     const empty = mkdtempSync(join(place.path, 'empty-'))
     const settings = { DATA_DIR: join(empty, 'data') }
-    expect(await mindledger(['sql', '--create', 'CREATE PROJECT shop'], settings)).toMatchObject({ code: 0, out: 'ok\n', err: '' })
+    expect(await mindledger(['sql', '--quiet', '--create', 'CREATE PROJECT shop'], settings)).toMatchObject({
+      code: 0,
+      out: 'ok\n',
+      err: '',
+    })
     expect((await commandHere(['sql', "SELECT name FROM information_schema.databases WHERE name = 'shop'"], settings)).code).toBe(0)
   })
 
@@ -431,7 +439,7 @@ test('sql logs in where sessions are required, and says when it may not', async 
   const settings = { AUTH: 'session', AUTH_USERNAME: 'me', AUTH_PASSWORD: 'right' }
   const { url, directory, stop } = await startTestService(settings)
   const reach = { DATA_DIR: directory, PORT: new URL(url).port }
-  expect(await mindledger(['sql', 'SHOW PROJECTS'], { ...reach, ...settings })).toMatchObject({ code: 0, err: '' })
+  expect(await mindledger(['sql', '--quiet', 'SHOW PROJECTS'], { ...reach, ...settings })).toMatchObject({ code: 0, err: '' })
   const wrong = await commandHere(['sql', 'SHOW PROJECTS'], { ...reach, ...settings, AUTH_PASSWORD: 'wrong' })
   expect(fails(wrong)).toMatchObject({ code: 2, lines: 1 })
   expect(wrong.err).toContain('check AUTH_USERNAME and AUTH_PASSWORD')
