@@ -9,7 +9,14 @@ import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
 
-export type DescribedColumn = { name: string; type: string; values: readonly string[]; comment?: string }
+/** `values` are all values of a column that has few; `some_values` are those of the first rows, and there may be others. */
+export type DescribedColumn = {
+  name: string
+  type: string
+  values: readonly string[]
+  some_values?: readonly string[]
+  comment?: string
+}
 
 /** What a language model is told of a table: what was written down about it, its columns, the values of those that have few, and its first rows. */
 export type DescribedTable = {
@@ -88,7 +95,7 @@ const commentsOn = async ({ connection, path }: ScopeTable, readComments: ReadCo
 const read = async (table: ScopeTable, queries: Queries, readComments: ReadComments): Promise<DescribedTable> => {
   const name = nameInSql(table.path)
   const bounds = { db: table.path[0] ?? '', only: [table.path], timeoutMs: limits.agentSampleTimeoutMs }
-  const { columns, rows } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
+  const { columns, rows, cut } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
   const comments = await commentsOn(table, readComments)
   const commentOf = new Map(comments.columns.map((column) => [foldName(column.name), column.comment]))
   const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries) : undefined
@@ -97,8 +104,11 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
     ...(comments.table !== null && { comment: comments.table }),
     columns: columns.map((column, i) => {
       const comment = commentOf.get(foldName(column.name))
-      const values = exact ? (exact.get(column.name) ?? []) : isText(column.type) ? valuesIn(rows, i) : []
-      return { ...column, values, ...(comment !== undefined && { comment }) }
+      const said = comment !== undefined && { comment }
+      if (exact) return { ...column, values: exact.get(column.name) ?? [], ...said }
+      const seen = isText(column.type) ? valuesIn(rows, i) : []
+      // Behind the rows that were read there may be other values.
+      return cut && seen.length > 0 ? { ...column, values: [], some_values: seen, ...said } : { ...column, values: seen, ...said }
     }),
     rows: rows.slice(0, shownRows),
   }

@@ -7,6 +7,9 @@ const commentMaxChars = 300
 
 const quoted = (comment: string): string => JSON.stringify(cutText(comment, commentMaxChars))
 
+const listed = (what: string, values: readonly string[]): string =>
+  values.length > 0 ? `, ${what}: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
+
 const written = new WeakMap<DescribedTable, string>()
 
 /** A table as a language model reads it: a line for each column, and its first rows, each cut to a length. It is written once. */
@@ -20,9 +23,8 @@ export const tableText = (table: DescribedTable): string => {
 
 const textOf = ({ name, columns, rows, comment: about, problem }: DescribedTable): string => {
   const shown = columns.slice(0, limits.agentColumnsShownMax)
-  const lines = shown.map(({ name: column, type, values, comment }) => {
-    const said = values.length > 0 ? `, values: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
-    return `  ${JSON.stringify(column)} ${type}${said}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
+  const lines = shown.map(({ name: column, type, values, some_values: some = [], comment }) => {
+    return `  ${JSON.stringify(column)} ${type}${listed('values', values)}${listed('some values', some)}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
   })
   const more = columns.length > shown.length ? [`  … and ${columns.length - shown.length} other columns`] : []
   const cells = rows.map(

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { contentOf } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { send, temporaryDirectory } from '../../support/service.js'
+
+const shop = new AgentShop()
+const place = temporaryDirectory()
+
+beforeAll(async () => {
+  const lite = new Database(join(place.path, 'lots.db'))
+  const rows = (most: number) =>
+    `WITH n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < ${most - 1}) SELECT i AS id, CASE WHEN i < ${most / 4} THEN 'open' ELSE 'closed' END AS status FROM n`
+  lite.exec(`CREATE TABLE lots AS ${rows(2_000)}; CREATE TABLE few AS ${rows(20)}`)
+  lite.close()
+  await shop.start({ CONNECTION_FILES: place.path })
+  await shop.run(`CREATE DATABASE plant WITH ENGINE = 'sqlite', PARAMETERS = {"path": "lots.db"}`)
+  await shop.run(`CREATE TABLE files.lot (SELECT i AS id, CASE WHEN i < 500 THEN 'open' ELSE 'closed' END AS status FROM range(2000) t(i))`)
+  await shop.run('CREATE VIEW shop.lots AS (SELECT * FROM files.lot)')
+  await shop.run('CREATE VIEW shop.few AS (SELECT * FROM files.lot WHERE id BETWEEN 490 AND 510)')
+  await shop.run('CREATE VIEW shop.most AS (SELECT * FROM plant.lots)')
+})
+afterAll(async () => {
+  await shop.stop()
+  place.remove()
+})
+
+test('values are given as all of a column only where all rows were read; else the prompt calls them some', async () => {
+  await shop.agent('keeper', {
+    data: { tables: ['files.lot', 'shop.lots', 'shop.few', 'shop.most', 'plant.lots', 'plant.few'] },
+  })
+  const { body } = await send(shop.url, 'POST', `${shop.path('keeper')}?dry_run=true`, {
+    messages: [{ role: 'user', content: 'Is any lot closed?' }],
+  })
+  const { schema, messages } = body as {
+    schema: { name: string; columns: { name: string; values: string[]; some_values?: string[] }[] }[]
+    messages: { role: string; content: string }[]
+  }
+  const said = schema.map(({ name, columns }) => {
+    const { values, some_values } = columns.find((column) => column.name === 'status') ?? {}
+    return [name, values, some_values]
+  })
+  const all = ['closed', 'open']
+  expect(Object.fromEntries(said.map(([name, ...rest]) => [name, rest]))).toEqual({
+    'files.lot': [all, undefined],
+    'shop.lots': [[], ['open']],
+    'shop.few': [all, undefined],
+    'shop.most': [[], ['open']],
+    'plant.lots': [[], ['open']],
+    'plant.few': [all, undefined],
+  })
+  const prompt = contentOf(messages[0] as never)
+  const lines = prompt.split('\n').filter((line) => line.startsWith('  "status"'))
+  expect(lines).toEqual([
+    '  "status" VARCHAR, values: "closed", "open"',
+    '  "status" VARCHAR, some values: "open"',
+    '  "status" VARCHAR, values: "closed", "open"',
+    '  "status" VARCHAR, some values: "open"',
+    '  "status" VARCHAR, some values: "open"',
+    '  "status" VARCHAR, values: "closed", "open"',
+  ])
+  expect(prompt).toContain('"some values" are those of the first rows alone')
+})
