@@ -7,7 +7,7 @@ import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import { daysOfAgents } from '../llm/tokens/agent-days.js'
 import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
-import type { Resource } from '../log/contract/log.js'
+import type { Resource, Resources } from '../log/contract/log.js'
 import {
   hasAnswer,
   type AgentAnswer,
@@ -124,6 +124,11 @@ export class Agents {
       left.abort(new CancelledError('The client that asked has left'))
       await running
     }
+  }
+
+  /** Resources as they were at a position that the log has, among them the agents that could be asked then. */
+  resourcesAt(position: number, client?: string): Resources {
+    return this.parts.resourcesAt(position, client)
   }
 
   /** What a question would be sent as, without asking anybody but the tables. @throws Problem */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
-import { wrong } from '../basics/errors.js'
+import { notFound, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
@@ -51,7 +51,8 @@ const isAsOf = async (log: Log, position: number, { agent, skills, models }: Sco
 const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ scope: Scope; head: number; position: number }> => {
   const { log, knowledge, connectedTables } = parts
   const read = async (resources: Resources, isPast: boolean) => {
-    const agent = (asked.isGiven === true ? undefined : await resources.byStream('agent', asked.agent.stream)) ?? asked.agent
+    const agent = asked.isGiven === true ? asked.agent : await resources.byStream('agent', asked.agent.stream)
+    if (!agent) throw notFound('agent', asked.agent.state.name, asked.asOf)
     return scopeOf({ resources, isPast, project: asked.project, knowledge, connectedTables }, agent)
   }
   for (let tries = 0; asked.asOf === undefined && tries < triesMax; tries++) {

@@ -40,7 +40,7 @@ export class QuestionsInSql {
   /** @throws Problem of the first question, when none has an answer */
   async answer({ agent: stream, label, at, questions }: AgentQuestions, statement: RunningStatement): Promise<AgentReply[]> {
     const whom = await this.#whom(stream, at, statement)
-    if (!whom) throw notFound('agent', label)
+    if (!whom) throw notFound('agent', label, at)
     const results = await someAtOnce(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
     statement.signal?.throwIfAborted()
     const failures = results.map(failureOf)

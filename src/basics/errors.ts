@@ -145,9 +145,11 @@ export const shortened = (text: string): string =>
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `notFound('skill', 'sales')` → 404 "Skill not found". */
-export const notFound = (kind: string, name: string | number): Problem =>
-  new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} does not exist`)
+/** `notFound('skill', 'sales')` → 404 "Skill not found"; with a position of the log: that it was not there then. */
+export const notFound = (kind: string, name: string | number, position?: number): Problem => {
+  const absent = position === undefined ? 'does not exist' : `did not exist at position ${position} of the log`
+  return new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} ${absent}`)
+}
 
 const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
 

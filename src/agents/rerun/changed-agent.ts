@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import { llmProviders } from '../../catalogue/llm-providers.js'
 import { isOfModel, statedModel } from '../../catalogue/stated-model.js'
+import { lastKnown } from '../../log/read/last-known.js'
 import type { Resource, Log, Resources } from '../../log/contract/log.js'
 
 /** What is to be different when an agent is asked again. */
@@ -37,6 +38,9 @@ const withModel = (agent: Agent, written: string): Agent => {
   return { ...agent, provider: own.provider, model_name: name, params: { ...agent.params, ...inner } }
 }
 
+/** Where the agent is looked up; `position` names a moment in the past. */
+type Place = { log: Pick<Log, 'earlier' | 'readStream' | 'resources'>; resources: Resources; position?: number | undefined }
+
 /**
  * The agent to ask again: as it is in `resources`, or at one of its versions, with another model or another prompt.
  *
@@ -44,12 +48,12 @@ const withModel = (agent: Agent, written: string): Agent => {
  * @example await changedAgent({ log, resources }, agent, { version: 2, model: 'ollama/llama3.2' })
  */
 export const changedAgent = async (
-  { log, resources }: { log: Pick<Log, 'earlier'>; resources: Resources },
+  { log, resources, position }: Place,
   stream: Resource<'agent'>['stream'],
   { version, model, prompt }: AgentChange,
 ): Promise<Resource<'agent'>> => {
   const found = await resources.byStream('agent', stream)
-  if (!found) throw notFound('agent', stream)
+  if (!found) throw notFound('agent', (await lastKnown(log, 'agent', stream))?.state.name ?? stream, position)
   const earlier = version === undefined ? found : await log.earlier(found, version)
   if (!earlier)
     throw new Problem('not_found', 'No such version', `the agent ${found.state.name} has no version ${version ?? ''}`, {

@@ -172,9 +172,9 @@ export class Reruns {
         hint: `The log has the positions 1 to ${head}.`,
       })
     const resources = asOf === undefined ? log.resources : this.parts.resourcesAt(asOf, client)
-    const agent = await changedAgent({ log, resources }, request.agent, request)
+    const agent = await changedAgent({ log, resources, position: asOf }, request.agent, request)
     const project = await resources.byStream('project', agent.state.project)
-    if (!project) throw notFound('project', agent.state.project)
+    if (!project) throw notFound('project', agent.state.project, asOf)
     const began = performance.now()
     const answered = await answerOf(
       this.parts.ask({

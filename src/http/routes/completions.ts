@@ -100,12 +100,14 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
 /** Routes that ask agents. */
 export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
   const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<AgentRequest> => {
-    const { project, found: agent } = await inProject(ledger.log, 'agent', segments.project, segments.agent)
     const { position: head } = await ledger.log.head()
     if (asOf !== undefined && asOf > head)
       throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is beyond the head of the log`, {
         hint: `The log has the positions 1 to ${head}.`,
       })
+    // Who is asked is found by the names of that moment, as reads are.
+    const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), position: asOf }
+    const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {
       ...{ project, agent, turns, purpose: 'completion', origin: call.origin(), client: call.client, signal: call.gone },
       ...call.idempotency(),

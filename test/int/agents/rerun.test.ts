@@ -206,6 +206,14 @@ describe('what cannot be asked again', () => {
     expect(rerun.cases).toMatchObject([{ result: 'failed', code: 'erased' }, { result: 'same' }])
   })
 
+  test('at a position before the agent it is refused by its name and the position', async () => {
+    const answer = await asked('Way 1, before?')
+    const detail = 'Agent with name seller did not exist at position 1 of the log'
+    expect(await again(answer, { replay: 'nothing', as_of: 1 })).toMatchObject({ status: 404, detail })
+    const told = await commandHere(['rerun', String(answer), '--as-of', '1'], { DATA_DIR: shop.directory })
+    expect(told).toMatchObject({ code: 2, err: expect.stringContaining(detail) })
+  })
+
   test.each([
     [{ answers: Array.from({ length: 101 }, (_, i) => i + 1) }, 400],
     [{ answers: [] }, 400],

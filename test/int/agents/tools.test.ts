@@ -142,3 +142,32 @@ test('an answer reads the agent and its data as they were at a position of the l
   expect(await ask('')).toMatchObject({ data: [{ rows: [[2]] }] })
   expect((await shop.answers())[0]).toMatchObject({ version: 2 })
 })
+
+test('an agent is asked at no position at which it was not there, and is found by its name of then', async () => {
+  const head = async () => Number((await shop.run('SELECT max(position) FROM log.events'))[0]?.[0])
+  const before = await head()
+  await shop.agent('newcomer', {})
+  const then = await head()
+  await shop.run('DROP AGENT shop.newcomer')
+  await shop.agent('newcomer', { prompt_template: 'The second.' })
+  const now = await head()
+  shop.model.asked.length = 0
+  shop.model.script = () => 'Here.'
+  const ask = (position: number, more = '', path = shop.path('newcomer')) =>
+    send(shop.url, 'POST', `${path}?as_of=${position}${more}`, { messages: [{ question: 'Who?' }] })
+  const absent = { code: 'not_found', detail: `Agent with name newcomer did not exist at position ${before} of the log` }
+  expect(await ask(before)).toMatchObject({ status: 404, body: absent })
+  expect(await ask(before, '&dry_run=true')).toMatchObject({ status: 404, body: absent })
+  expect(await ask(before, '', `${shop.path('newcomer')}/stream`)).toMatchObject({
+    status: 404,
+    body: expect.stringContaining(absent.detail),
+  })
+  expect(await ask(1)).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', detail: expect.stringContaining('at position 1 of the log') },
+  })
+  expect(await head()).toBe(now)
+  expect(shop.model.asked).toHaveLength(0)
+  expect((await ask(then)).status).toBe(200)
+  expect(JSON.stringify(shop.model.asked[0]?.messages)).not.toContain('The second.')
+})
