@@ -409,6 +409,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   historyDiffMaxComparisons: 'Values compared with values between two lists. Beyond: the list is replaced as a whole.',
   agentNamesMax:
     'Names and patterns of tables, of models or of knowledge bases that the skills and data of one agent list. Beyond: the first ones, and nothing of a list that leaves out more; the agent is told of it.',
+  agentNamesReadAtOnce: 'Such names of one agent whose tables are looked up at the same time. Beyond: they wait for one another.',
   agentTablesMax: 'Tables that one agent may read, after its patterns are resolved. Beyond: the first ones; the agent is told of it.',
   agentModelsMax: 'Models that one agent may ask. Beyond: the first ones.',
   agentKnowledgeBasesMax: 'Knowledge bases that one agent may search. Beyond: the first ones.',

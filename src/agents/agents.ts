@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import { illFormed } from '../../events/common.js'
 import { Problem, stopping, wrong } from '../basics/errors.js'
+import { unlessAborted } from '../basics/concurrency/in-time.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
+import type { ChatRequest, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { daysOfAgents } from '../llm/tokens/agent-days.js'
 import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
 import type { Resource, Resources } from '../log/contract/log.js'
@@ -19,11 +21,12 @@ import {
 } from './contract/answering.js'
 import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prepare.js'
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
-import { settingsOf } from './prompt/settings.js'
-import { AnswerRun, CancelledError } from './run/answer-run.js'
+import { settingsOf, type AgentSettings } from './prompt/settings.js'
+import { AnswerRun, CancelledError, endingOf, unasked } from './run/answer-run.js'
 import { Channel } from './run/channel.js'
-import { record } from './run/recording.js'
+import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
+import { scopeOfNothing } from './scope/scope.js'
 import { ToolBook } from './run/tool-book.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -33,6 +36,11 @@ type Parts = Omit<PrepareParts, 'log'> & {
   tokensPerDay: number
   spendingOfProject: SpendingOfProject
 }
+
+/** A question that is answered. `began`: when it came, as `performance.now()` tells it. */
+type Admitted = { answer: string; asked: AgentRequest; began: number; signal: AbortSignal; model: LanguageModel }
+
+type OnRecord = { onRecord: (usage: TokenUsage) => void }
 
 /** Texts that wait for the same reader, as one. */
 const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefined =>
@@ -173,19 +181,26 @@ export class Agents {
     await Promise.all(this.#running)
   }
 
-  /** Prepares, converses and records. The time limit of an answer begins with it. */
+  /** Prepares, converses and records. The time of an answer begins with the question. */
   async #answer(asked: AgentRequest, left: AbortController, frames: Channel<AnswerFrame>): Promise<AgentAnswer> {
     const late = new AbortController()
     const gone = () => left.abort(new CancelledError('The client that asked has left'))
     if (asked.signal.aborted) gone()
     asked.signal.addEventListener('abort', gone)
     const signal = AbortSignal.any([left.signal, this.#stopping.signal, late.signal])
-    let timer: NodeJS.Timeout | undefined
+    const { timeoutMs } = settingsOf(asked.agent.state)
+    const timer = setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs)
     try {
-      const prepared = await this.#prepared(asked, signal)
-      const { timeoutMs } = prepared.settings
-      timer = setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs)
-      return await this.#finish(asked, prepared, signal, frames)
+      const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, model: await this.#admitted(asked) }
+      frames.put({ type: 'start', answer: admitted.answer })
+      const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
+      const [position = 0] = (await record(this.parts.ledger, recorded)).positions
+      const { content, outcome, queries, usage, problem } = recorded.finished
+      onRecord(usage)
+      return {
+        ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },
+        ...(problem && { problem }),
+      }
     } finally {
       clearTimeout(timer)
       asked.signal.removeEventListener('abort', gone)
@@ -193,52 +208,54 @@ export class Agents {
     }
   }
 
-  /** Prepares an answer. @throws Problem when it is refused: nothing was asked then, and nothing is recorded */
-  async #prepared(asked: AgentRequest, signal: AbortSignal): Promise<PreparedAnswer> {
-    try {
-      const prepared = await prepare(this.#prepareParts, this.#descriptions, asked, signal)
-      const { scope, settings } = prepared
-      const giveBack = await this.spending(scope.agent, settings).reserve(settings.maxOutputTokens)
-      giveBack(0)
-      signal.throwIfAborted()
-      return prepared
-    } catch (error) {
-      if (!(error instanceof CancelledError)) throw error
-      throw asked.signal.aborted ? asked.signal.reason : stopping()
-    }
+  /**
+   * The language model of an agent whose day has tokens left.
+   *
+   * @throws Problem when the question is refused: nobody is asked then, no data are read, and nothing is recorded
+   */
+  async #admitted({ agent }: AgentRequest): Promise<LanguageModel> {
+    const settings = settingsOf(agent.state)
+    const model = await this.parts.modelOf(agent.state)
+    const giveBack = await this.spending(agent, settings).reserve(settings.maxOutputTokens)
+    giveBack(0)
+    return model
   }
 
-  async #finish(asked: AgentRequest, prepared: PreparedAnswer, signal: AbortSignal, frames: Channel<AnswerFrame>): Promise<AgentAnswer> {
+  /** The answer, however it ended, and who is told of its tokens once it is on record. @throws a fault of this service only */
+  async #finished(admitted: Admitted, emit: (frame: AnswerFrame) => void): Promise<{ recorded: AnswerRecording } & OnRecord> {
+    const { answer, asked, began, signal } = admitted
+    const prepared = await this.#prepared(admitted)
+    if ('recorded' in prepared) return { ...prepared, onRecord: () => undefined }
     const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
-    const answer = uuidv7()
-    frames.put({ type: 'start', answer })
     const book = new ToolBook(tools, fence)
     const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
-    const request = {
-      maxOutputTokens: settings.maxOutputTokens,
-      ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    const request = requestOf(settings)
+    const finished = await new AnswerRun({ ...{ model, messages, request, book, reserve, signal, began }, emit }).finish()
+    const recorded = { answer, asked, scope, settings, model, readAt, searched, finished }
+    return { recorded: { ...recorded, request: { ...request, tools: book.descriptions } }, onRecord }
+  }
+
+  /** What the language model is asked with; or the record of an answer that ended before that. @throws a fault of this service only */
+  async #prepared({ answer, asked, began, signal, model }: Admitted): Promise<PreparedAnswer | { recorded: AnswerRecording }> {
+    const { position: head } = await this.parts.ledger.log.head()
+    try {
+      // Not all that it waits for listens to the signal.
+      return await unlessAborted(prepare(this.#prepareParts, this.#descriptions, asked, signal), signal)
+    } catch (error) {
+      const finished = unasked(endingOf(error, signal), began)
+      const { agent, asOf: readAt = head } = asked
+      const settings = settingsOf(agent.state)
+      const scope = scopeOfNothing(agent)
+      const request = { ...requestOf(settings), tools: [] }
+      return { recorded: { answer, asked, scope, settings, model, readAt, request, searched: [], finished } }
     }
-    const finished = await new AnswerRun({
-      ...{ model, messages, request, book, reserve, signal },
-      emit: (frame) => frames.put(frame),
-    }).finish()
-    const recorded = {
-      answer,
-      asked,
-      scope,
-      settings,
-      model,
-      readAt,
-      searched,
-      finished,
-      request: { ...request, tools: book.descriptions },
-    }
-    const [position = 0] = (await record(this.parts.ledger, recorded)).positions
-    const { content, outcome, queries, usage, problem } = finished
-    onRecord(usage)
-    return { answer, position, model: model.model, content, outcome, queries, usage, ...(problem && { problem }) }
   }
 }
+
+const requestOf = ({ maxOutputTokens, temperature }: AgentSettings): Pick<ChatRequest, 'maxOutputTokens' | 'temperature'> => ({
+  maxOutputTokens,
+  ...(temperature !== undefined && { temperature }),
+})
 
 const tooLate = (timeoutMs: number): Problem =>
   new Problem('answer_timeout', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {

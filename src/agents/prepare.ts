@@ -2,12 +2,13 @@ import { setMaxListeners } from 'node:events'
 import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { notFound, wrong } from '../basics/errors.js'
+import { unlessAborted } from '../basics/concurrency/in-time.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
-import { nameInSql, type TableDescriptions } from './prompt/describe.js'
+import { nameInSql, tooSlow, type TableDescriptions } from './prompt/describe.js'
 import { Fence } from './prompt/fence.js'
 import { fitting, promptOf } from './prompt/prompt.js'
 import { settingsOf } from './prompt/settings.js'
@@ -90,20 +91,30 @@ export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: s
   return (await sqlTool(queries, only, db).use({ query })).query
 }
 
-/** Reads what an agent may use, and makes its prompt and its tools. @throws Problem when it cannot be asked */
+/**
+ * Reads what an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to tell their tables;
+ * the rest is for the language model.
+ *
+ * @throws Problem when it cannot be asked
+ */
 export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: AgentRequest, signal: AbortSignal) => {
-  const { scope, head, position, queries, only, db } = await readable(parts, asked, signal)
+  const patience = AbortSignal.timeout(settingsOf(asked.agent.state).timeoutMs / 2)
+  setMaxListeners(0, patience)
+  const connectedTables = (connection: Resource<'database'>) =>
+    unlessAborted(parts.connectedTables(connection), patience, () => tooSlow(connection.state.name))
+  const { scope, head, position, queries, only, db } = await readable({ ...parts, connectedTables }, asked, signal)
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
   const fence = new Fence()
   const moment = position === head ? '' : String(position)
   const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
+  const describeSoon = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment, patience)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
   const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
   const first = order.slice(0, limits.agentTablesDescribedMax)
   // Tables are read at the same time, and each listens whether the question is given up: Node would take that for a leak.
   setMaxListeners(0, signal)
-  const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describe))])
+  const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describeSoon))])
   const shown = fitting(
     described,
     order.slice(first.length).map(({ path }) => nameInSql(path)),

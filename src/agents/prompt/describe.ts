@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { foldName, type Json } from '../../../events/common.js'
-import { isProblem } from '../../basics/errors.js'
+import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
 import { quoteName } from '../../dialect/strings.js'
@@ -125,26 +126,34 @@ export class TableDescriptions {
 
   constructor(private readonly readComments: ReadComments) {}
 
-  /** The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. */
-  async of(table: ScopeTable, queries: Queries, moment: string): Promise<DescribedTable> {
+  /**
+   * The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. A connected
+   * database is waited for until `patience` aborts; what it says later is kept for others.
+   */
+  async of(table: ScopeTable, queries: Queries, moment: string, patience?: AbortSignal): Promise<DescribedTable> {
     const key = JSON.stringify([table.path, table.state, moment])
     const known = this.#kept.get(key)
     if (known) return known
     try {
-      for (let coming = this.#coming.get(key); coming; coming = this.#coming.get(key)) {
-        const described = await coming.catch(ifRefused)
-        // The question that began to read it may have been given up.
-        if (described) return described
-      }
-      const coming = this.#read(key, table, queries)
-      this.#coming.set(key, coming)
-      return await coming
+      const coming = this.#shared(key, table, queries)
+      return await (patience && table.connection ? unlessAborted(coming, patience, () => tooSlow(nameInSql(table.path))) : coming)
     } catch (error) {
       // An answer without any table would be told as one of what there is.
       if (!isProblem(error) || error.code === 'analytics_unavailable') throw error
       const columns = (table.columns ?? []).map((column) => ({ ...column, values: [] }))
       return { name: nameInSql(table.path), columns, rows: [], problem: error.title }
     }
+  }
+
+  async #shared(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
+    for (let coming = this.#coming.get(key); coming; coming = this.#coming.get(key)) {
+      const described = await coming.catch(ifRefused)
+      // The question that began to read it may have been given up.
+      if (described) return described
+    }
+    const coming = this.#read(key, table, queries)
+    this.#coming.set(key, coming)
+    return coming
   }
 
   async #read(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
@@ -157,6 +166,12 @@ export class TableDescriptions {
     }
   }
 }
+
+/** A connected database leaves no time for the language model. */
+export const tooSlow = (what: string): Problem =>
+  new Problem('query_limit', 'It did not answer in time', `${what} did not answer within half of the time that the answer may take`, {
+    hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
+  })
 
 /** Hands on a refusal of what is read, and nothing else that ended the reading. */
 const ifRefused = (error: unknown): undefined => {

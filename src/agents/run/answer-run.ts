@@ -29,6 +29,21 @@ export type FinishedRun = {
 /** Why an answer is given up before its end: not by a fault, but because nobody waits for it any more. */
 export class CancelledError extends Error {}
 
+/** How an answer ends with an error: given up, or failed. @throws a fault of this service */
+export const endingOf = (error: unknown, signal: AbortSignal): Pick<FinishedRun, 'outcome' | 'problem'> => {
+  const reason: unknown = signal.aborted ? signal.reason : error
+  if (reason instanceof CancelledError) return { outcome: 'aborted', problem: new Problem('busy', reason.message, reason.message) }
+  if (!isProblem(reason)) throw reason
+  return { outcome: 'failed', problem: reason }
+}
+
+/** An answer that ended before its language model was asked. `began`: when the question came, as `performance.now()` tells it. */
+export const unasked = (ending: Pick<FinishedRun, 'outcome' | 'problem'>, began: number): FinishedRun => ({
+  ...{ content: '', exchanges: [], tools: [], steps: [], queries: [], usage: noUsage, firstTextMs: null },
+  ...ending,
+  durationMs: performance.now() - began,
+})
+
 type RunParts = {
   model: LanguageModel
   messages: readonly ChatMessage[]
@@ -37,6 +52,8 @@ type RunParts = {
   reserve: ReserveTokens
   emit: (frame: AnswerFrame) => void
   signal: AbortSignal
+  /** When the question came, as `performance.now()` tells it; else now. */
+  began?: number
 }
 
 const nothingSaid = 'No answer: the language model said nothing.'
@@ -55,14 +72,16 @@ export class AnswerRun {
   readonly #tools: ToolUse[] = []
   readonly #steps: AnswerStep[] = []
   readonly #queries: AnswerRows[] = []
-  readonly #began = performance.now()
+  readonly #began: number
   #usage: TokenUsage = noUsage
   /** Tokens that were used, or about that many where the provider does not say. */
   #counted = 0
   #firstTextMs: number | null = null
   #text = ''
 
-  constructor(private readonly parts: RunParts) {}
+  constructor(private readonly parts: RunParts) {
+    this.#began = parts.began ?? performance.now()
+  }
 
   /** Runs it to its end, whatever that is. @throws a fault of this service only */
   async finish(): Promise<FinishedRun> {
@@ -70,23 +89,19 @@ export class AnswerRun {
     try {
       await this.#converse()
     } catch (error) {
-      const reason: unknown = signal.aborted ? signal.reason : error
-      if (reason instanceof CancelledError) return this.#ended('aborted', new Problem('busy', reason.message, reason.message))
-      if (!isProblem(reason)) throw reason
-      return this.#ended('failed', reason)
+      return this.#ended(endingOf(error, signal))
     }
     const { tried, given } = book.data
     if (this.#text.trim() === '') this.#say(nothingSaid)
     else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
-    else if (!saysNoAnswer(this.#text)) return this.#ended('answered')
-    return this.#ended('unanswered')
+    else if (!saysNoAnswer(this.#text)) return this.#ended({ outcome: 'answered', problem: undefined })
+    return this.#ended({ outcome: 'unanswered', problem: undefined })
   }
 
-  #ended(outcome: AnswerOutcome, problem?: Problem): FinishedRun {
+  #ended(ending: Pick<FinishedRun, 'outcome' | 'problem'>): FinishedRun {
     return {
+      ...ending,
       content: this.#text.trim(),
-      outcome,
-      problem,
       exchanges: this.#exchanges,
       tools: this.#tools,
       steps: this.#steps,

@@ -1,5 +1,6 @@
 import type { ModelVersion } from '../../../events/model.js'
 import { foldName, type JsonObject } from '../../../events/common.js'
+import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
@@ -23,6 +24,12 @@ export type Scope = {
   about: readonly string[]
   missing: readonly string[]
 }
+
+/** What an agent may use before anything was looked up. */
+export const scopeOfNothing = (agent: Resource<'agent'>): Scope => ({
+  agent,
+  ...{ skills: [], tables: [], models: [], bases: [], about: [], missing: [] },
+})
 
 /** Where an agent and what it names are looked up. */
 export type ScopePlace = Catalogue & { knowledge: Knowledge | undefined }
@@ -58,22 +65,28 @@ const whyMissing = (error: unknown): string => {
 const tablesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
   const tables = new NameCollection<ScopeTable>()
   const models: string[] = []
-  for (const { in: where, names, except } of granted) {
+  const named = granted.flatMap(({ in: where, names, except }) => {
     const isLeftOut = leftOutBy(except)
-    for (const name of names) {
-      const label = where === undefined ? name : `${where}: ${name}`
-      const found = await tablesNamed(place, name, where).catch(
-        (error: unknown) => void tables.missing.push(`${label} (${whyMissing(error)})`),
-      )
-      if (!found) continue
-      for (const table of found) if (!isLeftOut(table)) tables.add(JSON.stringify(table.path), table)
-      if (found.length > 0) continue
-      // Some clients list models among the tables.
-      const at = await inProject(place, where, name)
-      const isModel = at !== undefined && !isPattern(name) && (await modelsIn(place, at.project, at.name)).length > 0
-      if (isModel) models.push(`${quoteName(at.project.state.name)}.${quoteName(at.name)}`)
-      else tables.missing.push(label)
+    return names.map((name) => ({ where, name, isLeftOut }))
+  })
+  // A connection that is slow to list its tables takes no time from others.
+  const listed = await someAtOnce(named, limits.agentNamesReadAtOnce, ({ where, name }) =>
+    tablesNamed(place, name, where).catch((error: unknown) => whyMissing(error)),
+  )
+  for (const [i, { where, name, isLeftOut }] of named.entries()) {
+    const label = where === undefined ? name : `${where}: ${name}`
+    const found = listed[i] ?? []
+    if (typeof found === 'string') {
+      tables.missing.push(`${label} (${found})`)
+      continue
     }
+    for (const table of found) if (!isLeftOut(table)) tables.add(JSON.stringify(table.path), table)
+    if (found.length > 0) continue
+    // Some clients list models among the tables.
+    const at = await inProject(place, where, name)
+    const isModel = at !== undefined && !isPattern(name) && (await modelsIn(place, at.project, at.name)).length > 0
+    if (isModel) models.push(`${quoteName(at.project.state.name)}.${quoteName(at.name)}`)
+    else tables.missing.push(label)
   }
   if (tables.items.length > limits.agentTablesMax)
     tables.missing.push(`all tables after the first ${limits.agentTablesMax} (agentTablesMax)`)

@@ -2,6 +2,7 @@
 export const agentLimits = {
   // Agents
   agentNamesMax: 2_000,
+  agentNamesReadAtOnce: 8,
   agentTablesMax: 2_000,
   agentModelsMax: 50,
   agentKnowledgeBasesMax: 50,

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { contentOf } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { listen, type Listening } from '../../support/connections/proxy.js'
+import { send } from '../../support/service.js'
+import { until } from '../../support/until.js'
+
+const shop = new AgentShop()
+/** A database that accepts connections and never says a word. */
+let silent: Listening
+
+beforeAll(async () => {
+  await shop.start()
+  silent = await listen(() => undefined)
+  await shop.run('CREATE TABLE files.cars (SELECT 1 AS id)')
+  await shop.run(
+    `CREATE DATABASE crm WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "port": ${silent.port}, "user": "u", "password": "p", "database": "d", "sslmode": "disable"}`,
+  )
+  // It takes longer than any answer may.
+  await shop.run('CREATE VIEW shop.endless AS (SELECT sum(a.i * b.i) AS s FROM range(10000000) a(i), range(10000000) b(i))')
+})
+afterAll(async () => {
+  await shop.stop()
+  await silent.stop()
+})
+beforeEach(() => {
+  shop.model.asked.length = 0
+  shop.model.script = () => 'Here it is.'
+})
+
+const prompt = (): string => contentOf(shop.model.asked[0]?.messages[0] ?? { content: '' })
+
+test('a database that lists no tables in time is named as missing, and the answer has the time that is left', async () => {
+  await shop.agent('lister', { data: { tables: ['crm.public.*', 'files.*'] }, params: { timeout: 8 } })
+  expect(await shop.ask('lister', 'Hi')).toMatchObject({ status: 200, body: { message: { content: 'Here it is.' } } })
+  expect(prompt()).toContain('crm.public.* (It did not answer in time)')
+  expect(prompt()).toContain('table files.cars')
+  // The time of an answer begins with its question: half of it was waited for the list.
+  const [{ duration_ms: duration } = {}] = await shop.answers()
+  expect(duration).toBeGreaterThanOrEqual(3_999)
+})
+
+test('a table of it that cannot be described in time is shown as one that cannot be read now', async () => {
+  await shop.agent('reader', { data: { tables: ['crm.public.orders'] }, params: { timeout: 4 } })
+  expect(await shop.ask('reader', 'Hi')).toMatchObject({ status: 200 })
+  expect(prompt()).toContain('table crm.public.orders\n  it cannot be read now: It did not answer in time')
+})
+
+test('an answer whose time is over before a language model is asked fails, on record, with its limit', async () => {
+  await shop.agent('viewer', { data: { tables: ['shop.endless'] }, params: { timeout: 1 } })
+  const { status, body } = await shop.ask('viewer', 'Late?')
+  expect([status, body]).toMatchObject([504, { code: 'answer_timeout', trace_id: expect.any(String), position: expect.any(Number) }])
+  expect(shop.model.asked).toHaveLength(0)
+  const { position } = body as { position: number }
+  expect(await shop.answers()).toMatchObject([
+    { outcome: 'failed', error: 'The answer took too long', model: 'scripted', steps: [], read_at: expect.any(Number), version: 1 },
+  ])
+  expect(await shop.run(`SELECT question, answer, outcome FROM log.answers WHERE position = ${position}`)).toEqual([
+    ['Late?', '', 'failed'],
+  ])
+  // It is asked again from its record as any other.
+  expect(await send(shop.url, 'POST', `/api/projects/shop/agents/viewer/answers/${position}/rerun`, {})).toMatchObject({
+    body: { cases: [{ result: 'same' }] },
+  })
+})
+
+test('a stream begins before a database is waited for, and who leaves then has an aborted answer', async () => {
+  await shop.agent('streamer', { data: { tables: ['crm.public.*'] } })
+  const left = new AbortController()
+  const response = await fetch(`${shop.url}${shop.path('streamer')}/stream`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
+    signal: left.signal,
+  })
+  const { value } = await (response.body as ReadableStream<Uint8Array>).getReader().read()
+  expect(new TextDecoder().decode(value)).toMatch(/^data: {"type":"start"/)
+  await until(() => silent.open() > 0)
+  left.abort()
+  await until(async () => (await shop.answers())[0]?.['outcome'] === 'aborted')
+  expect(silent.open()).toBeGreaterThan(0)
+  expect(shop.model.asked).toHaveLength(0)
+})
