@@ -19,6 +19,7 @@ import {
   type AgentRequest,
   type AskAgent,
 } from './contract/answering.js'
+import { noteOf } from './contract/note.js'
 import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prepare.js'
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { settingsOf, type AgentSettings } from './prompt/settings.js'
@@ -195,10 +196,12 @@ export class Agents {
       frames.put({ type: 'start', answer: admitted.answer })
       const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
       const [position = 0] = (await record(this.parts.ledger, recorded)).positions
-      const { content, outcome, queries, usage, problem } = recorded.finished
+      const { content, outcome, steps, queries, usage, problem } = recorded.finished
+      const note = problem ? undefined : noteOf(steps, queries)
       onRecord(usage)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },
+        ...(note !== undefined && { note }),
         ...(problem && { problem }),
       }
     } finally {

@@ -20,8 +20,8 @@ type Result = { answered: AgentAnswer } | { error: unknown }
 
 const never = new AbortController().signal
 
-const contextOf = ({ queries, position, outcome, problem }: AgentAnswer): string =>
-  JSON.stringify({ outcome, position, queries, ...(problem && { error: problem.detail }) })
+const contextOf = ({ queries, note, position, outcome, problem }: AgentAnswer): string =>
+  JSON.stringify({ outcome, position, queries, ...(note !== undefined && { note }), ...(problem && { error: problem.detail }) })
 
 const failureOf = (result: Result): Error | undefined => {
   if (!('error' in result)) return result.answered.problem

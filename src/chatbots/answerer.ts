@@ -135,7 +135,7 @@ export class Answerer {
 
   async #judge(
     work: Work,
-    { outcome, answer, position, content, queries, problem }: AgentAnswer,
+    { outcome, answer, position, content, queries, note, problem }: AgentAnswer,
     late: AbortSignal,
   ): Promise<DeliverableAnswer | NextStep> {
     if (outcome === 'aborted' && this.options.stopping.aborted) return 'done'
@@ -143,7 +143,7 @@ export class Answerer {
     if (late.aborted) return this.#fail(work, 'the agent took too long (messageAnswerTimeoutMs)')
     if (outcome === 'failed' || outcome === 'aborted') return this.#refused(work, problem)
     if (content.trim() === '') return this.#fail(work, 'the agent answered nothing')
-    return { answer, position, content, queries }
+    return { answer, position, content, queries, ...(note !== undefined && { note }) }
   }
 
   /** The agent was not able to answer; what passes is tried again. */

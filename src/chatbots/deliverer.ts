@@ -14,6 +14,7 @@ import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
 import { noticeOf } from './notice.js'
 import { bytesOf, messageText, type MessagePayload } from './payloads.js'
+import { readAnswer } from './transcript.js'
 import type { MessageEnd, Watchers } from './watchers.js'
 
 export type DelivererOptions = {
@@ -37,7 +38,7 @@ export type PendingMessage = { conversation: Resource<'conversation'>; message: 
 export type AddressedMessage = PendingMessage & { chatbot: Resource<'chatbot'>; said: MessagePayload }
 
 /** An answer that can be delivered. */
-export type DeliverableAnswer = Pick<AgentAnswer, 'answer' | 'position' | 'content' | 'queries'>
+export type DeliverableAnswer = Pick<AgentAnswer, 'answer' | 'position' | 'content' | 'queries' | 'note'>
 
 /** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
 type Outlet = { post?: Channel['post'] } | { error: string }
@@ -78,7 +79,9 @@ export class Deliverer {
     if (isNotice(sent)) return this.#tell(work, sent)
     const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
     if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
-    return this.#deliver(work, sent, { answer: sent.answer, position: sent.answered_at, content, queries: [] }, [])
+    const given = await this.insist(() => readAnswer(this.options.ledger.log, sent.answered_at))
+    const answer = { answer: sent.answer, position: sent.answered_at, content, queries: given?.queries ?? [] }
+    return this.#deliver(work, sent, { ...answer, ...(given?.note !== undefined && { note: given.note }) }, [])
   }
 
   /** Delivers an answer. */
@@ -201,8 +204,8 @@ export class Deliverer {
     const data = { conversation: conversation.stream, ...delivery }
     const { positions } = await this.#execute({ type: 'SendMessage', data }, origin, payloads)
     if (positions.length === 0) return endedElsewhere
-    const { answer, content: text, queries } = given
-    return this.#ended(delivery.message, { status: 'answered', answer, text, queries })
+    const { answer, content: text, queries, note } = given
+    return this.#ended(delivery.message, { status: 'answered', answer, text, queries, ...(note !== undefined && { note }) })
   }
 
   async #unsent(

@@ -114,5 +114,6 @@ export const endOf = async (
   if (status === 'waiting') return undefined
   if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '', notice }
   const given = await readAnswer(log, answer.position)
-  return { status: 'answered', answer: answer.id, text: answer.text ?? '', queries: given?.queries ?? [] }
+  const said = { answer: answer.id, text: answer.text ?? '', queries: given?.queries ?? [] }
+  return { status: 'answered', ...said, ...(given?.note !== undefined && { note: given.note }) }
 }

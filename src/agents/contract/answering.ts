@@ -61,6 +61,8 @@ export type AgentAnswer = {
   outcome: AnswerOutcome
   /** The queries that the answer rests on, with their rows. */
   queries: readonly AnswerRows[]
+  /** What it rests on where no query gave rows; see `noteOf`. */
+  note?: string
   usage: TokenUsage
   /** Why there is no answer. */
   problem?: Problem

@@ -3,6 +3,7 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { erased, Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
+import { noteOf } from '../contract/note.js'
 import { queriesOf, type AgentAnswer } from '../contract/answering.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
@@ -17,7 +18,7 @@ export const recordedAnswer = async (log: ReadableLog, position: number): Promis
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && currentEvent(parseEnvelope(stored.text))
   if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)
-  const { answer, model, outcome, payload, error, input_tokens: input, output_tokens: output } = event.data
+  const { answer, model, outcome, steps, payload, error, input_tokens: input, output_tokens: output } = event.data
   const bytes = await log.payload(payload)
   if (!bytes)
     throw erased(
@@ -27,10 +28,13 @@ export const recordedAnswer = async (log: ReadableLog, position: number): Promis
     )
   // It was sealed here, as an AnswerRecord.
   const record = JSON.parse(bytes.toString()) as AnswerRecord
+  const queries = queriesOf(record)
+  const note = error === null ? noteOf(steps, queries) : undefined
   return {
     ...{ answer, position, model, outcome },
     content: record.answer,
-    queries: queriesOf(record),
+    queries,
+    ...(note !== undefined && { note }),
     usage: { input, output },
     ...(error !== null && {
       problem: new Problem(

@@ -3,16 +3,14 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { errorMessage } from '../../sql/contract/answer.js'
 
-const restsOnNothing = 'No query was run and nothing was retrieved for this answer.'
-
-/** What an answer rests on, beside its text: the queries and their rows, or that there are none. */
-export const groundsOf = ({ outcome, position, queries, usage }: AgentAnswer, retrieved: readonly string[]) => ({
+/** What an answer rests on, beside its text: the queries and their rows, or what there is instead. */
+export const groundsOf = ({ outcome, position, queries, note, usage }: AgentAnswer) => ({
   outcome,
   position,
   sql: queries.map(({ sql }) => sql),
   data: queries,
   usage: { input_tokens: usage.input, output_tokens: usage.output },
-  ...(queries.length === 0 && retrieved.length === 0 && { note: restsOnNothing }),
+  ...(note !== undefined && { note }),
 })
 
 /** The refusal that an answer ended with; it names the answer, which is recorded. */
@@ -64,7 +62,7 @@ export class AnswerEvents {
   /** The last events of an answer that was recorded. */
   end(answered: AgentAnswer, { returnsContext }: { returnsContext: boolean }): string {
     const refusal = refusalOf(answered)
-    const grounds = groundsOf(answered, this.retrieved)
+    const grounds = groundsOf(answered)
     this.#answer = answered.answer
     const context = returnsContext ? this.#event({ type: 'context', content: [...this.retrieved] }) : ''
     const said = refusal

@@ -33,7 +33,7 @@ const answerSchema = z
     sql: z.array(z.string()).describe('The queries that the answer rests on'),
     data: z.array(z.looseObject({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.unknown())), cut: z.boolean() })),
     usage: z.object({ input_tokens: z.int().nullable(), output_tokens: z.int().nullable() }),
-    note: z.string().optional().describe('Says that the answer rests on no data'),
+    note: z.string().optional().describe('What the answer rests on where no query gave rows: other tools, or no data'),
   })
   .meta({ id: 'AgentAnswer' })
 
@@ -54,7 +54,7 @@ const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly
     trace_id: answered.answer,
     ...(returnsContext(asked) && { context: retrieved }),
   }
-  return json({ message, ...groundsOf(answered, retrieved) }, { keep: 'rows' })
+  return json({ message, ...groundsOf(answered) }, { keep: 'rows' })
 }
 
 /** The whole answer, with what its tools gave. */

@@ -32,6 +32,7 @@ const output = z.object({
       }),
     )
     .describe('The queries that the answer rests on, with their rows'),
+  note: z.string().optional().describe('What the answer rests on where no query gave rows: other tools, or no data'),
   truncated: z.boolean().describe('Whether queries or a part of the answer were left out, because the answer would be too long'),
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })
@@ -80,6 +81,7 @@ export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: stri
         )
         return {
           ...{ answer_id: value.answer, position: value.position, outcome: value.outcome, answer, queries },
+          ...(value.note !== undefined && { note: value.note }),
           truncated: queries.length < value.queries.length || answer.length < value.content.length,
           usage: { input: value.usage.input, output: value.usage.output },
         }

@@ -182,10 +182,25 @@ test('a dry run tells prompt, tools and schema, and calls nobody', async () => {
   expect(model.asked).toHaveLength(0)
 })
 
+test('an answer without a query says so over REST, as a stream, in SQL and again with its key', async () => {
+  const note = 'No query was run and nothing was retrieved for this answer.'
+  const headers = { 'Idempotency-Key': 'k-note' }
+  expect((await ask('seller', user('Hi'), { headers })).body).toMatchObject({ note })
+  expect((await ask('seller', user('Hi'), { headers })).body).toMatchObject({ note })
+  const { body } = await send(at.url, 'POST', `${agents}/seller/completions/stream`, { messages: user('Hi') })
+  expect(framesOf(String(body)).find(({ type }) => type === 'answer')).toMatchObject({ note })
+  const [[context] = []] = await rowsNow(at.url, "SELECT context FROM shop.seller WHERE question = 'Hi'")
+  expect(JSON.parse(String(context))).toMatchObject({ queries: [], note })
+  model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
+  const [[withRows] = []] = await rowsNow(at.url, "SELECT context FROM shop.seller WHERE question = 'How many?'")
+  expect(JSON.parse(String(withRows))).not.toHaveProperty('note')
+})
+
 test('a request that is sent again with its key gets the recorded answer', async () => {
   model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
   const headers = { 'Idempotency-Key': 'k-1' }
   const first = await ask('seller', user('How many?'), { headers })
+  expect(first.body).not.toHaveProperty('note')
   const asked = model.asked.length
   const second = await ask('seller', user('How many?'), { headers })
   expect(second.body).toMatchObject({

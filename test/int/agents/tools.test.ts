@@ -26,6 +26,7 @@ test('a model of the project is a tool: its predictions are those of REST, recor
   expect((await shop.ask('broker', 'What does it cost?')).body).toMatchObject({
     outcome: 'answered',
     sql: [],
+    note: 'No query was run for this answer: it rests on what predict gave.',
     message: { content: 'About that much.' },
   })
   const [result = ''] = resultsOf(shop.model.asked[1] as never)

@@ -19,7 +19,8 @@ const say = async (body: object, headers: Record<string, string> = {}) => {
 
 test('a message is answered with what was said before it, and everything of it is in the log', async () => {
   const first = await say({ text: 'Hello', user: 'ann' })
-  expect(first).toMatchObject({ status: 200, body: { status: 'answered', answer: { text: 'Hello! (0 before)', queries: [] } } })
+  const note = 'No query was run and nothing was retrieved for this answer.'
+  expect(first).toMatchObject({ status: 200, body: { status: 'answered', answer: { text: 'Hello! (0 before)', queries: [], note } } })
   const { conversation } = first.body
   const second = await say({ text: 'Again', conversation })
   expect(second.body).toMatchObject({ conversation, answer: { text: 'Again! (2 before)' } })

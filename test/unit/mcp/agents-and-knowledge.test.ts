@@ -43,6 +43,12 @@ const asking = (end: AgentAnswer, questions: Question[] = []): AskAgent =>
     return end
   }
 
+test('an answer without a query says what it rests on', async () => {
+  const end: AgentAnswer = { ...answered, queries: [], note: 'It rests on nothing.' }
+  const given = await askAgentTool(asking(end), moment, 'shop').call({ agent: 'helper', question: 'Hi' }, call().asked)
+  expect(given).toMatchObject({ queries: [], note: 'It rests on nothing.' })
+})
+
 test('a question is asked in the name of the client, and its answer has the queries that it rests on', async () => {
   const questions: Question[] = []
   const { told, noted, asked } = call()

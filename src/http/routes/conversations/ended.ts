@@ -16,6 +16,7 @@ export const endedMessage = z
         queries: z
           .array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.json())), cut: z.boolean() }))
           .describe('What the answer rests on'),
+        note: z.string().optional().describe('What it rests on where no query gave rows: other tools, or no data'),
       })
       .optional(),
     reason: z.string().optional(),
@@ -26,10 +27,15 @@ export const endedMessage = z
 
 type MessageRef = { conversation: string; message: string }
 
+const answerOf = ({ answer: id, text, queries, note }: MessageEnd & { status: 'answered' }) => ({
+  ...{ id, text, queries },
+  ...(note !== undefined && { note }),
+})
+
 /** The fields of a message that ended. */
 export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
   end.status === 'answered'
-    ? { status: 'answered', answer: { id: end.answer, text: end.text, queries: end.queries } }
+    ? { status: 'answered', answer: answerOf(end) }
     : { status: 'failed', reason: end.reason, error: end.error, ...(end.notice !== null && { notice: end.notice }) }
 
 /** The answer to a message: 200 when it ended, 202 while it waits. */

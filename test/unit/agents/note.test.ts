@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals'
+import type { AnswerStep } from '../../../events/records/answers.js'
+import { noteOf } from '../../../src/agents/contract/note.js'
+
+const step = (kind: AnswerStep['kind'], name: string, more: Partial<AnswerStep> = {}): AnswerStep => ({
+  ...{ kind, name, outcome: 'complete', duration_ms: 1, rows: 1, input_tokens: null, output_tokens: null },
+  ...more,
+})
+const asked = step('model', 'm', { rows: null })
+const searched = step('search', 'search_knowledge')
+const predicted = step('predict', 'predict')
+const failed = step('sql', 'sql', { outcome: 'failed', rows: null })
+
+test.each<[AnswerStep[], string]>([
+  [[asked], 'No query was run and nothing was retrieved for this answer.'],
+  [[asked, failed, asked], 'No query succeeded and nothing was retrieved for this answer.'],
+  [[asked, searched, searched, asked], 'No query was run for this answer: it rests on what search_knowledge gave.'],
+  [[searched, predicted], 'No query was run for this answer: it rests on what search_knowledge and predict gave.'],
+  [[failed, predicted], 'No query succeeded for this answer: it rests on what predict gave.'],
+  [[step('other', 'describe_tables', { rows: null })], 'No query was run for this answer: it rests on what describe_tables gave.'],
+  [[step('search', 'search_knowledge', { rows: 0 })], 'No query was run and nothing was retrieved for this answer.'],
+  [[step('predict', 'predict', { outcome: 'failed' })], 'No query was run and nothing was retrieved for this answer.'],
+])('of an answer without a query it is said what it rests on: %#', (steps, note) => {
+  expect(noteOf(steps, [])).toBe(note)
+})
+
+test('an answer with a query needs no note', () => {
+  expect(noteOf([asked, searched], [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }])).toBeUndefined()
+})
