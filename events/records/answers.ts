@@ -13,11 +13,14 @@ export type AnswerOutcome = (typeof answerOutcomes)[number]
 /** What an agent can do on the way to an answer: ask its language model, or use one of its tools. */
 export const answerSteps = ['model', 'sql', 'search', 'predict', 'other'] as const
 
+/** How a step ends: `aborted` is a tool that was cut off, because who asked had left, the time was over, or the service stopped. */
+export const stepOutcomes = ['complete', 'failed', 'aborted'] as const
+
 /** One step of an answer, without what was said. `name` is the model's or the tool's. Counts are null where they are not known. */
 export type AnswerStep = {
   kind: (typeof answerSteps)[number]
   name: string
-  outcome: 'complete' | 'failed'
+  outcome: (typeof stepOutcomes)[number]
   /** Milliseconds. */
   duration_ms: number
   rows: number | null
@@ -91,7 +94,7 @@ const milliseconds = z.number().nonnegative()
 const step = z.strictObject({
   kind: z.enum(answerSteps),
   name: text,
-  outcome: z.enum(['complete', 'failed']),
+  outcome: z.enum(stepOutcomes),
   duration_ms: milliseconds,
   rows: count.nullable(),
   input_tokens: count.nullable(),

@@ -130,7 +130,8 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     ...(models.length > 0 ? [await predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]
   const { replay } = asked
-  const uses = replay && new RecordedUses(replay.tools)
+  // What was cut off gave nothing.
+  const uses = replay && new RecordedUses(replay.tools.filter(({ aborted }) => aborted !== true))
   const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
   const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })
   return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown }

@@ -12,6 +12,8 @@ export type ToolUse = {
   call: ToolCall
   output: string
   failed: boolean
+  /** Whether it was cut off before it gave anything. */
+  aborted?: boolean
   sql?: string
   columns?: readonly string[]
   rows?: readonly (readonly Json[])[]

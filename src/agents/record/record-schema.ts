@@ -23,6 +23,7 @@ const toolUse = z.looseObject({
   call,
   output: z.string(),
   failed: z.boolean(),
+  aborted: z.boolean().exactOptional(),
   sql: z.string().exactOptional(),
   columns: z.array(z.string()).exactOptional(),
   rows: z.array(z.array(json)).exactOptional(),

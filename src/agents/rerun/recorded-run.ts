@@ -7,7 +7,7 @@ import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
 import { AnswerRun, CancelledError, type FinishedRun } from '../run/answer-run.js'
 import { ToolBook } from '../run/tool-book.js'
-import { givenBy, markIn, RecordedUses } from '../tools/replayed-tool.js'
+import { givenBy, markIn, RecordedUses, RecordEnd } from '../tools/replayed-tool.js'
 import { sqlTraits } from '../tools/sql-tool.js'
 import type { Tool } from '../tools/tool.js'
 
@@ -53,7 +53,8 @@ class RecordedModel implements LanguageModel {
   }
 }
 
-const toolsOf = ({ settings, tools }: AnswerRecord, end: () => never): Tool[] => {
+/** The tools of a record. `cut` ends the answer where a tool was cut off. */
+const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => void): Tool[] => {
   const uses = new RecordedUses(tools)
   return settings.tools.map((description): Tool => {
     const { name } = description
@@ -61,7 +62,12 @@ const toolsOf = ({ settings, tools }: AnswerRecord, end: () => never): Tool[] =>
     return {
       ...traits,
       description,
-      use: async (input, _, onUsed) => givenBy(uses.take(name, input, { repeats: false }) ?? end(), onUsed),
+      async use(input, _, onUsed) {
+        const known = uses.take(name, input, { repeats: false })
+        if (!known) throw new RecordEnd(ending)
+        if (known.aborted === true) cut()
+        return givenBy(known, onUsed)
+      },
     }
   })
 }
@@ -77,14 +83,13 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
   const stop = new AbortController()
   const ending = endingOf(answer)
   const model = new RecordedModel(answer, record.exchanges, ending)
-  const end = (): never => {
-    stop.abort(ending)
-    throw ending
-  }
   const finished = await new AnswerRun({
     ...{ model, request, signal: stop.signal },
     messages: record.exchanges[0]?.new ?? [],
-    book: new ToolBook(toolsOf(record, end), new Fence(markIn(record.tools))),
+    book: new ToolBook(
+      toolsOf(record, ending, () => stop.abort(ending)),
+      new Fence(markIn(record.tools)),
+    ),
     reserve: async () => {
       model.needNext()
       return () => undefined

@@ -207,6 +207,8 @@ export class AnswerRun {
     this.#steps.push(step)
     if (query) this.#queries.push(query)
     if (usage) await this.#charge(usage)
+    // Nobody hears of what was cut off.
+    if (use.aborted === true) throw fault ?? signal.reason
     emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })
     // Told of it, a language model would answer without the data that there is.
     if (fault) throw fault

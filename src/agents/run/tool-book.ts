@@ -1,20 +1,23 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
+import { unlessAborted } from '../../basics/concurrency/in-time.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
-import { VerbatimFailure } from '../tools/replayed-tool.js'
+import { RecordEnd, VerbatimFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 
 /**
- * One use of a tool: for the record, the steps, and who watches. `fault` is why this service could not carry it out at the moment: nothing
- * that a language model could mend.
+ * One use of a tool: for the record, the steps, and who watches. `fault` is why the answer ends with it: this service could not
+ * carry it out at the moment, or it was cut off; nothing that a language model could mend.
  */
-export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Problem }
+export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Error }
+
+const cutOff = 'It was cut off.'
 
 const readInput = (text: string): JsonObject => {
   let input: Json
@@ -66,7 +69,7 @@ export class ToolBook {
     this.descriptionChars = JSON.stringify(this.descriptions).length
   }
 
-  /** Uses a tool as a language model asks for it. @throws what is no refusal: the signal's reason, or a fault */
+  /** Uses a tool as a language model asks for it. @throws what is no refusal, as a fault is */
   async use(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
@@ -91,7 +94,15 @@ export class ToolBook {
         ...used(),
       }
     } catch (error) {
-      if (signal.aborted) throw signal.reason
+      if (error instanceof RecordEnd) throw error.ending
+      if (signal.aborted)
+        return {
+          use: { call, output: `It failed.\n${this.#told('error', cutOff)}`, failed: true, aborted: true, ...used() },
+          step: step('aborted', null),
+          text: cutOff,
+          ...used(),
+          fault: signal.reason as Error,
+        }
       if (!isProblem(error) || error.code === 'internal') throw error
       if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
       const text = textOf(error)
@@ -132,7 +143,8 @@ export class ToolBook {
     if (tool.maxCalls !== undefined && calls >= tool.maxCalls)
       throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
-    const result = await tool.use(input, signal, onUsed)
+    // Not every tool listens to the signal.
+    const result = await unlessAborted(tool.use(input, signal, onUsed), signal)
     this.#known.set(key, result)
     return result
   }

@@ -11,6 +11,13 @@ export class VerbatimFailure extends Problem {
   }
 }
 
+/** A record has nothing more to give; the answer that it is of had ended here. */
+export class RecordEnd extends Error {
+  constructor(readonly ending: Error) {
+    super('the record has ended')
+  }
+}
+
 const keyOf = (tool: string, input: Json): string => `${tool} ${JSON.stringify(input)}`
 
 const inputOf = (text: string): Json | undefined => {

@@ -98,7 +98,11 @@ const steps: Relation = {
     column('step', 'INTEGER', 'Place of the step in its answer, from 1.'),
     column('kind', 'VARCHAR', 'model, sql, search, predict or other.'),
     column('name', 'VARCHAR', 'Name of the language model or of the tool.'),
-    column('outcome', 'VARCHAR', 'complete or failed.'),
+    column(
+      'outcome',
+      'VARCHAR',
+      'complete or failed; aborted when a tool was cut off, as who asked had left, the time was over, or the service stopped.',
+    ),
     column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
     column('rows', 'BIGINT', 'Rows that a query gave, or passages that a search found.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { contentOf } from '../../support/agents/scripted-model.js'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { calls, contentOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { listen, type Listening } from '../../support/connections/proxy.js'
 import { send } from '../../support/service.js'
@@ -80,4 +80,49 @@ test('a stream begins before a database is waited for, and who leaves then has a
   await until(async () => (await shop.answers())[0]?.['outcome'] === 'aborted')
   expect(silent.open()).toBeGreaterThan(0)
   expect(shop.model.asked).toHaveLength(0)
+})
+
+describe('a tool that is cut off', () => {
+  const query = 'SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i), files.cars'
+  beforeEach(() => {
+    shop.model.script = () => calls(['sql', { query }], ['sql', { query: 'SELECT 1' }])
+  })
+
+  /** The newest answer has the query as a step and as a use, which gave nothing; its record gives the same again. */
+  const expectCutOff = async (agent: string, outcome: string) => {
+    expect((await shop.answers())[0]).toMatchObject({
+      outcome,
+      steps: [{ kind: 'model' }, { kind: 'sql', name: 'sql', outcome: 'aborted', rows: null }],
+    })
+    const [[position] = []] = await shop.run('SELECT max(position) FROM log.answers')
+    const path = `/api/projects/shop/agents/${agent}/answers/${Number(position)}`
+    expect((await send(shop.url, 'GET', path)).body).toMatchObject({
+      tools: [{ call: { tool: 'sql', input: JSON.stringify({ query }) }, failed: true, aborted: true }],
+    })
+    const steps = `SELECT kind, outcome, input FROM log.answer_steps WHERE position = ${Number(position)} AND kind = 'sql'`
+    expect(await shop.run(steps)).toEqual([['sql', 'aborted', JSON.stringify({ query })]])
+    expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same', after: { outcome } }] })
+  }
+
+  test('by the time of its answer is a step of it', async () => {
+    await shop.agent('hasty', { data: { tables: ['files.cars'] }, params: { timeout: 3 } })
+    expect(await shop.ask('hasty', 'Late?')).toMatchObject({ status: 504, body: { code: 'answer_timeout' } })
+    await expectCutOff('hasty', 'failed')
+  })
+
+  test('as its client left is a step of its answer', async () => {
+    await shop.agent('patient', { data: { tables: ['files.cars'] } })
+    const left = new AbortController()
+    const response = await fetch(`${shop.url}${shop.path('patient')}/stream`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
+      signal: left.signal,
+    })
+    const parts = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+    for (let text = ''; !text.includes('"type":"status"');) text += (await parts.read()).value ?? ''
+    left.abort()
+    await until(async () => (await shop.answers())[0]?.['outcome'] === 'aborted')
+    await expectCutOff('patient', 'aborted')
+  })
 })

@@ -102,7 +102,7 @@ const Steps = ({ id }: { id: string }) => {
                 {kind} {name !== kind && <span class="quiet">{name}</span>}
               </strong>
               <span class="quiet clipped">{sql ?? output ?? ''}</span>
-              <span class={outcome === 'failed' ? 'bad' : 'quiet'}>{ms === null ? outcome : `${(ms / 1_000).toFixed(2)} s`}</span>
+              <span class={outcome === 'complete' ? 'quiet' : 'bad'}>{ms === null ? outcome : `${(ms / 1_000).toFixed(2)} s`}</span>
             </summary>
             {sql !== null && <pre>{sql}</pre>}
             <h3>Asked</h3>
