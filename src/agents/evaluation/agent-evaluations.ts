@@ -137,6 +137,8 @@ export class AgentEvaluations {
       if (test.sql === null) return null
       return sameLastRows([await this.parts.rowsFor(asked, test.sql)], answered.queries)
     }
+    // There is nothing to judge, and the note says why.
+    if (answered.problem) return false
     const verdict =
       judging && (await judge(judging, { question: test.question, expected: test.answer, answer: answered.content }, asked.signal))
     if (!verdict) {

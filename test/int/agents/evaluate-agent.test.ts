@@ -79,6 +79,11 @@ describe('an agent that is asked the questions of a table', () => {
       [1, 'So it is.'],
       [0, 'So it is.'],
     ])
+    // An answer that failed is bad, and nobody is asked or paid to say so.
+    expect(answer.data[3]?.slice(3, 6)).toEqual(['failed', 0, null])
+    const questions = shop.model.asked.filter(isJudged).map(({ messages }) => contentOf(messages[1]!))
+    expect(questions).toHaveLength(3)
+    expect(questions.join('')).not.toContain('Out of order?')
     const judged = shop.model.asked.find(isJudged)!
     expect(judged.model).toBe('strict')
     expect(contentOf(judged.messages[1]!)).toMatch(/^<data-[0-9a-f]{16} question>/)
