@@ -73,7 +73,7 @@ const laidOut = await format(output[0].code, { ...(await resolveConfig(verifier)
 writeFileSync(join(outdir, 'verifier.js'), laidOut.replace(/^\/\/#.*\n/gm, ''))
 
 // Tests start a process for SQL of their own about a hundred times.
-if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/raw-process.ts'], outdir: 'dist/test/bin' })
+if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/analytics/raw-process.ts'], outdir: 'dist/test/bin' })
 
 /** The folder of the package that a bundled file comes from. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]

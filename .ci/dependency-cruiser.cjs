@@ -1,28 +1,44 @@
 const rooms = require('./rooms.cjs')
+const folders = require('./folders.cjs')
 
-/** The files of a room, without those of the rooms in it. */
-const filesOf = (room) => (room === '.' ? '^src/[^/]+$' : `^src/${room}/[^/]+$`)
+/** The files of each place of a tree, without those of the folders in it: a folder, `.` for the tree itself, or `.(a|b)` for two files of it. */
+const filesIn = (tree, places) => {
+  const named = places.flatMap((place) => (place.startsWith('.(') ? [place.slice(1)] : []))
+  const others = named.length === 0 ? '' : `(?!(${named.join('|')})\\.)`
+  return places.map((place) => {
+    if (place === '.') return `^${tree}/${others}[^/]+$`
+    return place.startsWith('.(') ? `^${tree}/${place.slice(1)}\\.[^/]+$` : `^${tree}/${place}/[^/]+$`
+  })
+}
 
-const roomsInOrder = rooms.slice(0, -1).map((room, place) => ({
-  name: `${room === '.' ? 'src' : room}-knows-nothing-of-later-rooms`,
-  comment: 'The order of the rooms stands in .ci/rooms.cjs.',
-  severity: 'error',
-  from: { path: filesOf(room) },
-  to: { path: rooms.slice(place + 1).map(filesOf) },
-}))
+/** Every place imports earlier ones alone, and every file has a place: so no folder of a tree is in a cycle. */
+const inOrder = (tree, places, list) => {
+  const files = filesIn(tree, places)
+  const nameOf = (place) => (place === '.' ? tree : tree === 'src' ? place : `${tree}/${place}`)
+  return [
+    ...places.slice(0, -1).map((place, at) => ({
+      name: `${nameOf(place)}-knows-nothing-of-later-places`,
+      comment: `The order stands in .ci/${list}.`,
+      severity: 'error',
+      from: { path: files[at] },
+      to: { path: files.slice(at + 1) },
+    })),
+    {
+      name: `every-file-of-${tree}-has-a-place`,
+      comment: `A new folder gets its place in .ci/${list}.`,
+      severity: 'error',
+      from: { path: `^${tree}/`, pathNot: files },
+      to: {},
+    },
+  ]
+}
 
-/** Imports flow one way: src -> projections -> events, and in src from later rooms to earlier ones. */
+/** Imports flow one way: src -> projections -> events, and in each tree from later folders to earlier ones. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    ...roomsInOrder,
-    {
-      name: 'every-file-has-a-room',
-      comment: 'A new folder gets its place in .ci/rooms.cjs.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: rooms.map(filesOf) },
-      to: {},
-    },
+    ...inOrder('src', rooms, 'rooms.cjs'),
+    ...Object.entries(folders).flatMap(([tree, places]) => inOrder(tree, places, 'folders.cjs')),
     {
       name: 'events-import-nothing-of-ours',
       severity: 'error',
@@ -52,6 +68,14 @@ module.exports = {
       to: { path: '^src/audit/verifier/' },
     },
     { name: 'prometheus-is-for-observe', severity: 'error', from: { pathNot: '^src/observe/' }, to: { path: 'prom-client' } },
+    {
+      name: 'support-serves-tests',
+      severity: 'error',
+      from: { path: '^test/support/' },
+      to: { path: '^(test/(?!support/)|bench/|docs/)' },
+    },
+    { name: 'benches-import-no-tests', severity: 'error', from: { path: '^bench/' }, to: { path: '^(test/(?!support/)|docs/)' } },
+    { name: 'docs-import-no-tests', severity: 'error', from: { path: '^docs/' }, to: { path: '^(test|bench)/' } },
     { name: 'src-stands-alone', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench|docs)/' } },
     {
       name: 'no-orphan-dependencies',

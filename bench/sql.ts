@@ -5,9 +5,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'node:http'
 import { decodeArtefact } from '../src/models/engines/tables/artefact.js'
-import { compiled, median, send, serverOf, service, trainModel, upload, type Start, type Target } from './harness.js'
-import { end, start } from './processes.js'
-import { table as scoringTable } from './scoring.js'
+import { compiled, median, send, serverOf, service, trainModel, upload, type Start, type Target } from './shared/harness.js'
+import { end, start } from './shared/processes.js'
+import { table as scoringTable } from './model/scoring.js'
 
 const columns = 'id,amount,customer,moment,paid'
 

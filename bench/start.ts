@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, median, serviceOn } from './harness.js'
+import { ask, median, serviceOn } from './shared/harness.js'
 import { makeLog } from './log/long-log.js'
-import { makeDirectory, removeDirectory } from './processes.js'
+import { makeDirectory, removeDirectory } from './shared/processes.js'
 
 const restSeconds = 20
 

@@ -7,7 +7,7 @@ import { events } from './events.js'
 import { judgements } from './records/judgements.js'
 import { knowledgeSearches } from './records/knowledge-searches.js'
 import { outcomes, predictions } from './records/predictions.js'
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 import { resourceProjections } from './resources.js'
 
 /** What follows from records, which belong to no resource. */

@@ -1,6 +1,6 @@
 import { history, nameColumn, textColumn } from './history.js'
 import { withPayload } from './payloads/payload-text.js'
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 
 /** Conversations with all chatbots; `name` stands for a place in a chat service. */
 export const conversations = history({

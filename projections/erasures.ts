@@ -3,7 +3,7 @@ import { evaluatedFrom, keepEvaluations } from './records/evaluations.js'
 import { judgedFrom, keepJudgements } from './records/judgements.js'
 import { keepMessages, messagesFrom } from './conversations.js'
 import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './records/predictions.js'
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 
 /** The events of which an erased payload is, as this table of the ledger names them. */
 const erasedFrom = (table: string): string => `(

@@ -1,6 +1,6 @@
 import { catalogue, type EventType } from '../events/catalogue.js'
 import { anyForeign } from '../events/foreign.js'
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 
 const isEventType = (type: string): type is EventType => catalogue.has(type)
 

@@ -1,5 +1,5 @@
 import { eventTypesOf, pluralOf, type EventType, type Kind } from '../events/catalogue.js'
-import { inList, type Projection } from './projection.js'
+import { inList, type Projection } from './contract/projection.js'
 
 /** One column of a history table. */
 export type HistoryColumn = {

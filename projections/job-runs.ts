@@ -1,4 +1,4 @@
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 
 /**
  * Runs of jobs: how each began, and how it ended. Rows are only added, so that the rows up to a position show what was known there. A

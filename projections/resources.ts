@@ -3,7 +3,7 @@ import { historyOf, jsonColumn, nameColumn, textColumn } from './history.js'
 import { conversations, messages } from './conversations.js'
 import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
-import type { Projection } from './projection.js'
+import type { Projection } from './contract/projection.js'
 
 /** Projects. */
 const projects = historyOf('project', { name: nameColumn })

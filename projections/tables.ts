@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { projections } from './all.js'
 import { OtherRowsError } from './problem.js'
-import { tablesOf, type Projection } from './projection.js'
+import { tablesOf, type Projection } from './contract/projection.js'
 
 /** A table of the ledger, and the column that says which event a row follows from. */
 export type LedgerTable = { name: string; place: 'position' | 'valid_from' }

@@ -5,10 +5,10 @@ import { encodeMatrix } from '../../src/models/data/matrix-format.js'
 import { MatrixBuilder } from '../../src/models/data/matrix.js'
 import { Trainer, type Training } from '../../src/models/training/trainer.js'
 import type { ColumnType } from '../../src/models/data/values.js'
-import { compare, compiled, median, send, serverOf, service, serviceWith, upload, type Target } from '../harness.js'
-import { artefactIn, path, row, train } from '../predict.js'
-import { makeDirectory, removeDirectory } from '../processes.js'
-import { table } from '../scoring.js'
+import { compare, compiled, median, send, serverOf, service, serviceWith, upload, type Target } from '../shared/harness.js'
+import { artefactIn, path, row, train } from './predict.js'
+import { makeDirectory, removeDirectory } from '../shared/processes.js'
+import { table } from './scoring.js'
 
 /** Enough rows for a training that lasts longer than a load. */
 const rows = 300_000

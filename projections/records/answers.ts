@@ -1,5 +1,5 @@
 import { withPayload } from '../payloads/payload-text.js'
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** The events of a source that gave answers, each with its payload if that can be read: a JSON object, an `AnswerRecord`. */
 export const answersFrom = (source: string): string =>

@@ -1,4 +1,4 @@
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** Inserts into knowledge bases and removals, one row for each event. The documents are payloads, and never in these tables. */
 export const contents: Projection = {

@@ -1,4 +1,4 @@
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** What connected databases were asked: one row for each question. Rows are only added. */
 export const databaseQueries: Projection = {

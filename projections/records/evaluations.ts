@@ -1,5 +1,5 @@
 import { withPayload } from '../payloads/payload-text.js'
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** The events of a source that evaluated agents, each with its cases if they can be read: a JSON array with as many as were counted. */
 export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE agents_evaluated AS

@@ -1,5 +1,5 @@
 import { withPayload } from '../payloads/payload-text.js'
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** The events of a source that judged answers, each with its comment if that can be read. */
 export const judgedFrom = (source: string): string =>

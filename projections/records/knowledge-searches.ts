@@ -1,4 +1,4 @@
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 const model = (name: string): string => `data->>'$.${name}.provider', data->>'$.${name}.model', data->>'$.${name}.host',
       (data->>'$.${name}.input_tokens')::BIGINT, (data->>'$.${name}.output_tokens')::BIGINT, (data->>'$.${name}.duration_ms')::DOUBLE`

@@ -1,4 +1,4 @@
-import type { Projection } from '../projection.js'
+import type { Projection } from '../contract/projection.js'
 
 /** The events of a source that served predictions, with what a payload's rows need. */
 export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE predictions_served AS

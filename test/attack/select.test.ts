@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { isProblem, type Problem } from '../../src/basics/errors.js'
 import type { TestLedger } from '../support/log/ledger.js'
 import { temporaryDirectory } from '../support/service.js'
-import { shopLedger } from '../support/shop.js'
+import { shopLedger } from '../support/sql/shop.js'
 import { refusedIn } from './statements/all.js'
 
 const target = temporaryDirectory()

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { replay } from '../../projections/replay.js'
-import { Bench, skill } from '../support/analytics.js'
+import { Bench, skill } from '../support/analytics/analytics.js'
 import { until } from '../support/until.js'
 import { differences } from '../support/log/states.js'
 import { isRunning, signalTo } from '../support/processes.js'
@@ -167,10 +167,14 @@ test('when the server is killed its process and socket go with it', async () => 
   await bench.analytics.stop()
   const temporary = join(bench.directory, 'elsewhere')
   mkdirSync(temporary)
-  const parent = spawn(process.execPath, [fileURLToPath(new URL('../support/orphan-parent.js', import.meta.url)), bench.directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TMPDIR: temporary },
-  })
+  const parent = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../support/analytics/orphan-parent.js', import.meta.url)), bench.directory],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: temporary },
+    },
+  )
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
   expect(isRunning(pid)).toBe(true)
@@ -183,9 +187,13 @@ test('when the server is killed its process and socket go with it', async () => 
 test('a process that was stopped when its server was killed is ended by the next one, which needs its tables', async () => {
   bench = await Bench.open()
   await bench.analytics.stop()
-  const parent = spawn(process.execPath, [fileURLToPath(new URL('../support/orphan-parent.js', import.meta.url)), bench.directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const parent = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../support/analytics/orphan-parent.js', import.meta.url)), bench.directory],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
   signalTo(pid, 'SIGSTOP')

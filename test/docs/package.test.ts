@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { build } from 'esbuild'
@@ -69,6 +69,14 @@ test('the package has every file that its exports and their types lead to, and n
   const installed = { ...dependencies, ...optionalDependencies, ...peerDependencies }
   // `pg` asks for these two where they are, and goes on without them.
   expect([...code.packages].filter((name) => !(name in installed) && !name.startsWith('pg-'))).toEqual([])
+})
+
+test('modules that programs import stay where they are, wherever their files stand', () => {
+  const { resolve } = createRequire(import.meta.url)
+  for (const module of ['events', 'events/catalogue', 'events/common', 'events/agent', 'events/records/queries', 'events/stored/envelope'])
+    expect([module, existsSync(resolve(`mindledger/${module}`))]).toEqual([module, true])
+  for (const module of ['projections', 'projections/replay', 'projections/all', 'projections/projection', 'projections/records/answers'])
+    expect([module, existsSync(resolve(`mindledger/${module}`))]).toEqual([module, true])
 })
 
 test('packages that are in the programs are no dependencies, and their licences are beside the programs', () => {

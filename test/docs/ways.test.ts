@@ -78,8 +78,16 @@ test('no folder has more than 20 files of its own', () => {
   expect(folders.filter(({ files }) => files > 20)).toEqual([])
 })
 
-test('every folder with code has its place in the order of rooms', () => {
-  const rooms = createRequire(import.meta.url)(join(repository, '.ci/rooms.cjs')) as string[]
-  const folders = foldersOf('src').filter(({ files }) => files > 0)
-  expect(folders.map(({ folder }) => relative('src', folder) || '.').filter((folder) => !rooms.includes(folder))).toEqual([])
-})
+const required = createRequire(import.meta.url)
+const rooms = required(join(repository, '.ci/rooms.cjs')) as string[]
+const orders: Record<string, string[]> = { src: rooms, ...(required(join(repository, '.ci/folders.cjs')) as Record<string, string[]>) }
+
+test.each(Object.entries(orders))(
+  'every folder of %s with code has its place in the order of folders, and every place is there',
+  (tree, places) => {
+    const folders = foldersOf(tree).map(({ folder }) => folder)
+    const withCode = folders.filter((folder) => readdirSync(join(repository, folder)).some((file) => /\.tsx?$/.test(file)))
+    expect(withCode.map((folder) => relative(tree, folder) || '.').filter((folder) => !places.includes(folder))).toEqual([])
+    expect(places.filter((place) => !place.startsWith('.(') && !folders.includes(join(tree, place)))).toEqual([])
+  },
+)

@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import { Replay } from '../../projections/replay.js'
 import { Projector, type ProjectorState } from '../../src/analytics/process/projector.js'
-import { skill } from '../support/analytics.js'
+import { skill } from '../support/analytics/analytics.js'
 import { MemoryLog } from '../support/log/memory-log.js'
 
 const open = async (log: MemoryLog) => {

@@ -1,4 +1,4 @@
-import type { Asked } from '../lists.js'
+import type { Asked } from './lists.js'
 
 /** Questions that a decision page answers, in other words than its own. Any part of the page is right. */
 export const decisions: readonly Asked[] = [

@@ -1,4 +1,4 @@
-import type { Note } from '../lists.js'
+import type { Note } from './lists.js'
 
 /** Short notes as a household, a shop or an office keeps them, several of them about nearly the same, each with a question in other words. */
 export const notes: readonly Note[] = [

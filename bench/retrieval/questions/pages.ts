@@ -1,4 +1,4 @@
-import type { Asked } from '../lists.js'
+import type { Asked } from './lists.js'
 
 /** Questions that one passage of the handbook answers, in other words than its own. `passage` are words of that passage. */
 export const pages: readonly Asked[] = [

@@ -1,5 +1,5 @@
 import { projections as all } from '../../../projections/all.js'
-import { tablesOf } from '../../../projections/projection.js'
+import { tablesOf } from '../../../projections/contract/projection.js'
 import { column, itemsOf, type Relation } from './relation.js'
 
 export const tablesStates = ['following', 'building', 'stopped'] as const

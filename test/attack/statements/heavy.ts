@@ -1,4 +1,4 @@
-import { perLine } from '../../support/models/twins.js'
+import { perLine } from '../../support/sql/twins.js'
 
 /** What would run for hours: ended by the time that a query has. */
 export const slow = perLine(String.raw`

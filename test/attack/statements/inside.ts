@@ -1,4 +1,4 @@
-import { perLine } from '../../support/models/twins.js'
+import { perLine } from '../../support/sql/twins.js'
 
 /** Settings, variables, profiling, logging, secrets, the environment. */
 export const settings = perLine(String.raw`

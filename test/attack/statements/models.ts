@@ -1,4 +1,4 @@
-import { perLine } from '../../support/models/twins.js'
+import { perLine } from '../../support/sql/twins.js'
 
 /** What is registered for models, and what stands around them; the project has the models rent and tier. */
 export const models = perLine(String.raw`

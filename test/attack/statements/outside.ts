@@ -1,4 +1,4 @@
-import { perLine } from '../../support/models/twins.js'
+import { perLine } from '../../support/sql/twins.js'
 
 /** Files, directories, the network. */
 export const files = perLine(String.raw`

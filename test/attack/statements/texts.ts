@@ -1,4 +1,4 @@
-import { perLine } from '../../support/models/twins.js'
+import { perLine } from '../../support/sql/twins.js'
 
 /** Several statements, comments, quotes, and characters that look like others. */
 export const characters = [

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { Analytics } from '../../../src/analytics/supervisor.js'
-import { Bench, rawProcess, skill } from '../../support/analytics.js'
+import { Bench, rawProcess, skill } from '../../support/analytics/analytics.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Bench, skill } from '../../support/analytics.js'
+import { Bench, skill } from '../../support/analytics/analytics.js'
 
 /** Landlock is a part of Linux; elsewhere the process keeps its rights, and says so. */
 const onLinux = process.platform === 'linux' ? test : test.skip

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
-import { Bench } from '../../support/analytics.js'
+import { Bench } from '../../support/analytics/analytics.js'
 import { until } from '../../support/until.js'
 
 let bench: Bench

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
-import { Bench, skill } from '../../support/analytics.js'
+import { Bench, skill } from '../../support/analytics/analytics.js'
 import { until } from '../../support/until.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { signalTo } from '../../support/processes.js'

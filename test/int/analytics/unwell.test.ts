@@ -1,7 +1,7 @@
 import { symlinkSync, unlinkSync } from 'node:fs'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
-import { Bench, skill } from '../../support/analytics.js'
+import { Bench, skill } from '../../support/analytics/analytics.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Twins, type Answer } from '../../support/models/twins.js'
+import { Twins, type Answer } from '../../support/sql/twins.js'
 import { vegaTables } from '../../support/vega.js'
 import { dates } from './analysts/dates.js'
 import { forms } from './analysts/forms.js'

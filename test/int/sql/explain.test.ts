@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { tmpdir } from 'node:os'
 import { sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 let service: Awaited<ReturnType<typeof startTestService>>

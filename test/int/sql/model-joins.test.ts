@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { DuckDBConnection } from '@duckdb/node-api'
 import { fakeArtefact } from '../../support/models/fake-model.js'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

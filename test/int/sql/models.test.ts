@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { fakeArtefact } from '../../support/models/fake-model.js'
 import { modelFunctions } from '../../../src/sql/engine/scoring/functions.js'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { Parameters } from '../../../src/sql/statements/statement.js'
 import { parseStatement } from '../../../src/sql/statements/parse.js'
 import { sql as sqlOf, startTestService } from '../../support/service.js'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

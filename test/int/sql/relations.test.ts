@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { tmpdir } from 'node:os'
 import { catalogue } from '../../../src/sql/relations/catalogue.js'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TestLedger } from '../../support/log/ledger.js'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

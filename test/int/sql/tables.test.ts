@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shopLedger } from '../../support/shop.js'
+import { shopLedger } from '../../support/sql/shop.js'
 import { send, sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
 
 let service: Awaited<ReturnType<typeof startTestService>>

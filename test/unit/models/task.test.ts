@@ -3,7 +3,7 @@ import { makePlan } from '../../../src/models/engines/tables/plan.js'
 import { defineTask, type Task } from '../../../src/models/data/task.js'
 import type { ColumnDescriptor } from '../../../src/models/data/values.js'
 import { matrixOf } from './tables.js'
-import { noise } from './forecast/series.js'
+import { noise } from './series.js'
 
 type Columns = Record<string, [ColumnDescriptor['type'], (row: number) => unknown]>
 

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const dates = perLine(String.raw`
 SELECT date_trunc('month', date) AS month, sum(precipitation) AS rain FROM weather GROUP BY month ORDER BY month

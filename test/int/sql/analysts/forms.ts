@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const forms = perLine(String.raw`
 FROM cars SELECT Name WHERE Cylinders = 5 ORDER BY Name, Year

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const grouping = perLine(String.raw`
 SELECT Origin, count(*) AS n, avg(Horsepower) AS hp FROM cars GROUP BY Origin ORDER BY Origin

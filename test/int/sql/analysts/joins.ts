@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const joins = perLine(String.raw`
 SELECT f.origin, a.city, count(*) AS n FROM flights AS f JOIN airports AS a ON a.iata = f.origin GROUP BY ALL ORDER BY n DESC, f.origin LIMIT 10

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 const doc = `'{"name": "x", "tags": ["a", "b"], "n": 3, "deep": {"list": [{"v": 1}, {"v": 2}]}, "nil": null}'::JSON`
 

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const lists = perLine(String.raw`
 SELECT Origin, list(Horsepower ORDER BY Horsepower DESC NULLS LAST)[1:3] AS top FROM cars GROUP BY Origin ORDER BY Origin

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const pivots = perLine(String.raw`
 PIVOT cars ON Origin USING count(*)

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const statistics = perLine(String.raw`
 SELECT quantile_cont(Horsepower, 0.9) AS p90, quantile_disc(Horsepower, 0.9) AS d90, median(Horsepower) AS m FROM cars

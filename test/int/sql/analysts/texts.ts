@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const texts = perLine(String.raw`
 SELECT upper(Name) AS u, lower(Origin) AS l, length(Name) AS n FROM cars ORDER BY Name, Year LIMIT 5

@@ -1,4 +1,4 @@
-import { perLine } from '../../../support/models/twins.js'
+import { perLine } from '../../../support/sql/twins.js'
 
 export const windows = perLine(String.raw`
 SELECT Name, Origin, row_number() OVER (PARTITION BY Origin ORDER BY Horsepower DESC NULLS LAST, Name, Year) AS r FROM cars QUALIFY r <= 3 ORDER BY Origin, r

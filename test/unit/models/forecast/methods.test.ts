@@ -5,7 +5,7 @@ import { minimise } from '../../../../src/models/engines/forecast/minimise.js'
 import { filled, findSeason, seasonShape } from '../../../../src/models/engines/forecast/season.js'
 import { modelSeries } from '../../../../src/models/engines/forecast/series-model.js'
 import { fitTheta } from '../../../../src/models/engines/forecast/theta.js'
-import { noise, series } from './series.js'
+import { noise, series } from '../series.js'
 
 const week = [10, 20, 5, 0, -5, -20, -10]
 const forecastOf = ({ forecast }: { forecast: (into: Float64Array) => void }, steps: number): number[] => {

@@ -3,7 +3,7 @@ import { methods } from '../../../../src/models/engines/forecast/methods.js'
 import { bestMethod, planRolling, type Misses } from '../../../../src/models/engines/forecast/rolling.js'
 import { modelSeries, type SeriesRules } from '../../../../src/models/engines/forecast/series-model.js'
 import { errorQuantiles, spreadOf } from '../../../../src/models/engines/forecast/spread.js'
-import { noise, series } from './series.js'
+import { noise, series } from '../series.js'
 
 const rules: SeriesRules = { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 }
 const week = [10, 20, 5, 0, -5, -20, -10]

@@ -14,7 +14,7 @@ export type Start = () => Promise<Target>
 export type Load = { connections: number; seconds: number; request: (n: number) => autocannon.Request }
 export type Figures = { perSecond: number; p50: number; p99: number; failed: number }
 
-export const compiled = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
+export const compiled = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')

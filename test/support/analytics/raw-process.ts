@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveAnalytics, type RunSelect, type Services } from '../../src/analytics/process/serve.js'
-import { Problem } from '../../src/basics/errors.js'
-import { watch } from '../../src/sql/engine/run/watch.js'
-import { openSqliteLog } from './log/sqlite-log.js'
+import { serveAnalytics, type RunSelect, type Services } from '../../../src/analytics/process/serve.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { watch } from '../../../src/sql/engine/run/watch.js'
+import { openSqliteLog } from '../log/sqlite-log.js'
 
 // An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
 const crash = () => process.kill(process.pid, 'SIGSEGV')

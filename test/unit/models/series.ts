@@ -1,4 +1,4 @@
-import { Random } from '../../../../src/models/numerics/random.js'
+import { Random } from '../../../src/models/numerics/random.js'
 
 /** So many values of a function of the time. */
 export const series = (length: number, at: (t: number) => number): Float64Array => Float64Array.from({ length }, (_, t) => at(t))

@@ -1,5 +1,5 @@
-import type { EventType } from '../events/catalogue.js'
-import type { anyForeign } from '../events/foreign.js'
+import type { EventType } from '../../events/catalogue.js'
+import type { anyForeign } from '../../events/foreign.js'
 
 /**
  * A projection in emmett's terms: `init` creates the tables, and `evolve` brings them up to date. It handles a whole staged batch at

@@ -1,6 +1,6 @@
-import { Analytics } from '../../src/analytics/supervisor.js'
+import { Analytics } from '../../../src/analytics/supervisor.js'
 import { rawProcess } from './analytics.js'
-import { until } from './until.js'
+import { until } from '../until.js'
 
 // A parent that starts the analytics process, runs a query that never ends, and waits to be killed.
 const analytics = await Analytics.start({ dataDirectory: String(process.argv[2]), entry: rawProcess })

@@ -2,13 +2,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Analytics } from '../../src/analytics/supervisor.js'
-import type { AnalyticsLimits } from '../../src/analytics/contract/options.js'
-import { isProblem, type Problem } from '../../src/basics/errors.js'
-import { streamOf } from './log/memory-log.js'
-import { SqliteLog } from './log/sqlite-log.js'
+import { Analytics } from '../../../src/analytics/supervisor.js'
+import type { AnalyticsLimits } from '../../../src/analytics/contract/options.js'
+import { isProblem, type Problem } from '../../../src/basics/errors.js'
+import { streamOf } from '../log/memory-log.js'
+import { SqliteLog } from '../log/sqlite-log.js'
 
-export const rawProcess = fileURLToPath(new URL('../bin/raw-process.js', import.meta.url))
+export const rawProcess = fileURLToPath(new URL('../../bin/raw-process.js', import.meta.url))
 
 export const skill = (n: number) => ({
   stream: streamOf(n),

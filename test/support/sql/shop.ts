@@ -1,5 +1,5 @@
-import { fakeArtefact } from './models/fake-model.js'
-import { TestLedger } from './log/ledger.js'
+import { fakeArtefact } from '../models/fake-model.js'
+import { TestLedger } from '../log/ledger.js'
 
 /** A project with one of everything, as the recorded answers have it: 40 positions, one a minute. */
 export const shopLedger = async (): Promise<TestLedger> => {
