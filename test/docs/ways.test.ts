@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { repository } from '../support/cli.js'
 
@@ -59,6 +61,20 @@ test.each(ways)('$name passes files that are there, and that know each other in 
     return isLinked ? [] : [`${before} → ${file}`]
   })
   expect(broken).toEqual([])
+})
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('every way says how many files it passes, to one in twenty; otherwise run count-ways.js --write', async () => {
+  const counter = join(repository, 'dist/docs/generators/count-ways.js')
+  const { stdout } = await promisify(execFile)(process.execPath, [counter])
+  const measured = [...stdout.matchAll(/^(.+): (\d+) \(/gm)].map(([, name = '', files]) => ({ name, files: Number(files) }))
+  expect(measured.map(({ name }) => name)).toEqual(ways.map(({ name }) => name))
+  const wrong = measured.flatMap(({ name, files }) => {
+    const said = Number(new RegExp(`^### ${name}\n\n(\\d+) files`, 'm').exec(page)?.[1])
+    return Math.abs(said - files) <= files / 20 ? [] : [`${name}: the page says ${said}, measured are ${files}`]
+  })
+  expect(wrong).toEqual([])
 })
 
 test('every room has its line', () => {
