@@ -16,11 +16,11 @@ type Package = {
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
 const { exports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(read('package.json')) as Package
 const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name
-const packed = (): Set<string> => {
-  const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: repository, maxBuffer: 2 ** 26 })
-  const [tarball] = Object.values(JSON.parse(told.toString()) as Record<string, { files: { path: string }[] }>)
-  return new Set((tarball?.files ?? []).map(({ path }) => path))
-}
+
+type Tarball = { unpackedSize: number; files: { path: string }[] }
+const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: repository, maxBuffer: 2 ** 26 })
+const [tarball = { unpackedSize: 0, files: [] }] = Object.values(JSON.parse(told.toString()) as Record<string, Tarball>)
+const inPackage = new Set(tarball.files.map(({ path }) => path))
 
 /** All files of types that some of them lead to, and the packages that they name. */
 const typesFrom = (roots: readonly string[]): { files: Set<string>; packages: Set<string> } => {
@@ -30,7 +30,9 @@ const typesFrom = (roots: readonly string[]): { files: Set<string>; packages: Se
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (files.has(file)) continue
     files.add(file)
-    for (const [, from, inline] of read(file).matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm)) {
+    const text = read(file)
+    if (/\bBuffer\b|'node:/.test(text)) packages.add('@types/node')
+    for (const [, from, inline] of text.matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm)) {
       const name = from ?? inline ?? ''
       if (name.startsWith('.')) waiting.push(join(file, '..', name.replace(/\.js$/, '.d.ts')))
       else if (!name.startsWith('node:')) packages.add(packageOf(name))
@@ -63,9 +65,11 @@ const entries = Object.values(exports).flatMap((entry) => (typeof entry === 'str
 test('the package has every file that its exports and their types lead to, and names the packages that those import', async () => {
   const types = typesFrom(entries.map((entry) => join(entry.types)))
   const code = await codeFrom([...entries.map((entry) => entry.default), 'dist/bin/mindledger.js', 'dist/bin/sql-process.js'])
-  const inPackage = packed()
   expect([...types.files, ...code.files].filter((file) => !inPackage.has(file))).toEqual([])
-  expect([...types.packages].filter((name) => !(name in dependencies))).toEqual([])
+  expect([...types.packages].filter((name) => !(name in dependencies) && name !== '@types/node')).toEqual([])
+  // Only programs in TypeScript need it.
+  expect(types.packages).toContain('@types/node')
+  expect(peerDependencies).toHaveProperty('@types/node')
   const installed = { ...dependencies, ...optionalDependencies, ...peerDependencies }
   // `pg` asks for these two where they are, and goes on without them.
   expect([...code.packages].filter((name) => !(name in installed) && !name.startsWith('pg-'))).toEqual([])
@@ -79,6 +83,24 @@ test('modules that programs import stay where they are, wherever their files sta
     expect([module, existsSync(resolve(`mindledger/${module}`))]).toEqual([module, true])
 })
 
+test('the package has programs, types and pages, no sources and tests, and is below 16 MB', () => {
+  const known =
+    /^(?:dist\/(?:bin|console|events|projections|src)\/|docs\/)|^(?:package\.json|LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md)$/
+  const strange = /(?<!\.d)\.tsx?$|\.map$|\.tsbuildinfo$|\.test\./
+  expect(tarball.files.filter(({ path }) => !known.test(path) || strange.test(path))).toEqual([])
+  expect(tarball.unpackedSize).toBeLessThan(16e6)
+})
+
+test('what pages of the package link to and show is in the package', () => {
+  const pages = [...inPackage].filter((path) => path.endsWith('.md') && !path.startsWith('dist/'))
+  expect(pages).toContain('CONTRIBUTING.md')
+  const missing = pages.flatMap((page) => {
+    const links = [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, link = '']) => join(page, '..', link))
+    return links.filter((link) => !inPackage.has(link)).map((link) => `${page} -> ${link}`)
+  })
+  expect(missing).toEqual([])
+})
+
 test('packages that are in the programs are no dependencies, and their licences are beside the programs', () => {
   const licences = read('dist/bin/LICENSES.txt')
   for (const name of ['express', 'pg', 'mysql2', 'undici', '@modelcontextprotocol/server', '@ai-sdk/anthropic']) {
@@ -88,7 +110,6 @@ test('packages that are in the programs are no dependencies, and their licences 
 })
 
 test('the package has the console: its page, every file that the page leads to, compressed copies, and licences', () => {
-  const inPackage = packed()
   const waiting = ['index.html']
   const found = new Set<string>()
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
