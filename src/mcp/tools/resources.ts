@@ -49,7 +49,13 @@ export const recordOf = async (found: AnyResource, project: Resource<'project'> 
     }
     case 'job':
       return records.job(found, project)
-    default:
+    case 'project':
+    case 'view':
+    case 'conversation':
+    case 'knowledge_base':
+    case 'file':
+    case 'config':
+    case 'engine':
       return stateOf(found)
   }
 }

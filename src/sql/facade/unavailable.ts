@@ -1,3 +1,4 @@
+import { kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { StatementOf } from '../statements/statement.js'
@@ -5,21 +6,27 @@ import type { StatementOf } from '../statements/statement.js'
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
 
-/** What changes and takes away the rows of tables that are not files. */
-const ofResources: Readonly<Record<string, { update: string; delete: string }>> = {
-  skills: { update: 'UPDATE SKILL name SET key = value', delete: 'DROP SKILL name' },
-  agents: { update: 'UPDATE AGENT name SET key = value', delete: 'DROP AGENT name' },
-  chatbots: { update: 'UPDATE CHATBOT name SET key = value', delete: 'DROP CHATBOT name' },
-  views: { update: 'ALTER VIEW name AS (SELECT …)', delete: 'DROP VIEW name' },
-  models: { update: 'RETRAIN name, or SET active name.version', delete: 'DROP MODEL name' },
-  jobs: { update: 'DROP JOB name, and CREATE JOB name (…) …', delete: 'DROP JOB name' },
-  knowledge_bases: { update: 'ALTER KNOWLEDGE_BASE name USING key = value', delete: 'DROP KNOWLEDGE_BASE name' },
-  databases: { update: 'ALTER DATABASE name PARAMETERS = {…}', delete: 'DROP DATABASE name' },
+/** What changes and takes away a resource of each kind, in place of its row; null for kinds whose name FROM takes for that of a file. */
+const statementsOf: Readonly<Record<Kind, { update: string; delete: string } | null>> = {
+  skill: { update: 'UPDATE SKILL name SET key = value', delete: 'DROP SKILL name' },
+  agent: { update: 'UPDATE AGENT name SET key = value', delete: 'DROP AGENT name' },
+  chatbot: { update: 'UPDATE CHATBOT name SET key = value', delete: 'DROP CHATBOT name' },
+  view: { update: 'ALTER VIEW name AS (SELECT …)', delete: 'DROP VIEW name' },
+  model: { update: 'RETRAIN name, or SET active name.version', delete: 'DROP MODEL name' },
+  job: { update: 'DROP JOB name, and CREATE JOB name (…) …', delete: 'DROP JOB name' },
+  knowledge_base: { update: 'ALTER KNOWLEDGE_BASE name USING key = value', delete: 'DROP KNOWLEDGE_BASE name' },
+  database: { update: 'ALTER DATABASE name PARAMETERS = {…}', delete: 'DROP DATABASE name' },
+  project: null,
+  file: null,
+  conversation: null,
+  config: null,
+  engine: null,
 }
 
 const rowsStay = ({ verb, target }: StatementOf<'table_write'>): Problem => {
   const name = foldName(target.name)
-  const statements = foldName(target.database ?? '') !== 'files' && Object.hasOwn(ofResources, name) ? ofResources[name] : undefined
+  const kind = foldName(target.database ?? '') === 'files' ? undefined : kinds.find((one) => pluralOf(one) === name)
+  const statements = kind && statementsOf[kind]
   if (!statements) return rowsOfFileStay(verb, target.name)
   const detail = `${verb.toUpperCase()} is not possible: resources are changed by statements of their own`
   return new Problem('refused_statement', 'Rows are not changed in place', detail, { hint: `Use ${statements[verb]}.` })

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { apiUrl, json } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
 import { select, type Value } from '../../api/sql.js'
+import { kinds } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -32,19 +33,7 @@ const positionAt = async (moment: string, signal: AbortSignal): Promise<number> 
 
 /** Events that the page keeps: older ones are asked for again. */
 const keptMax = 1_000
-const kindsOffered = [
-  'project',
-  'skill',
-  'agent',
-  'chatbot',
-  'model',
-  'view',
-  'database',
-  'file',
-  'job',
-  'knowledge_base',
-  'predictions',
-] as const
+const kindsOffered = [...kinds.map(({ kind }) => kind), 'predictions']
 
 type Filter = { kind: string | null; actor: string | null; project: string | null }
 
