@@ -6,7 +6,7 @@
  * all events have, the kinds over them, and the catalogue over kinds and records. Files in brackets have a place of their own.
  */
 module.exports = {
-  events: ['.(common|limits)', 'stored', '.', 'records', '.(catalogue|references)'],
+  events: ['.(common|limits)', 'stored', 'contract', '.', 'records', '.(catalogue|references)'],
   projections: ['contract', 'payloads', 'records', '.'],
   'test/support': [
     '.',

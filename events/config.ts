@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, unreachable, type JsonObject, type SchemasOf } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** What may be set while the service runs; everything else is an environment variable. */
 export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model', 'llm_prices'] as const

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId, type UpcastersOf } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** The ways on which messages come. `api`: a page of one's own, over REST. */
 export const conversationChannels = ['api', 'webhook', 'slack', 'telegram'] as const

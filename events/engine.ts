@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** A name of the users' own for an engine that trains models; `handler` is the name that the engine has by itself. */
 export type Engine = { name: string; handler: string; parameters: JsonObject }

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /**
  * What a file holds: a Parquet blob under its hash, and the table that is in it. One without columns is no table but a model,

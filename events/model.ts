@@ -12,7 +12,7 @@ import {
   type SchemasOf,
   type StreamId,
 } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** What was asked for: the statement's parts, with everything that chance or defaults decide already in it. */
 export type TrainingRequest = {

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, unreachable, type SchemasOf } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** A project holds skills, agents, chatbots, models and views under one name. */
 export type Project = { name: string }

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, resourceName, streamId, text, unreachable, type JsonObject, type SchemasOf, type StreamId } from './common.js'
-import type { ResourceKind } from './kind.js'
+import type { ResourceKind } from './contract/kind.js'
 
 /** A skill gives an agent something to work with: a database and its tables, a knowledge base. */
 export type Skill = { project: StreamId; name: string; type: string; params: JsonObject }

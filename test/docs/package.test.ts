@@ -77,7 +77,15 @@ test('the package has every file that its exports and their types lead to, and n
 
 test('modules that programs import stay where they are, wherever their files stand', () => {
   const { resolve } = createRequire(import.meta.url)
-  for (const module of ['events', 'events/catalogue', 'events/common', 'events/agent', 'events/records/queries', 'events/stored/envelope'])
+  for (const module of [
+    'events',
+    'events/catalogue',
+    'events/common',
+    'events/kind',
+    'events/agent',
+    'events/records/queries',
+    'events/stored/envelope',
+  ])
     expect([module, existsSync(resolve(`mindledger/${module}`))]).toEqual([module, true])
   for (const module of ['projections', 'projections/replay', 'projections/all', 'projections/projection', 'projections/records/answers'])
     expect([module, existsSync(resolve(`mindledger/${module}`))]).toEqual([module, true])
