@@ -12,6 +12,8 @@ export type Statement = {
   at?: string | undefined
   params?: Record<string, Value> | undefined
   dryRun?: boolean
+  /** Whether the service refuses it if it writes. A dry run writes nothing anyway. */
+  readsOnly?: boolean
   signal?: AbortSignal | undefined
 }
 
@@ -41,15 +43,22 @@ async function* piecesOf(lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, vo
   }
 }
 
+/** What the service is sent beside the statement itself. */
+export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<Statement, 'query'>): Record<string, string | true> => ({
+  ...(db !== undefined && { db }),
+  ...(at !== undefined && { as_of: at }),
+  ...(dryRun && { dry_run: true as const }),
+  ...(readsOnly && { read_only: true as const }),
+})
+
 /**
  * Runs a statement. Rows come as they are found; whoever no longer wants them aborts the signal.
  *
  * @example const answer = await run({ query: 'SELECT 1', db: 'mindsdb' })
  * @throws ApiError
  */
-export const run = async ({ query, db, at, params, dryRun = false, signal }: Statement): Promise<Answer> => {
-  const context = { ...(db !== undefined && { db }), ...(at !== undefined && { as_of: at }), ...(dryRun && { dry_run: true }) }
-  const body = { query, context, response_format: 'jsonlines', ...(params && { params }) }
+export const run = async ({ query, params, signal, ...rest }: Statement): Promise<Answer> => {
+  const body = { query, context: contextOf(rest), response_format: 'jsonlines', ...(params && { params }) }
   const response = await request('sql/query', { method: 'POST', body, signal })
   if (!response.body) throw new ApiError({ status: 0, detail: 'the answer was empty' })
   const lines = linesOf(response.body)

@@ -23,6 +23,8 @@ const asOf = z
 
 const dryRun = z.boolean().describe('Shows the events that a statement which writes would record, and writes nothing; not sent back')
 
+const readOnly = z.boolean().describe('Refuses a statement that writes, also one in the language of a connected database; not sent back')
+
 /** A list of JSON values. The body is parsed JSON, so only the number of values needs a check. */
 const positional = z
   .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
@@ -31,7 +33,9 @@ const positional = z
 const fields = z.looseObject({
   // An empty statement is refused by the parser of SQL, with its own message.
   query: z.string().meta({ minLength: 1 }),
-  context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
+  context: z
+    .looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish(), read_only: readOnly.nullish() })
+    .nullish(),
   params: z.union([jsonObject, positional]).nullish(),
   response_format: z.enum(formats).nullish(),
 })
@@ -61,6 +65,7 @@ const body: Body<z.infer<typeof fields>> = {
     if (field === 'context' && member === 'as_of')
       throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
     if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
+    if (field === 'context' && member === 'read_only') throw refuse('"read_only" in "context" must be true or false')
     if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
     if (field === 'params')
       throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
@@ -115,6 +120,7 @@ export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
           params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',
           into,
+          ...(sent?.read_only === true && { readsOnly: true }),
           origin: call.origin('sql'),
           client: call.client,
           execution,

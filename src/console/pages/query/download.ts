@@ -1,13 +1,22 @@
-import { request } from '../../api/request.js'
-import { run, type Value } from '../../api/sql.js'
+import { ApiError, request } from '../../api/request.js'
+import { contextOf, run, type Statement } from '../../api/sql.js'
 import { objectsOf } from '../../api/as-objects.js'
 
-export type DownloadRequest = { query: string; db: string; at: string | undefined; params: Record<string, Value> }
+/** What is saved: the answer of a statement that reads, or the events of a dry run. */
+export type DownloadRequest = Pick<Statement, 'query' | 'db' | 'at' | 'params'> & { isDryRun: boolean }
 
-/** The answer as the service writes it. */
-const written = async (form: string, { query, db, at, params }: DownloadRequest): Promise<Blob> => {
-  const context = { db, ...(at !== undefined && { as_of: at }) }
-  const response = await request('sql/query', { method: 'POST', body: { query, context, params, response_format: form } })
+/** The service refuses what would write: to save an answer is never to change something. */
+const harmless = ({ isDryRun, ...asked }: DownloadRequest): Statement => ({ ...asked, dryRun: isDryRun, readsOnly: true })
+
+/** The answer as the service writes it. @throws ApiError when the statement has no answer of this form */
+const written = async (form: string, type: string, asked: DownloadRequest): Promise<Blob> => {
+  const { query, params, ...rest } = harmless(asked)
+  const body = { query, context: contextOf(rest), params, response_format: form }
+  const response = await request('sql/query', { method: 'POST', body })
+  if (!(response.headers.get('Content-Type') ?? '').startsWith(type)) {
+    await response.body?.cancel()
+    throw new ApiError({ status: 200, detail: `this statement has no answer as ${form}`, hint: 'Save it as JSON.' })
+  }
   return response.blob()
 }
 
@@ -17,7 +26,7 @@ async function* texts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string,
 }
 
 const asObjects = async (asked: DownloadRequest): Promise<Blob> => {
-  const answer = await run(asked)
+  const answer = await run(harmless(asked))
   if (answer.type === 'ok') return new Blob(['[]\n'])
   const parts: string[] = []
   for await (const text of objectsOf(
@@ -29,15 +38,33 @@ const asObjects = async (asked: DownloadRequest): Promise<Blob> => {
 }
 
 const formats = {
-  CSV: { name: 'answer.csv', load: (asked: DownloadRequest) => written('csv', asked) },
+  CSV: { name: 'answer.csv', load: (asked: DownloadRequest) => written('csv', 'text/csv', asked) },
   JSON: { name: 'answer.json', load: asObjects },
-  Parquet: { name: 'answer.parquet', load: (asked: DownloadRequest) => written('parquet', asked) },
+  Parquet: { name: 'answer.parquet', load: (asked: DownloadRequest) => written('parquet', 'application/vnd.apache.parquet', asked) },
 } as const
 
 export type FileFormat = keyof typeof formats
 export const fileFormats = Object.keys(formats) as FileFormat[]
 
-/** Saves the whole answer as a file, also what is too much for this page. @throws ApiError */
+/** What stands before the first word of a statement: spaces, comments, and brackets. */
+const before = /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/
+const readers = /^(?:SELECT|WITH|FROM|VALUES|TABLE|SHOW|DESC|DESCRIBE|EXPLAIN|SUMMARIZE|PIVOT|UNPIVOT|EVALUATE)\b/i
+
+/**
+ * Why an answer is not offered as a file; undefined where it is. The service decides in the end: it refuses what writes.
+ *
+ * @example notSavedAs('CSV', 'CREATE PROJECT a', false) // 'Only the answer of a statement that reads is saved. …'
+ */
+export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): string | undefined => {
+  const text = sql.replace(before, '')
+  if (text === '') return 'There is no statement yet.'
+  const isReader = readers.test(text)
+  if (isReader) return isDryRun ? 'A dry run is for a statement that writes. Take the tick away to save this answer.' : undefined
+  if (!isDryRun) return 'Only the answer of a statement that reads is saved. Run this one, or save the events of a dry run.'
+  return format === 'Parquet' ? 'The events of a dry run are saved as CSV or JSON.' : undefined
+}
+
+/** Saves the whole answer as a file, also what is too much for this page. Nothing is written in the service. @throws ApiError */
 export const download = async (format: FileFormat, asked: DownloadRequest): Promise<void> => {
   const { name, load } = formats[format]
   const url = URL.createObjectURL(await load(asked))

@@ -13,7 +13,7 @@ import { shown } from '../../parts/value.js'
 import { Answers } from './answers.js'
 import { asItComes, readArrangement, readGiven, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
-import { download, fileFormats } from './download.js'
+import { download, fileFormats, notSavedAs } from './download.js'
 import { Editor, type Fault } from './editor.js'
 import { Grid } from './grid.js'
 import { note } from './statement-history.js'
@@ -169,10 +169,11 @@ export default () => {
           <button
             key={format}
             type="button"
-            disabled={text.value.trim() === ''}
+            disabled={notSavedAs(format, text.value, isDryRun) !== undefined}
+            title={notSavedAs(format, text.value, isDryRun)}
             onClick={() => {
               failure.value = undefined
-              download(format, { query: text.value, db, at, params: given() }).catch((error: unknown) => (failure.value = error))
+              download(format, { query: text.value, db, at, params: given(), isDryRun }).catch((error: unknown) => (failure.value = error))
             }}
           >
             <Icon name="down" /> {format}

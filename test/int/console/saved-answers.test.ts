@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send, type SqlReply } from '../../support/service.js'
+
+const at = startConsole()
+
+const queryPage = (sql: string, more: Record<string, string> = {}) => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
+
+const ask = async (query: string, context: object) =>
+  (await send(at.url, 'POST', '/api/sql/query', { query, context })).body as SqlReply & { error_message: string }
+
+test('a dry run is saved as the events that there would be, and writes nothing', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage('CREATE PROJECT made_by_file', { dry: '1' }))
+  for (const format of ['CSV', 'JSON']) {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: format }).click()
+    expect(readFileSync(await (await saved).path(), 'utf8')).toContain('ProjectCreated')
+  }
+  expect(await page.getByRole('button', { name: 'Parquet' }).isDisabled()).toBe(true)
+  expect((await send(at.url, 'GET', '/api/projects/made_by_file')).status).toBe(404)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('the answer of a statement that writes is not offered as a file, and says why', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('-- makes one\nCREATE PROJECT made_by_file'))
+  for (const format of ['CSV', 'JSON', 'Parquet']) {
+    const button = page.getByRole('button', { name: format })
+    expect(await button.isDisabled()).toBe(true)
+    expect(await button.getAttribute('title')).toContain('statement that reads')
+  }
+  await page.context().close()
+})
+
+test('a file is asked for so that the service refuses what writes, whatever the statement looks like', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS n'))
+  const contexts: unknown[] = []
+  page.on('request', (request) => {
+    const sent = request.postData() ?? ''
+    if (sent.includes('SELECT 1 AS n')) contexts.push((JSON.parse(sent) as { context: unknown }).context)
+  })
+  for (const format of ['CSV', 'JSON', 'Parquet']) {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: format }).click()
+    await saved
+  }
+  expect(contexts).toEqual(Array.from({ length: 3 }, () => ({ db: 'mindsdb', read_only: true })))
+  await page.context().close()
+})
+
+test('an answer that has no Parquet is not saved under that name', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('EXPLAIN CREATE PROJECT a'))
+  await page.getByRole('button', { name: 'Parquet' }).click()
+  await page.getByText('this statement has no answer as parquet').waitFor()
+  await page.context().close()
+})
+
+test('a statement with read_only in its context is refused if it writes', async () => {
+  const refused = await ask('CREATE PROJECT made_by_file', { read_only: true })
+  expect(refused).toMatchObject({ type: 'error', error_message: expect.stringContaining('only statements that read') })
+  expect((await send(at.url, 'GET', '/api/projects/made_by_file')).status).toBe(404)
+  expect(await ask('SELECT 1 AS n', { read_only: true })).toMatchObject({ type: 'table', data: [[1]], context: { db: 'mindsdb' } })
+  const wrong = await send(at.url, 'POST', '/api/sql/query', { query: 'SELECT 1', context: { read_only: 'yes' } })
+  expect(wrong).toMatchObject({ status: 400, body: { detail: '"read_only" in "context" must be true or false' } })
+})
