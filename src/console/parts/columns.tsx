@@ -15,6 +15,9 @@ const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
   )
 }
 
+/** The least or greatest number: one with more digits than a number keeps is a text. */
+const bound = (value: string | number | null): string => (typeof value === 'string' ? value : figure(value))
+
 type Props = {
   summaries: readonly ColumnSummary[]
   rows: number
@@ -37,7 +40,7 @@ export const Columns = ({ summaries, rows, action }: Props) => (
         </p>
         {mean !== undefined ? (
           <p>
-            {figure(Number(least))} to {figure(Number(greatest))}, mean {figure(mean)}
+            {bound(least)} to {bound(greatest)}, mean {figure(mean)}
           </p>
         ) : (
           <ol class="frequent">

@@ -1,3 +1,4 @@
+import { compareNumbers } from '../api/exact.js'
 import type { Column, Row, Value } from '../api/sql.js'
 import { isNumeric } from './value.js'
 
@@ -21,9 +22,6 @@ const sampleMax = 20_000
 const barCount = 24
 const topCount = 5
 
-/** Numbers of any size come as numbers, or as texts where they would lose digits. */
-const numberOf = (value: Value): number => (typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : NaN)
-
 class ColumnCount {
   nulls = 0
   rows = 0
@@ -44,8 +42,10 @@ class ColumnCount {
       this.nulls += 1
       return
     }
-    if (isNumeric(this.column.type)) this.#addNumber(numberOf(value))
-    else {
+    // Numbers of any size come as numbers, or as texts where they would lose digits.
+    if (isNumeric(this.column.type)) {
+      if (typeof value === 'number' || typeof value === 'string') this.#addNumber(value)
+    } else {
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
       if (this.least === null || text < String(this.least)) this.least = text
       if (this.greatest === null || text > String(this.greatest)) this.greatest = text
@@ -53,12 +53,13 @@ class ColumnCount {
     this.#count(typeof value === 'object' ? JSON.stringify(value) : String(value))
   }
 
-  #addNumber(value: number): void {
+  #addNumber(written: number | string): void {
+    const value = Number(written)
     if (!Number.isFinite(value)) return
     this.#sum += value
     this.#numbers += 1
-    if (this.least === null || value < Number(this.least)) this.least = value
-    if (this.greatest === null || value > Number(this.greatest)) this.greatest = value
+    if (this.least === null || compareNumbers(written, this.least) < 0) this.least = written
+    if (this.greatest === null || compareNumbers(written, this.greatest) > 0) this.greatest = written
     if (this.#sample.length < sampleMax) this.#sample.push(value)
     else {
       const at = Math.floor(Math.random() * this.#numbers)

@@ -7,7 +7,8 @@ export const shown = (value: Value | undefined): string => {
 }
 
 /** Whether values of a type are numbers, which stand at the right. */
-export const isNumeric = (type: string): boolean => /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
+export const isNumeric = (type: string): boolean =>
+  /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
 
 const unitsOfBytes = ['bytes', 'KB', 'MB', 'GB', 'TB']
 

@@ -1,4 +1,6 @@
-import { rowsOf, type Column, type Row, type Value } from '../../api/sql.js'
+import { compareNumbers, exactRowsOf } from '../../api/exact.js'
+import type { Column, Row, Value } from '../../api/sql.js'
+import { isNumeric } from '../../parts/value.js'
 
 /** Bytes of one answer that a tab keeps. What is more is not read, and the reader is told. */
 export const answerMaxBytes = 512 * 2 ** 20
@@ -40,7 +42,7 @@ export class RowStore {
 
   /** Takes a piece of the answer; returns its rows, which it does not keep. */
   add(bytes: Uint8Array<ArrayBuffer>): Row[] {
-    const rows = rowsOf(bytes)
+    const rows = exactRowsOf(bytes, this.columns)
     this.#pieces.push({ bytes, first: this.#rows, rows: rows.length })
     this.#rows += rows.length
     this.#bytes += bytes.length
@@ -73,7 +75,7 @@ export class RowStore {
       this.#parsed.set(piece, known)
       return known
     }
-    const rows = rowsOf(piece.bytes)
+    const rows = exactRowsOf(piece.bytes, this.columns)
     this.#parsed.set(piece, rows)
     for (const oldest of this.#parsed.keys()) {
       if (this.#parsed.size <= parsedMax) break
@@ -87,7 +89,7 @@ export class RowStore {
     for (const piece of [...this.#pieces]) {
       await new Promise((resolve) => setTimeout(resolve))
       signal.throwIfAborted()
-      yield rowsOf(piece.bytes)
+      yield exactRowsOf(piece.bytes, this.columns)
     }
   }
 
@@ -118,6 +120,7 @@ export class RowStore {
     const order = Uint32Array.from(places, (_, i) => i)
     if (by !== undefined) {
       const direction = descending ? -1 : 1
+      const compare = isNumeric(this.columns[by]?.type ?? '') ? compareAsNumbers : compareValues
       order.sort((a, b) => direction * compare(keys[a] ?? null, keys[b] ?? null) || a - b)
     }
     this.#order = order.map((i) => places[i] ?? 0)
@@ -127,9 +130,15 @@ export class RowStore {
 const textOf = (value: Value): string => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value))
 
 /** NULL is after all others. */
-const compare = (a: Value, b: Value): number => {
+const compareValues = (a: Value, b: Value): number => {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [one, other] = [textOf(a), textOf(b)]
   return one < other ? -1 : one > other ? 1 : 0
 }
+
+const isNumber = (value: Value): value is number | string =>
+  typeof value === 'number' || (typeof value === 'string' && Number.isFinite(Number(value)))
+
+/** The same of a column of numbers, where one with many digits is a text. */
+const compareAsNumbers = (a: Value, b: Value): number => (isNumber(a) && isNumber(b) ? compareNumbers(a, b) : compareValues(a, b))

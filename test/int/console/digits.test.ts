@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+
+const at = startConsole()
+
+const queryPage = (sql: string, more: Record<string, string> = {}) => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
+
+const hugest = '170141183460469231731687303715884105727'
+const many = `SELECT 9007199254740993 AS whole, 12345678901234567890.12::DECIMAL(38,2) AS exact, ${hugest}::HUGEINT AS huge,
+  [9007199254740993] AS listed, {'n': 12345678901234567890.12::DECIMAL(38,2)} AS inner, 'is "9007199254740993"' AS text, 0.1::DOUBLE AS x`
+const values = ['9007199254740993', '12345678901234567890.12', hugest, '[9007199254740993]', '{"n":12345678901234567890.12}']
+
+test('numbers keep all their digits in the grid, when they are copied, and in a file', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(many))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const cells = page.locator('.grid-row').getByRole('gridcell')
+  await cells.nth(6).waitFor()
+  expect(await cells.allInnerTexts()).toEqual([...values, 'is "9007199254740993"', '0.1'])
+  await page.evaluate(
+    `document.addEventListener('copy', (event) => { document.body.dataset.copied = event.clipboardData.getData('text/plain') })`,
+  )
+  await cells.nth(2).click()
+  await page.keyboard.press('Control+C')
+  await page.locator(`body[data-copied="${hugest}"]`).waitFor()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  expect(readFileSync(await (await saved).path(), 'utf8')).toContain(`9007199254740993,12345678901234567890.12,${hugest},`)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('numbers that a number of JavaScript cannot tell apart are sorted, filtered and summarised as they are', async () => {
+  const sql = 'SELECT 9007199254740992 + (range * 7) % 5 AS n FROM range(5) UNION ALL SELECT 5'
+  const { page } = await openPage(at.browser, at.url, queryPage(sql, { sort: '-1' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const cells = page.locator('.grid-row').getByRole('gridcell')
+  await page.getByText('6 rows').waitFor()
+  await cells.nth(0).getByText('9007199254740996').waitFor()
+  const sorted = [6, 5, 4, 3, 2].map((last) => `900719925474099${last}`)
+  expect(await cells.allInnerTexts()).toEqual([...sorted, '5'])
+  await page.getByLabel('Filter').fill('740993')
+  await page.getByText('1 of 6 rows').waitFor()
+  expect(await cells.allInnerTexts()).toEqual(['9007199254740993'])
+  await page.getByRole('tab', { name: 'Columns' }).click()
+  await page.getByText('5 to 9007199254740996').waitFor()
+  await page.getByText('6 distinct').waitFor()
+  await page.context().close()
+})
