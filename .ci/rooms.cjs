@@ -131,6 +131,7 @@ module.exports = [
   'console/styles',
   'console/pages/resources',
   'console/pages/home',
+  'console/pages/query/writing',
   'console/pages/query',
   'console/pages/models',
   'console/pages/playground',

@@ -10,15 +10,5 @@ export const readArrangement = (query: URLSearchParams): Arrangement => {
 /** The sort of an address: the column from 1, below 0 from the greatest on. @example sortText(1, true) // '-2' */
 export const sortText = (by: number, descending: boolean): string => `${descending ? '-' : ''}${by + 1}`
 
-/** What parameters of a statement are given in an address. */
-export const readGiven = (query: URLSearchParams): Record<string, string> => {
-  try {
-    const given: unknown = JSON.parse(query.get('given') ?? '{}')
-    return Object.fromEntries(Object.entries(given ?? {}).map(([name, text]) => [name, String(text)]))
-  } catch {
-    return {}
-  }
-}
-
 /** Nothing of what another statement's answer was shown with. */
 export const asItComes = { filter: undefined, sort: undefined, dry: undefined, given: undefined } as const

@@ -11,7 +11,7 @@ import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import { Tabs } from '../../parts/tabs.js'
 import { shown } from '../../parts/value.js'
 import { Answers } from './answers.js'
-import { asItComes, readArrangement, readGiven, sortText } from './arrangement.js'
+import { asItComes, readArrangement, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
 import { download, fileFormats, notSavedAs } from './download.js'
 import { Editor, type Fault } from './editor.js'
@@ -21,20 +21,15 @@ import { PastList } from './past-list.js'
 import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
 import type { Outcome } from './statement-run.js'
-import { loadDatabases, loadSchema, parametersOf, placeOf } from './schema.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, openSheet, shownSheet, write, type Sheet } from './sheets.js'
 import { Status } from './status.js'
+import { ParameterFields } from './writing/parameter-fields.js'
+import { givenText, readGiven, sentAs } from './writing/parameters.js'
+import { loadDatabases, loadSchema, parametersOf, placeOf } from './writing/schema.js'
 import './style.css'
 
 const noSchema: SQLNamespace = {}
-
-/** A value as the reader means it: a number, true, false, null, or a text. */
-const valueOf = (text: string): Value => {
-  if (/^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim()) && Number.isFinite(Number(text))) return Number(text)
-  if (text === 'true' || text === 'false') return text === 'true'
-  return text === 'null' ? null : text
-}
 
 const faultOf = (outcome: Outcome): Fault | undefined => {
   if (outcome.type !== 'error') return undefined
@@ -97,11 +92,14 @@ export default () => {
     changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined, ...asItComes })
   }
 
-  const given = (): Record<string, Value> => Object.fromEntries(parameters.map((name) => [name, valueOf(values[name] ?? '')]))
+  const asked = parameters.map((name) => ({ name, ...sentAs(values[name] ?? { text: '' }) }))
+  const given = (): Record<string, Value> => Object.fromEntries(asked.map(({ name, value }) => [name, value]))
+  const wrongly = asked.find(({ problem }) => problem !== undefined)
+  const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
 
   const runText = async () => {
     const sql = text.value.trim()
-    if (sql === '') return
+    if (sql === '' || wrong !== undefined) return
     // What another statement was filtered and sorted by is not meant for this one.
     const arrangement = text.value === sent ? {} : { filter: undefined, sort: undefined }
     ours.current = text.value
@@ -145,7 +143,7 @@ export default () => {
             <Icon name="stop" /> Cancel
           </button>
         ) : (
-          <button type="button" class="primary" onClick={() => void runText()} title="Ctrl Enter">
+          <button type="button" class="primary" disabled={wrong !== undefined} onClick={() => void runText()} title={wrong ?? 'Ctrl Enter'}>
             <Icon name="run" /> Run
           </button>
         )}
@@ -169,8 +167,8 @@ export default () => {
           <button
             key={format}
             type="button"
-            disabled={notSavedAs(format, text.value, isDryRun) !== undefined}
-            title={notSavedAs(format, text.value, isDryRun)}
+            disabled={(wrong ?? notSavedAs(format, text.value, isDryRun)) !== undefined}
+            title={wrong ?? notSavedAs(format, text.value, isDryRun)}
             onClick={() => {
               failure.value = undefined
               download(format, { query: text.value, db, at, params: given(), isDryRun }).catch((error: unknown) => (failure.value = error))
@@ -182,17 +180,7 @@ export default () => {
       </div>
       <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} fault={faultOf(outcome)} />
       {parameters.length > 0 && (
-        <div class="parameters" role="group" aria-label="Parameters">
-          {parameters.map((name) => (
-            <label key={name}>
-              :{name}
-              <input
-                value={values[name] ?? ''}
-                onInput={({ currentTarget }) => changeQuery({ given: JSON.stringify({ ...values, [name]: currentTarget.value }) })}
-              />
-            </label>
-          ))}
-        </div>
+        <ParameterFields names={parameters} given={values} change={(next) => changeQuery({ given: givenText(next) })} />
       )}
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       {outcome.type === 'error' && (
@@ -225,6 +213,8 @@ export default () => {
         >
           {view === 'past' ? (
             <PastList choose={(sql, of) => show({ sql, db: of })} />
+          ) : view === 'plan' && wrong !== undefined ? (
+            <Empty title="No plan yet">{wrong}</Empty>
           ) : view === 'plan' ? (
             <Plan sql={text.value} db={db} at={at} params={given()} />
           ) : store === undefined ? (

@@ -1,5 +1,5 @@
 import type { SQLNamespace } from '@codemirror/lang-sql'
-import { select } from '../../api/sql.js'
+import { select } from '../../../api/sql.js'
 
 /** What the editor proposes: databases, their tables, and the columns of these. */
 export const loadSchema = async (at: string | undefined, signal: AbortSignal): Promise<SQLNamespace> => {

@@ -1,0 +1,65 @@
+import type { Value } from '../../../api/sql.js'
+
+/** What a field of a parameter is sent as. */
+export const parameterTypes = ['text', 'number', 'true/false', 'NULL'] as const
+export type ParameterType = (typeof parameterTypes)[number]
+
+/** What is typed into the field of a parameter, and what it is sent as; without a choice that is guessed. */
+export type Given = { text: string; type?: ParameterType | undefined }
+
+const number = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** A number as a number writes itself: an article `0123` and a code `1e5` are texts. */
+const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
+/**
+ * What a text most likely stands for: nothing is NULL, and only what loses nothing as a number is one.
+ *
+ * @example guessed('01234') // 'text'
+ */
+export const guessed = (text: string): ParameterType => {
+  if (text === '') return 'NULL'
+  if (text === 'true' || text === 'false') return 'true/false'
+  return plainNumber.test(text) ? 'number' : 'text'
+}
+
+/** What a parameter is sent as; `note` says what the reader may not expect, `problem` why nothing can be sent. */
+export type Sent = { value: Value; note?: string; problem?: string }
+
+/** Each number keeps so many digits. */
+const digitsKept = 15
+
+/**
+ * The value of a parameter. A number with more digits than a number of JSON keeps is sent as its text, so that none is lost.
+ *
+ * @example sentAs({ text: '01234' }) // { value: '01234' }
+ */
+export const sentAs = ({ text, type = guessed(text) }: Given): Sent => {
+  if (type === 'text') return text === '' ? { value: '', note: 'an empty text' } : { value: text }
+  if (type === 'NULL') return { value: null }
+  const word = text.trim()
+  if (type === 'true/false')
+    return word === 'true' || word === 'false' ? { value: word === 'true' } : { value: null, problem: 'write true or false' }
+  if (!number.test(word) || !Number.isFinite(Number(word))) return { value: null, problem: 'this is not a number' }
+  if (word.replace(/[eE].*/, '').replace(/^-?0*|\./g, '').length <= digitsKept) return { value: Number(word) }
+  return { value: word, note: 'sent as text, so that no digit is lost; CAST(… AS …) calculates with it' }
+}
+
+/** The values of an address: what is typed is a text, and an object says what it is sent as. */
+export const readGiven = (query: URLSearchParams): Record<string, Given> => {
+  try {
+    const given: unknown = JSON.parse(query.get('given') ?? '{}')
+    return Object.fromEntries(
+      Object.entries(given ?? {}).map(([name, one]: [string, unknown]) => {
+        if (typeof one !== 'object' || one === null) return [name, { text: String(one) }]
+        const { text = '', type } = one as { text?: unknown; type?: unknown }
+        return [name, { text: String(text), type: parameterTypes.find((known) => known === type) }]
+      }),
+    )
+  } catch {
+    return {}
+  }
+}
+
+/** @example givenText({ a: { text: '1' }, b: { text: '2', type: 'text' } }) // '{"a":"1","b":{"text":"2","type":"text"}}' */
+export const givenText = (given: Record<string, Given>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(given).map(([name, one]) => [name, one.type === undefined ? one.text : one])))

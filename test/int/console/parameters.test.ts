@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+
+const at = startConsole()
+
+const queryPage = (sql: string) => `#/query?${new URLSearchParams({ sql }).toString()}`
+
+/** Runs the statement of the page, and gives the cells of its first row. */
+const answered = async (page: Page): Promise<string[]> => {
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('1 row ').waitFor()
+  return page.locator('.grid-row').first().getByRole('gridcell').allInnerTexts()
+}
+
+test('parameters are sent as they are typed, and an empty field is NULL', async () => {
+  const sql = 'SELECT :zip AS zip, typeof(:zip) AS t, :id AS id, :none IS NULL AS n, :price * 2 AS p, :yes AND true AS y'
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(sql))
+  for (const [name, text] of [
+    ['zip', '01234'],
+    ['id', '9007199254740993'],
+    ['price', '2.5'],
+    ['yes', 'true'],
+  ] as const)
+    await page.getByLabel(`:${name}`).fill(text)
+  const types = async () =>
+    Promise.all(['zip', 'id', 'none', 'price', 'yes'].map((name) => page.getByLabel(`Type of ${name}`).inputValue()))
+  expect(await types()).toEqual(['text', 'number', 'NULL', 'number', 'true/false'])
+  await page.getByText('sent as text, so that no digit is lost').waitFor()
+  expect(await answered(page)).toEqual(['01234', 'VARCHAR', '9007199254740993', 'true', '5', 'true'])
+  expect(await violationsOf(page)).toEqual([])
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('what a parameter is sent as is chosen, the address has it, and what does not fit is not run', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage(`SELECT :a AS a, typeof(:a) AS t, :b = '' AS empty`))
+  await page.getByLabel(':a').fill('12')
+  await page.getByLabel('Type of a').selectOption('text')
+  await page.getByLabel('Type of b').selectOption('text')
+  expect(await answered(page)).toEqual(['12', 'VARCHAR', 'true'])
+  await page.reload()
+  expect(await page.getByLabel('Type of a').inputValue()).toBe('text')
+  await page.getByLabel(':a').fill('twelve')
+  await page.getByLabel('Type of a').selectOption('number')
+  await page.getByText('this is not a number').waitFor()
+  expect(await page.getByRole('button', { name: 'Run' }).isDisabled()).toBe(true)
+  await page.getByLabel('Type of a').selectOption('NULL')
+  expect(await answered(page)).toEqual(['NULL', '"NULL"', 'true'])
+  await page.context().close()
+})
