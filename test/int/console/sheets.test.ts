@@ -38,6 +38,43 @@ test('several statements are written side by side, keep their answers, and are t
   await page.context().close()
 })
 
+test('what is typed in one window is there in another one, and is not lost when that one writes', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
+  await page.locator('.cm-content', { hasText: 'SELECT 1 AS one' }).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${at.url}/${queryPage('SELECT 2 AS two')}`)
+  await other.locator('.cm-content', { hasText: 'SELECT 2 AS two' }).waitFor()
+  await page.getByRole('button', { name: 'SELECT 2 AS two', exact: true }).waitFor()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(', 11 AS eleven')
+  await other.getByLabel('SQL').click()
+  await other.keyboard.press('Control+End')
+  await other.keyboard.type(' ')
+  // The text of the first window is still there, for a third one and for the second.
+  await other
+    .getByRole('button', { name: /^SELECT 1 AS one, 11 AS/ })
+    .first()
+    .waitFor()
+  const third = await page.context().newPage()
+  await third.goto(`${at.url}/#/query`)
+  await third
+    .getByRole('button', { name: /^SELECT 1 AS one, 11 AS/ })
+    .first()
+    .click()
+  await third.locator('.cm-content', { hasText: '11 AS eleven' }).waitFor()
+  // Two windows with the same statement see the same text.
+  await third.getByLabel('SQL').click()
+  await third.keyboard.press('Control+End')
+  await third.keyboard.type(', 3 AS three')
+  await page.locator('.cm-content', { hasText: '11 AS eleven, 3 AS three' }).waitFor()
+  // One that is closed is closed in all of them.
+  await third.getByRole('button', { name: /^Close SELECT 2/ }).click()
+  await page.getByRole('button', { name: /^Close/ }).waitFor({ state: 'detached' })
+  await other.locator('.cm-content', { hasText: '3 AS three' }).waitFor()
+  await page.context().close()
+})
+
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()

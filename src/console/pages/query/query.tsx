@@ -22,7 +22,7 @@ import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
 import type { Outcome } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
-import { chosen, openSheet, shownSheet, write, type Sheet } from './sheets.js'
+import { chosen, followWindows, openSheet, shownSheet, write, type Sheet } from './sheets.js'
 import { Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, readGiven, sentAs } from './writing/parameters.js'
@@ -63,6 +63,9 @@ export default () => {
   const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
   const parameters = parametersOf(text.value)
+
+  // First of all: other windows may have written while another page was shown.
+  useEffect(() => followWindows(() => (text.value = shownSheet().sql)), [])
 
   // A link to another statement, or a step back, shows that one; without any, what was written last is there again.
   const ours = useRef<string | undefined>(undefined)

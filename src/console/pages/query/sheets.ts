@@ -1,29 +1,61 @@
 import { signal } from '@preact/signals'
 
-/** A statement that is being written, and the database that it is for. It is kept in this browser. */
-export type Sheet = { id: number; sql: string; db: string }
+/** A statement that is being written, and the database that it is for. `at` is when it was changed, in ms; without it, long ago. */
+export type Sheet = { id: number; sql: string; db: string; at?: number }
+
+/** A sheet that was closed, and when: other windows may still have it. */
+type Closed = { id: number; at: number }
 
 export const sheetsMax = 20
+const closedMax = 100
 
 const key = 'sheets'
+const closedKey = 'closed-sheets'
 const blank: Sheet = { id: 1, sql: '', db: 'mindsdb' }
 
-const read = (): Sheet[] => {
+const readList = <T>(from: string): T[] => {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? '[]') as Sheet[]
-    return kept.length === 0 ? [blank] : kept
+    const kept: unknown = JSON.parse(localStorage.getItem(from) ?? '[]')
+    return Array.isArray(kept) ? (kept as T[]) : []
   } catch {
-    return [blank]
+    return []
   }
 }
 
-export const sheets = signal<readonly Sheet[]>(read())
+const orBlank = (kept: readonly Sheet[]): readonly Sheet[] => (kept.length === 0 ? [blank] : kept)
+
+export const sheets = signal<readonly Sheet[]>(orBlank(readList(key)))
 export const chosen = signal(sheets.value[0]?.id ?? blank.id)
 
-const keep = (next: readonly Sheet[]): void => {
-  sheets.value = next
+/** Each window makes ids of its own, and none that another one makes at the same time. */
+const newId = (): number => Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) + 2
+
+const isNewer = (one: Sheet, other: Sheet): boolean => (one.at ?? 0) > (other.at ?? 0)
+
+/**
+ * The sheets of two windows: of each the text that was written last, without those that were closed since.
+ *
+ * @example merged([{ id: 1, sql: 'a', db: 'd', at: 1 }], [{ id: 1, sql: 'b', db: 'd', at: 2 }], []) // [{ id: 1, sql: 'b', … }]
+ */
+export const merged = (kept: readonly Sheet[], ours: readonly Sheet[], closed: readonly Closed[]): readonly Sheet[] => {
+  const all = new Map(kept.map((one) => [one.id, one]))
+  for (const one of ours) {
+    const other = all.get(one.id)
+    if (!other || !isNewer(other, one)) all.set(one.id, one)
+  }
+  const closedAt = new Map(closed.map(({ id, at }) => [id, at]))
+  return [...all.values()].filter(({ id, at = 0 }) => at > (closedAt.get(id) ?? -1))
+}
+
+/** Keeps the sheets beside those that other windows keep. One that is chosen here stays, so that what is typed has its place. */
+const keep = (next: readonly Sheet[], closing?: Closed): void => {
+  const closed = [...readList<Closed>(closedKey), ...(closing ? [closing] : [])].slice(-closedMax)
+  const all = merged(readList(key), next, closed)
+  const surplus = all.filter(({ id }) => id !== chosen.peek() && id !== next.at(-1)?.id).slice(0, Math.max(0, all.length - sheetsMax))
+  sheets.value = orBlank(all.filter((one) => !surplus.includes(one)))
   try {
-    localStorage.setItem(key, JSON.stringify(next))
+    localStorage.setItem(closedKey, JSON.stringify(closed))
+    localStorage.setItem(key, JSON.stringify(sheets.value))
   } catch {
     // A full storage keeps what it has.
   }
@@ -33,9 +65,9 @@ const keep = (next: readonly Sheet[]): void => {
 export const shownSheet = (): Sheet => sheets.value.find(({ id }) => id === chosen.value) ?? sheets.value[0] ?? blank
 
 /** Changes the sheet that is shown. */
-export const write = (change: Partial<Omit<Sheet, 'id'>>): void => {
+export const write = (change: Partial<Pick<Sheet, 'sql' | 'db'>>): void => {
   const shown = shownSheet()
-  keep(sheets.value.map((one) => (one.id === shown.id ? { ...one, ...change } : one)))
+  keep(sheets.value.map((one) => (one.id === shown.id ? { ...one, ...change, at: Date.now() } : one)))
 }
 
 /**
@@ -50,19 +82,40 @@ export const openSheet = (sql: string, db: string): void => {
     const same = sheets.value.find((one) => one.sql === sql)
     if (same) chosen.value = same.id
     else {
-      const id = Math.max(...sheets.value.map((one) => one.id)) + 1
-      keep([...sheets.value, { id, sql, db }].slice(-sheetsMax))
+      const id = newId()
+      keep([...sheets.value, { id, sql, db, at: Date.now() }])
       chosen.value = id
     }
   }
 }
 
-/** Closes a sheet; there is always one. */
+/** Closes a sheet, in all windows; there is always one. */
 export const closeSheet = (id: number): void => {
   const at = sheets.value.findIndex((one) => one.id === id)
   const rest = sheets.value.filter((one) => one.id !== id)
-  keep(rest.length === 0 ? [blank] : rest)
-  if (chosen.value === id) chosen.value = (sheets.value[Math.min(at, sheets.value.length - 1)] ?? blank).id
+  if (chosen.value === id) chosen.value = (rest[Math.min(at, rest.length - 1)] ?? blank).id
+  keep(rest, { id, at: Date.now() })
+}
+
+const takeKept = (): void => {
+  sheets.value = orBlank(merged(readList(key), sheets.peek(), readList(closedKey)))
+  chosen.value = shownSheet().id
+}
+
+/**
+ * Takes what other windows wrote, and what they write from now on; `changed` is told after each time.
+ *
+ * @returns what ends it
+ */
+export const followWindows = (changed: () => void): (() => void) => {
+  const take = ({ key: written }: StorageEvent) => {
+    if (written !== key) return
+    takeKept()
+    changed()
+  }
+  takeKept()
+  addEventListener('storage', take)
+  return () => removeEventListener('storage', take)
 }
 
 /** What a sheet is called. @example nameOf({ id: 1, sql: 'SELECT 1', db: 'mindsdb' }) // 'SELECT 1' */

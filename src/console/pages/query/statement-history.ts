@@ -16,9 +16,9 @@ const read = (): PastStatement[] => {
 
 export const past = signal<PastStatement[]>(read())
 
-/** Notes a statement, the newest first; one that is run again moves up. */
+/** Notes a statement, the newest first, beside those of other windows; one that is run again moves up. */
 export const note = (one: PastStatement): void => {
-  past.value = [one, ...past.value.filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)
+  past.value = [one, ...read().filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)
   try {
     localStorage.setItem(key, JSON.stringify(past.value))
   } catch {
