@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals'
+import { json, type ApiError } from '../../api/request.js'
+import { asApiError } from '../../basics/loading.js'
+import { listResources } from '../../basics/kinds.js'
+import { go, pathOf } from '../../basics/place.js'
+import { Busy, Refusal } from '../../parts/notice.js'
+
+type UploadedFile = { name: string; rows: number }
+
+/** A file whose name a table has already, and a name that none has. */
+type Clash = { file: File; name: string; free: string }
+
+/**
+ * A name of a table from the name of a file. Letters of all scripts stay.
+ *
+ * @example tableNameOf('My homes (2).csv') // 'my_homes_2'
+ */
+export const tableNameOf = (file: string): string =>
+  file
+    .normalize('NFC')
+    .replace(/\.[a-z0-9]{1,8}$/i, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '') || 'table'
+
+/** Sends a file as the content of a table; one that is there gets a new content. @throws ApiError */
+export const upload = async (file: File, name = tableNameOf(file.name)): Promise<UploadedFile> => {
+  const form = new FormData()
+  form.append('file', file)
+  return json<UploadedFile>(`files/${encodeURIComponent(name)}`, { method: 'PUT', body: form })
+}
+
+const folded = (name: string): string => name.normalize('NFC').toLowerCase()
+
+const namesOfFiles = async (): Promise<Set<string>> => {
+  const listed = await listResources(undefined, new AbortController().signal, 'file')
+  return new Set(listed.map(({ name }) => folded(name)))
+}
+
+const freeName = (name: string, taken: ReadonlySet<string>): string => {
+  if (!taken.has(name)) return name
+  let n = 2
+  while (taken.has(`${name}_${n}`)) n += 1
+  return `${name}_${n}`
+}
+
+/** A name like this one that no table has. */
+export const freeNameLike = async (name: string): Promise<string> => freeName(name, await namesOfFiles())
+
+type ClashProps = { clash: Clash; take: (name: string) => void; leave: () => void }
+
+/** Asks whether a table shall have a new content, or the file another name. */
+const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => {
+  const other = useSignal(free)
+  return (
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault()
+        take(other.value.trim())
+      }}
+    >
+      <p role="alert">
+        There is a table <strong>{name}</strong> already. What is {file.name}?
+      </p>
+      <label>
+        Name of a new table
+        <input value={other.value} required onInput={({ currentTarget }) => (other.value = currentTarget.value)} />
+      </label>
+      <p class="tools">
+        <button type="submit" class="primary">
+          A new table
+        </button>
+        <button type="button" onClick={() => take(name)} title="Its earlier contents stay in its history">
+          New rows for {name}
+        </button>
+        <button type="button" onClick={leave}>
+          Leave it out
+        </button>
+      </p>
+    </form>
+  )
+}
+
+/** Takes files that are dropped or chosen, one after the other. No table gets other rows before the reader said so. */
+export const Uploads = ({ done }: { done: () => void }) => {
+  const error = useSignal<ApiError | undefined>(undefined)
+  const sending = useSignal<string | undefined>(undefined)
+  const clash = useSignal<Clash | undefined>(undefined)
+  const isOver = useSignal(false)
+  const waiting = useSignal<readonly File[]>([])
+
+  const send = async (file: File, name: string): Promise<void> => {
+    const made = await upload(file, name)
+    if (waiting.value.length > 0) return
+    done()
+    go(pathOf('resources', 'file', '-', made.name), { tab: 'rows' })
+  }
+  /** Sends what waits, up to a file whose name is taken. */
+  const goOn = async (file: File | undefined, as?: string): Promise<void> => {
+    if (!file) return
+    clash.value = undefined
+    sending.value = file.name
+    try {
+      const name = as ?? tableNameOf(file.name)
+      const taken = await namesOfFiles()
+      if (as === undefined && taken.has(folded(name))) {
+        clash.value = { file, name, free: freeName(name, taken) }
+        return
+      }
+      await send(file, name)
+    } catch (refused) {
+      error.value = asApiError(refused)
+    } finally {
+      sending.value = undefined
+    }
+    await next()
+  }
+  const next = async (): Promise<void> => {
+    const [file, ...rest] = waiting.value
+    waiting.value = rest
+    await goOn(file)
+  }
+  const take = (files: FileList | null | undefined) => {
+    const isIdle = sending.value === undefined && clash.value === undefined
+    waiting.value = [...waiting.value, ...(files ?? [])]
+    error.value = undefined
+    if (isIdle) void next()
+  }
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    isOver.value = false
+    take(event.dataTransfer?.files)
+  }
+  const asked = clash.value
+  return (
+    <>
+      <div
+        class={isOver.value ? 'drop over' : 'drop'}
+        onDragOver={(event) => (event.preventDefault(), (isOver.value = true))}
+        onDragLeave={() => (isOver.value = false)}
+        onDrop={drop}
+      >
+        <label>
+          <strong>Upload files</strong>
+          <span class="quiet">CSV, JSON or Parquet; drop them here, or choose them</span>
+          <input
+            type="file"
+            multiple
+            accept=".csv,.tsv,.json,.jsonl,.parquet,.txt,.md"
+            onChange={({ currentTarget }) => (take(currentTarget.files), (currentTarget.value = ''))}
+          />
+        </label>
+        {sending.value !== undefined && <Busy what={`Reading ${sending.value}`} />}
+      </div>
+      {asked && (
+        <ClashForm
+          key={asked.file.name}
+          clash={asked}
+          take={(name) => void goOn(asked.file, name)}
+          leave={() => ((clash.value = undefined), void next())}
+        />
+      )}
+      {error.value && <Refusal error={error.value} />}
+    </>
+  )
+}
