@@ -95,11 +95,12 @@ export const projectOf = (segment: string): string | null => (segment === noProj
 /** A resource as the log's own table lists it. */
 export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
-/** All resources at a moment, or those of one kind, by name. */
+/** All resources at a moment that have a page here, or those of one kind, by name. */
 export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ListedResource[]> =>
   select<ListedResource>({
-    query: `SELECT kind, project, name, id, created_at FROM log.resources WHERE kind <> 'config'${kind === undefined ? '' : ' AND kind = :kind'} ORDER BY kind, project, name`,
-    ...(kind !== undefined && { params: { kind } }),
+    query:
+      'SELECT kind, project, name, id, created_at FROM log.resources WHERE list_contains(:kinds::VARCHAR[], kind) ORDER BY kind, project, name',
+    params: { kinds: kind === undefined ? kinds.map((one) => one.kind) : [kind] },
     at,
     signal,
   })

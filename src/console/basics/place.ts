@@ -53,5 +53,14 @@ export const changeQuery = (change: Query, { replace = true } = {}): void => {
   go(path, { ...Object.fromEntries(query), at: momentShown(), ...change }, { replace })
 }
 
+/** What a member of an address means that is written as JSON; undefined where it is cut off or changed by hand. */
+export const jsonIn = (text: string | null): unknown => {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as unknown)
+  } catch {
+    return undefined
+  }
+}
+
 /** A path of parts, such as names of resources. */
 export const pathOf = (...parts: string[]): string => `/${parts.map(encodeURIComponent).join('/')}`

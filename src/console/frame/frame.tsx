@@ -9,6 +9,7 @@ import { asApiError } from '../basics/loading.js'
 import { Login } from './login.js'
 import { Moment } from './moment.js'
 import { pageAt, sections } from './pages.js'
+import { Unloaded } from './unloaded.js'
 import { hrefOf, place } from '../basics/place.js'
 import type { PageProps } from '../basics/page-props.js'
 import { nextTheme, theme } from '../basics/theme.js'
@@ -72,15 +73,25 @@ const Shown = ({ path }: { path: string }) => {
         <a href={hrefOf('/')}>Go to the first one</a>
       </Empty>
     )
-  const error: unknown = thrown ?? failure.value
-  if (error !== undefined) return <Refusal error={asApiError(error)} again={() => (thrown === undefined ? location.reload() : forget())} />
+  if (thrown !== undefined) return <Refusal error={asApiError(thrown)} again={forget} />
+  if (failure.value !== undefined) return <Unloaded error={failure.value} />
   if (!page.value || page.value.of !== pattern) return <Busy />
   const { View } = page.value
   return <View params={found.params} />
 }
 
+/** The title of the tab: the section, and the resource where the address names one. */
+const titleOf = (path: string): string => {
+  const section = sections.find(({ path: of, also = [] }) => [of, ...also].some((each) => isWithin(each, path)))
+  const { name } = pageAt(path)?.params ?? {}
+  return [name, section?.name, 'Mindledger'].filter((part) => part !== undefined).join(' · ')
+}
+
 /** What is around every page. */
 export const Frame = () => {
+  useSignalEffect(() => {
+    document.title = titleOf(place.value.path)
+  })
   if (loginNeeded.value) return <Login />
   const { path } = place.value
   return (

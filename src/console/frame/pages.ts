@@ -31,6 +31,15 @@ const pages: readonly Page[] = [
   { pattern: '/health', load: () => import('../pages/health/health.js') },
 ]
 
+/** A part of an address as it is meant; undefined where its signs are broken off. */
+const decodedPart = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
 const match = (pattern: string, path: string): Record<string, string> | undefined => {
   const wanted = pattern.split('/')
   const given = path.replace(/(?<=.)\/$/, '').split('/')
@@ -38,8 +47,11 @@ const match = (pattern: string, path: string): Record<string, string> | undefine
   const params: Record<string, string> = {}
   for (const [i, part] of wanted.entries()) {
     const value = given[i] ?? ''
-    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(value)
-    else if (part !== value) return undefined
+    if (part.startsWith(':')) {
+      const decoded = decodedPart(value)
+      if (decoded === undefined) return undefined
+      params[part.slice(1)] = decoded
+    } else if (part !== value) return undefined
   }
   return params
 }

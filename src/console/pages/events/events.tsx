@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { apiUrl, json } from '../../api/request.js'
+import { apiUrl, json, loginNeeded } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
 import { select, type Value } from '../../api/sql.js'
 import { kinds } from '../../basics/kinds.js'
@@ -31,6 +31,9 @@ const positionAt = async (moment: string, signal: AbortSignal): Promise<number> 
   return last?.p ?? 0
 }
 
+/** How long a stream that ended waits before it is asked for again, in ms: longer after each failure. */
+const firstWaitMs = 1_000
+const longestWaitMs = 15_000
 /** Events that the page keeps: older ones are asked for again. */
 const keptMax = 1_000
 const kindsOffered = [...kinds.map(({ kind }) => kind), 'predictions']
@@ -54,10 +57,15 @@ const useStream = (filter: Filter, after: number | undefined, take: (event: LogE
     const aborting = new AbortController()
     const follow = async () => {
       let last = String(after)
+      let wait = firstWaitMs
       while (!aborting.signal.aborted) {
         try {
           const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal: aborting.signal })
-          if (!response.ok || !response.body) break
+          if (response.status === 401) loginNeeded.value = true
+          // What is refused for good is not asked again. A service that starts or is busy is.
+          if (response.status >= 400 && response.status < 500 && response.status !== 429) break
+          if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
+          wait = firstWaitMs
           isLive.value = true
           for await (const { id, data } of serverEvents(response)) {
             if (id !== undefined) last = id
@@ -67,7 +75,8 @@ const useStream = (filter: Filter, after: number | undefined, take: (event: LogE
           // It is tried again below.
         }
         isLive.value = false
-        await new Promise((resolve) => setTimeout(resolve, 2_000))
+        await new Promise((resolve) => setTimeout(resolve, wait))
+        wait = Math.min(longestWaitMs, 2 * wait)
       }
       isLive.value = false
     }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
-import { changeQuery, place } from '../../basics/place.js'
+import { changeQuery, place, jsonIn } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Shares } from '../../parts/shares.js'
 import { figure, shown } from '../../parts/value.js'
@@ -129,8 +129,8 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
   const { value: inputs, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!inputs) return <Busy />
-  const given = place.value.query.get('row')
-  const values: Record<string, string> = given === null ? {} : (JSON.parse(given) as Record<string, string>)
+  const given = Object.entries(jsonIn(place.value.query.get('row')) ?? {})
+  const values = Object.fromEntries(given.map(([name, text]) => [name, String(text)]))
   const set = (name: string, value: string) => {
     const next = Object.fromEntries(Object.entries({ ...values, [name]: value }).filter(([, text]) => text !== ''))
     changeQuery({ row: JSON.stringify(next) })

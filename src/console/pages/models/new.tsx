@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
 import { quoted, run, rowsOf, select } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
-import { changeQuery, go, pathOf, place } from '../../basics/place.js'
+import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { Columns } from '../../parts/columns.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
@@ -52,7 +52,7 @@ const readPlan = (query: URLSearchParams): Plan | undefined => {
     name: query.get('name') ?? '',
     project: query.get('project') ?? 'mindsdb',
     target: query.get('target') ?? '',
-    without: query.getAll('without').flatMap((names) => JSON.parse(names) as string[]),
+    without: query.getAll('without').flatMap((names) => [jsonIn(names) ?? []].flat().map(String)),
     engine: query.get('engine') ?? '',
     order: query.get('order') ?? '',
     group: query.get('group') ?? '',

@@ -95,7 +95,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           {record && (
             <p class="quiet">
               predicts {record.predict} · version {record.version}
-              {record.active ? ', active' : ''} · {record.engine}
+              {record.active && record.status === 'complete' ? ', active' : ''} · {record.engine}
               {record.accuracy === null ? '' : ` · accuracy ${figure(record.accuracy)}`}
             </p>
           )}

@@ -106,7 +106,9 @@ const Line = ({
       <th scope="row">
         <a href={hrefOf(pathOf('models', of.project, of.model), { version: String(version.version) })}>{version.version}</a>
       </th>
-      <td class={version.status === 'error' ? 'bad' : undefined}>{version.active ? 'active' : version.status}</td>
+      <td class={version.status === 'error' ? 'bad' : undefined}>
+        {version.active && version.status === 'complete' ? 'active' : version.status}
+      </td>
       <td class="right">{figure(version.accuracy)}</td>
       <td>{version.engine}</td>
       <td class="right">{figure(version.rows)}</td>

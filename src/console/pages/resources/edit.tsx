@@ -9,6 +9,20 @@ import { ResourceForm } from './form.js'
 /** The name that the API's document gives to a resource in a path. */
 const segments: Readonly<Record<string, string>> = { knowledge_base: 'base' }
 
+/** What a body calls by another name than the record of the same resource. */
+const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<string, Value>>> = {
+  database: ({ connection_data: parameters = null }) => ({ parameters }),
+  chatbot: ({ agent = null, database: database_name = null }) => ({
+    agent_name: agent !== null && typeof agent === 'object' && !Array.isArray(agent) ? (agent['name'] ?? null) : agent,
+    database_name,
+  }),
+}
+
+const readRecord = async (kind: string, response: Response): Promise<Record<string, Value>> => {
+  const record = (await response.json()) as Record<string, Value>
+  return { ...record, ...asSent[kind]?.(record) }
+}
+
 /** A form with what a resource is now. */
 export const Edit = ({ info, path, done }: { info: KindInfo; path: string; done: (renamed: string | undefined) => void }) => {
   const segment = segments[info.kind] ?? info.kind
@@ -16,7 +30,7 @@ export const Edit = ({ info, path, done }: { info: KindInfo; path: string; done:
   const { loaded, reload } = useLoaded(
     async (signal) => {
       const [form, response] = await Promise.all([bodyForm('put', described), request(path, { signal })])
-      return { form, etag: response.headers.get('ETag') ?? undefined, record: (await response.json()) as Record<string, Value> }
+      return { form, etag: response.headers.get('ETag') ?? undefined, record: await readRecord(info.kind, response) }
     },
     [path],
   )

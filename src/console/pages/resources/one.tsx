@@ -114,6 +114,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <History info={info} path={path} changed={reload} />
         ) : tab === 'edit' && at === undefined ? (
           <Edit
+            key={path}
             info={info}
             path={path}
             done={(renamed) =>
