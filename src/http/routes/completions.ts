@@ -106,7 +106,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
         hint: `The log has the positions 1 to ${head}.`,
       })
     // Who is asked is found by the names of that moment, as reads are.
-    const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), position: asOf }
+    const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), asOf }
     const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {
       ...{ project, agent, turns, purpose: 'completion', origin: call.origin(), client: call.client, signal: call.gone },

@@ -2,13 +2,13 @@ import { notFound } from '../../basics/errors.js'
 import type { Resource, Kind, Log, Outcome } from '../contract/log.js'
 import { lastKnown } from './last-known.js'
 
-/** Where resources are looked up: in the log, or at a moment in the past, which `position` names. */
-export type Lookup = Pick<Log, 'resources'> & { readonly position?: number }
+/** Where resources are looked up: in the log, or at a moment in the past. `asOf` names that moment in what is refused; reads refuse as they did then. */
+export type Lookup = Pick<Log, 'resources'> & { readonly asOf?: number }
 
 /** The project with this name. @throws Problem 404 */
-export const projectNamed = async ({ resources, position }: Lookup, name: string): Promise<Resource<'project'>> => {
+export const projectNamed = async ({ resources, asOf }: Lookup, name: string): Promise<Resource<'project'>> => {
   const project = await resources.one('project', name)
-  if (!project) throw notFound('project', name, position)
+  if (!project) throw notFound('project', name, asOf)
   return project
 }
 
@@ -16,7 +16,7 @@ export const projectNamed = async ({ resources, position }: Lookup, name: string
 export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName: string, ref: string) => {
   const project = await projectNamed(at, projectName)
   const found = await at.resources.one(kind, ref, project)
-  if (!found) throw notFound(kind, ref, at.position)
+  if (!found) throw notFound(kind, ref, at.asOf)
   return { project, found }
 }
 
