@@ -13,6 +13,15 @@ export class ApiError extends Error {
   }
 }
 
+/** How browsers call a connection that broke off while an answer came. */
+const brokenOff = /^(?:network ?error|failed to fetch|load failed|error in (?:input|body) stream)/i
+
+/** Whether an error is one of the network, which browsers tell as a TypeError. */
+export const isBrokenOff = (error: unknown): error is TypeError => error instanceof TypeError && brokenOff.test(error.message)
+
+export const brokenOffError = (): ApiError =>
+  new ApiError({ status: 0, detail: 'the connection to the service broke off before the answer was whole', hint: 'Try it again.' })
+
 /** Whether the service asked for a login. The frame shows the login page then. */
 export const loginNeeded = signal(false)
 
@@ -91,5 +100,13 @@ export const request = async (
 export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T> => {
   const response = await request(path, ask)
   const text = await response.text()
-  return (text === '' ? null : JSON.parse(text)) as T
+  try {
+    return (text === '' ? null : JSON.parse(text)) as T
+  } catch {
+    throw new ApiError({
+      status: response.status,
+      detail: 'the answer is no JSON, or only a part of it',
+      hint: 'Try it again. A proxy before the service may answer in its place.',
+    })
+  }
 }

@@ -1,15 +1,21 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ApiError } from '../api/request.js'
+import { ApiError, brokenOffError, isBrokenOff } from '../api/request.js'
 
 /** What a page asked for: on its way, there, or refused. What was there stays while it is asked for again. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
 
-/** An error of the service as it is; any other as a fault of the console. */
-export const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError({ status: 0, detail: error instanceof Error ? error.message : String(error), hint: 'This is a fault of the console.' })
+/** Errors that no code throws on purpose. */
+const mistakes = [TypeError, RangeError, ReferenceError, SyntaxError]
+
+/** What went wrong, as it is told: only a mistake in the code of the console is called its fault, and no failure of the network. */
+export const asApiError = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error
+  if (isBrokenOff(error)) return brokenOffError()
+  const isMistake = mistakes.some((kind) => error instanceof kind)
+  const detail = error instanceof Error ? error.message : String(error)
+  return new ApiError({ status: 0, detail, hint: isMistake ? 'This is a fault of the console.' : undefined })
+}
 
 /**
  * Loads something when a component is shown, and again whenever one of `inputs` changes. What is no longer wanted is given up.

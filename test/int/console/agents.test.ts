@@ -120,6 +120,7 @@ test('an answer is stopped, and a model that fails is told with what to do', asy
   await page.getByLabel('Question').fill('Refused?')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').innerText()).not.toContain('fault of the console')
   shop.model.script = script
   await page.context().close()
 })

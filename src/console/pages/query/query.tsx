@@ -1,6 +1,7 @@
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SQLNamespace } from '@codemirror/lang-sql'
+import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../parts/columns.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
@@ -23,7 +24,7 @@ import type { RowStore } from './rows.js'
 import type { Outcome } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, shownSheet, write, type Sheet } from './sheets.js'
-import { Status } from './status.js'
+import { NoAnswer, Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, readGiven, sentAs } from './writing/parameters.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf } from './writing/schema.js'
@@ -31,10 +32,14 @@ import './style.css'
 
 const noSchema: SQLNamespace = {}
 
+/** Why a statement has no answer, or only a part of one. */
+const errorOf = (outcome: Outcome): ApiError | undefined =>
+  outcome.type === 'error' || outcome.type === 'table' ? outcome.error : undefined
+
 const faultOf = (outcome: Outcome): Fault | undefined => {
-  if (outcome.type !== 'error') return undefined
-  const found = placeOf(outcome.error.message)
-  return found && { ...found, message: outcome.error.message.split('\n')[0] ?? '' }
+  const error = errorOf(outcome)
+  const found = error && placeOf(error.message)
+  return found && { ...found, message: error.message.split('\n')[0] ?? '' }
 }
 
 /** The events of a dry run. */
@@ -112,7 +117,7 @@ export default () => {
     const began = performance.now()
     const params = given()
     await running.run({ query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) })
-    const ok = running.outcome.value.type !== 'error'
+    const ok = errorOf(running.outcome.value) === undefined
     note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
   }
 
@@ -186,12 +191,7 @@ export default () => {
         <ParameterFields names={parameters} given={values} change={(next) => changeQuery({ given: givenText(next) })} />
       )}
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
-      {outcome.type === 'error' && (
-        <div class="notice bad" role="alert">
-          <pre>{outcome.error.message}</pre>
-          {outcome.error.hint !== undefined && <p class="quiet">{outcome.error.hint}</p>}
-        </div>
-      )}
+      <NoAnswer outcome={outcome} />
       <div class="answer">
         <div class="tools">
           <Status outcome={outcome} />

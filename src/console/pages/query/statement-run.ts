@@ -5,13 +5,26 @@ import { asApiError } from '../../basics/loading.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
+/** Rows. `error` is why no more of them came. */
+type TableOutcome = {
+  type: 'table'
+  store: RowStore
+  version: number
+  isWhole: boolean
+  isCut: boolean
+  isDryRun: boolean
+  firstMs: number
+  ms: number
+  error?: ApiError
+}
+
 /** What became of a statement. `version` changes as rows arrive, because the store stays the same. */
 export type Outcome =
   | { type: 'none' }
   | { type: 'running'; since: number }
-  | { type: 'table'; store: RowStore; version: number; isWhole: boolean; isCut: boolean; isDryRun: boolean; firstMs: number; ms: number }
+  | TableOutcome
   | { type: 'ok'; affected: number | null; ms: number }
-  | { type: 'error'; error: ApiError; store: RowStore | undefined }
+  | { type: 'error'; error: ApiError }
 
 /** How often the page is drawn anew while rows arrive. */
 const drawEveryMs = 120
@@ -44,17 +57,15 @@ export class StatementRun {
     const since = performance.now()
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
-    let store: RowStore | undefined
     try {
       const answer = await run({ ...statement, signal: aborted })
       if (answer.type === 'ok') {
         this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
         return
       }
-      store = new RowStore(answer.columns)
-      await this.#read(store, answer.pieces, since, aborting, statement.dryRun === true)
+      await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement.dryRun === true)
     } catch (error) {
-      if (!aborted.aborted) this.outcome.value = { type: 'error', error: asApiError(error), store }
+      if (!aborted.aborted) this.outcome.value = { type: 'error', error: asApiError(error) }
     }
   }
 
@@ -69,25 +80,32 @@ export class StatementRun {
     let version = 0
     let firstMs = 0
     let drawn = -Infinity
-    const draw = (isWhole: boolean, isCut: boolean) => {
+    const draw = (isWhole: boolean, isCut: boolean, error?: ApiError) => {
       const ms = performance.now() - since
       firstMs ||= ms
       drawn = performance.now()
-      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, isDryRun, firstMs, ms }
+      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, isDryRun, firstMs, ms, ...(error && { error }) }
       this.summaries.value = summaries.read()
     }
-    for await (const piece of pieces) {
-      if (aborting.signal.aborted) return
-      summaries.add(store.add(piece))
-      if (performance.now() - drawn > drawEveryMs) {
-        draw(false, false)
-        await new Promise((resolve) => setTimeout(resolve))
+    try {
+      for await (const piece of pieces) {
+        if (aborting.signal.aborted) return
+        summaries.add(store.add(piece))
+        if (performance.now() - drawn > drawEveryMs) {
+          draw(false, false)
+          await new Promise((resolve) => setTimeout(resolve))
+        }
+        if (store.isFull) {
+          aborting.abort()
+          draw(true, true)
+          return
+        }
       }
-      if (store.isFull) {
-        aborting.abort()
-        draw(true, true)
-        return
-      }
+    } catch (error) {
+      // The rows that came stay; without any, the failure is the answer.
+      if (aborting.signal.aborted || store.total === 0 || isDryRun) throw error
+      draw(true, true, asApiError(error))
+      return
     }
     draw(true, false)
   }

@@ -2,6 +2,8 @@ import { bytesText, countText, msText } from '../../parts/value.js'
 import { answerMaxBytes } from './rows.js'
 import type { Outcome } from './statement-run.js'
 
+const rowsText = (count: number): string => `${countText(count)} ${count === 1 ? 'row' : 'rows'}`
+
 /** How far a statement is, or how it ended. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type === 'running') return <p role="status">Running…</p>
@@ -12,7 +14,7 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
       </p>
     )
   if (outcome.type !== 'table') return null
-  const { store, isWhole, isCut, isDryRun, firstMs, ms } = outcome
+  const { store, isWhole, isCut, isDryRun, firstMs, ms, error } = outcome
   if (isDryRun)
     return (
       <p role="status">
@@ -23,10 +25,34 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
   return (
     <p role="status">
       {left}
-      {countText(store.total)} {store.total === 1 ? 'row' : 'rows'}
+      {rowsText(store.total)}
       {isWhole ? '' : ' so far'} · first after {msText(firstMs)}
       {isWhole ? `, all after ${msText(ms)}` : ''}
-      {isCut && store.isFull ? ` · cut off at ${bytesText(answerMaxBytes)}: select less, or download it` : isCut ? ' · cancelled' : ''}
+      {error
+        ? ' · cut off'
+        : isCut && store.isFull
+          ? ` · cut off at ${bytesText(answerMaxBytes)}: select less, or download it`
+          : isCut
+            ? ' · cancelled'
+            : ''}
     </p>
+  )
+}
+
+/** Why a statement has no answer, or only the first rows of one, and how to go on. */
+export const NoAnswer = ({ outcome }: { outcome: Outcome }) => {
+  if (outcome.type !== 'error' && outcome.type !== 'table') return null
+  const { error } = outcome
+  if (!error) return null
+  return (
+    <div class="notice bad" role="alert">
+      {outcome.type === 'table' && <p>The answer was cut off after {rowsText(outcome.store.total)}, which are below. There may be more.</p>}
+      <pre>{error.message}</pre>
+      {outcome.type === 'table' ? (
+        <p class="quiet">Run it again for the whole answer, or select less with WHERE or LIMIT.</p>
+      ) : (
+        error.hint !== undefined && <p class="quiet">{error.hint}</p>
+      )}
+    </div>
   )
 }

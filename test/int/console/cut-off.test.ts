@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+
+const at = startConsole()
+
+/** Passes requests on to the service, and cuts off an answer with many rows in its middle. */
+const passOn: Server = createServer((asked, reply) => {
+  const target = new URL(asked.url ?? '/', at.url)
+  const passed = request(target, { method: asked.method, headers: { ...asked.headers, 'accept-encoding': 'identity' } }, (answer) => {
+    reply.writeHead(answer.statusCode ?? 500, answer.headers)
+    let bytes = 0
+    answer.on('data', (chunk: Buffer) => {
+      reply.write(chunk)
+      bytes += chunk.length
+      if (asked.method === 'POST' && bytes > 2_000_000) {
+        answer.destroy()
+        reply.destroy()
+      }
+    })
+    answer.on('end', () => reply.end())
+  })
+  passed.on('error', () => reply.destroy())
+  asked.pipe(passed)
+})
+let url = ''
+beforeAll(async () => {
+  passOn.listen(0, '127.0.0.1')
+  await once(passOn, 'listening')
+  url = `http://127.0.0.1:${(passOn.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  passOn.closeAllConnections()
+  passOn.close()
+})
+
+const queryPage = (sql: string) => `#/query?${new URLSearchParams({ sql }).toString()}`
+
+test('the rows of an answer that the network cuts off stay, and the page says that they are not all', async () => {
+  const { page } = await openPage(at.browser, url, queryPage(`SELECT range AS i, repeat('x', 100) AS t FROM range(200000)`))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  const notice = page.getByRole('alert')
+  await notice.getByText(/^The answer was cut off after [\d,]+ rows/).waitFor()
+  expect(await notice.innerText()).toContain('the connection to the service broke off')
+  expect(await notice.innerText()).toContain('Run it again')
+  expect(await page.locator('body').innerText()).not.toContain('fault of the console')
+  await page.locator('.answer').getByText('· cut off').waitFor()
+  expect(await page.locator('.grid-row').count()).toBeGreaterThan(3)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'CSV' }).click()
+  await page.getByText('the connection to the service broke off').nth(1).waitFor()
+  expect(await page.locator('body').innerText()).not.toContain('fault of the console')
+  await page.context().close()
+})
+
+test('the rows that came before an error of the statement stay beside it', async () => {
+  const sql = `SELECT range AS i, CASE WHEN range < 150000 THEN 1 ELSE CAST('none' || range AS INTEGER) END AS n FROM range(200000)`
+  const { page } = await openPage(at.browser, at.url, queryPage(sql))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  const notice = page.getByRole('alert')
+  await notice.getByText(/^The answer was cut off after [\d,]+ rows/).waitFor()
+  expect(await notice.innerText()).toContain('none1')
+  expect(await page.locator('.grid-row').count()).toBeGreaterThan(3)
+  await page.context().close()
+})
