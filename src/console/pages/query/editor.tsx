@@ -1,6 +1,6 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completeFromList, completionKeymap, ifNotIn } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { MySQL, sql, type SQLNamespace } from '@codemirror/lang-sql'
+import { MySQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { setDiagnostics } from '@codemirror/lint'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
@@ -11,6 +11,8 @@ import { tags } from '@lezer/highlight'
 import { useSignalEffect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { functions } from './functions.js'
+import { columnsOf } from './writing/columns.js'
+import type { Schema } from './writing/schema.js'
 
 /** Where a statement is wrong: places from 1, as the service counts them. */
 export type Fault = { line: number; column: number; message: string }
@@ -19,7 +21,9 @@ type Props = {
   /** The text; what is typed is written to it, and what others write to it is shown. */
   text: Signal<string>
   onRun: () => void
-  schema: SQLNamespace
+  schema: Schema
+  /** Where names without a database are looked up. */
+  db: string
   fault: Fault | undefined
 }
 
@@ -64,13 +68,16 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
  * A text of SQL. It stands in a shadow root, where the editor adds its rules by the object model: the page forbids styles in the
  * document itself.
  */
-export const Editor = ({ text, onRun, schema, fault }: Props) => {
+export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   const language = useRef(new Compartment())
   const latest = useRef({ onRun })
   latest.current = { onRun }
-  const words = () => sql({ dialect: MySQL, schema, upperCaseKeywords: true })
+  const words = () => [
+    sql({ dialect: MySQL, schema, upperCaseKeywords: true }),
+    MySQL.language.data.of({ autocomplete: columnsOf(schema, db) }),
+  ]
 
   useEffect(() => {
     const element = host.current
@@ -112,7 +119,7 @@ export const Editor = ({ text, onRun, schema, fault }: Props) => {
 
   useEffect(() => {
     view.current?.dispatch({ effects: language.current.reconfigure(words()) })
-  }, [schema])
+  }, [schema, db])
 
   useEffect(() => {
     const editor = view.current

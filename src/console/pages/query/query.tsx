@@ -1,6 +1,5 @@
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { SQLNamespace } from '@codemirror/lang-sql'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../parts/columns.js'
@@ -27,10 +26,10 @@ import { chosen, followWindows, openSheet, shownSheet, write, type Sheet } from 
 import { NoAnswer, Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, readGiven, sentAs } from './writing/parameters.js'
-import { loadDatabases, loadSchema, parametersOf, placeOf } from './writing/schema.js'
+import { loadDatabases, loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
 import './style.css'
 
-const noSchema: SQLNamespace = {}
+const noSchema: Schema = {}
 
 /** Why a statement has no answer, or only a part of one. */
 const errorOf = (outcome: Outcome): ApiError | undefined =>
@@ -186,7 +185,7 @@ export default () => {
           </button>
         ))}
       </div>
-      <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} fault={faultOf(outcome)} />
+      <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={faultOf(outcome)} />
       {parameters.length > 0 && (
         <ParameterFields names={parameters} given={values} change={(next) => changeQuery({ given: givenText(next) })} />
       )}

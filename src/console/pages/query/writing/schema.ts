@@ -1,15 +1,17 @@
-import type { SQLNamespace } from '@codemirror/lang-sql'
 import { select } from '../../../api/sql.js'
 
+/** Databases, their tables and models, and the columns of these. */
+export type Schema = Record<string, Record<string, string[]>>
+
 /** What the editor proposes: databases, their tables, and the columns of these. */
-export const loadSchema = async (at: string | undefined, signal: AbortSignal): Promise<SQLNamespace> => {
+export const loadSchema = async (at: string | undefined, signal: AbortSignal): Promise<Schema> => {
   const found = await select<{ s: string; t: string; c: string }>({
     query:
       'SELECT TABLE_SCHEMA AS s, TABLE_NAME AS t, COLUMN_NAME AS c FROM information_schema.columns ORDER BY 1, 2, ORDINAL_POSITION LIMIT 50000',
     at,
     signal,
   })
-  const schema: Record<string, Record<string, string[]>> = {}
+  const schema: Schema = {}
   for (const { s, t, c } of found) ((schema[s] ??= {})[t] ??= []).push(c)
   return schema
 }

@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { sql } from '../../support/service.js'
+
+const at = startConsole(async (url) => {
+  await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i AS sizes_of, i AS "set up" FROM range(3) AS t(i))')
+  await sql(url, 'CREATE VIEW large AS (SELECT size AS sized FROM files.homes)')
+})
+
+/** What is proposed first for a text, after its schema came. */
+const proposed = async (page: Page, text: string): Promise<string[]> => {
+  await page.getByLabel('SQL').fill('')
+  await page.getByLabel('SQL').click()
+  await page.keyboard.type(text)
+  await page.keyboard.press('Control+Space')
+  const options = page.locator('.cm-tooltip-autocomplete li .cm-completionLabel')
+  await options.first().waitFor()
+  return options.allInnerTexts()
+}
+
+test('columns of what a statement reads are proposed without a dot, before keywords', async () => {
+  const schema = async (page: Page) =>
+    page.waitForResponse((response) => (response.request().postData() ?? '').includes('information_schema.columns'))
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/')
+  const loaded = schema(page)
+  await page.goto(`${at.url}/#/query`)
+  await (await loaded).finished()
+  expect((await proposed(page, 'SELECT * FROM files.homes WHERE siz')).slice(0, 2)).toEqual(['size', 'sizes_of'])
+  expect((await proposed(page, 'SELECT * FROM large WHERE siz'))[0]).toBe('sized')
+  expect((await proposed(page, 'SELECT * FROM large JOIN files.homes AS h WHERE siz')).slice(0, 3).sort()).toEqual([
+    'size',
+    'sized',
+    'sizes_of',
+  ])
+  expect(await proposed(page, 'SELECT * FROM nothing WHERE siz')).not.toContain('size')
+  // A name that needs quotes gets them.
+  await proposed(page, 'SELECT * FROM files.homes WHERE set')
+  await page.locator('.cm-tooltip-autocomplete li', { hasText: 'set up' }).click()
+  await page.locator('.cm-content', { hasText: 'WHERE `set up`' }).waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
