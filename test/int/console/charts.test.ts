@@ -39,6 +39,7 @@ test('a chart is changed, its address has it, and it is saved as SVG and PNG', a
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByRole('combobox', { name: 'Chart' }).selectOption('bar')
   await page.getByRole('combobox', { name: 'Up' }).selectOption('sold_max')
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('shop')
   await page.getByRole('img', { name: 'sold_max by day' }).locator('rect').first().waitFor({ state: 'attached' })
   expect(new URL(page.url()).hash).toMatch(/kind=bar/)
   for (const [button, start] of [
@@ -51,8 +52,33 @@ test('a chart is changed, its address has it, and it is saved as SVG and PNG', a
     expect(file.slice(0, start.length)).toBe(start)
     expect(file.length).toBeGreaterThan(2_000)
     expect(file).not.toContain('var(--')
+    // The legend is part of the picture.
+    if (button === 'SVG')
+      for (const shop of ['a', 'b']) expect(file).toMatch(new RegExp(`<rect[^>]+fill="rgb[^>]+/?>(?:</rect>)?<text[^>]*>${shop}</text>`))
   }
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('a line goes from left to right, whatever the order of its rows', async () => {
+  const mixed = `SELECT DATE '2024-01-01' + CAST(i * 7 % 20 AS INTEGER) AS day, i AS n FROM range(20) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(mixed, { view: 'chart' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const line = page.getByRole('img', { name: 'n by day' }).locator('path[stroke-width="1.8"], g[stroke-width="1.8"] path').first()
+  await line.waitFor({ state: 'attached' })
+  const places = [...((await line.getAttribute('d')) ?? '').matchAll(/[ML]([\d.]+),/g)].map(([, x]) => Number(x))
+  expect(places).toHaveLength(20)
+  expect(places).toEqual([...places].sort((a, b) => a - b))
+  await page.context().close()
+})
+
+test('bars that stand for several rows say that these are summed', async () => {
+  const equal = `SELECT ['a', 'b'][i % 2 + 1] AS name, i AS n FROM range(12) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(equal, { view: 'chart', kind: 'bar' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('combobox', { name: 'Along' }).selectOption('name')
+  const picture = page.getByRole('img', { name: 'sum of n by name' })
+  await picture.locator('text', { hasText: 'sum of n' }).waitFor({ state: 'attached' })
   await page.context().close()
 })
 

@@ -7,7 +7,7 @@ import { Plotted } from '../../parts/plot.js'
 import { countText, isNumeric } from '../../parts/value.js'
 import type { ColumnSummary } from '../../parts/summary.js'
 import type { RowStore } from './rows.js'
-import { colourable, pictureKinds, proposedPicture, sampleOf, type Picture, type Point } from './sample.js'
+import { alongLine, areSummed, colourable, pictureKinds, proposedPicture, sampleOf, type Picture, type Point } from './sample.js'
 import { savePng, saveSvg } from './save-picture.js'
 
 /** Bars that stand side by side: those of the first rows. */
@@ -20,12 +20,13 @@ const marksOf = (plot: Plot, { kind, x, y, by }: Picture, points: Point[], names
   if (kind === 'histogram') return [plot.rectY(points, { ...plot.binX({ y: 'count' }, { x }), fill: 'var(--accent)' }), plot.ruleY([0])]
   if (kind === 'bar') return [plot.barY(points.slice(0, barsMax), { x, y, fill: colour }), plot.ruleY([0])]
   if (kind === 'dots') return [plot.dot(points, { x, y, stroke: colour, r: 2.5 })]
+  const line = alongLine(points, x)
   const series = by === '' ? {} : { z: by }
   const band =
     names.has(`${y}_min`) && names.has(`${y}_max`)
-      ? [plot.areaY(points, { x, y1: `${y}_min`, y2: `${y}_max`, ...series, fill: colour, fillOpacity: 0.18 })]
+      ? [plot.areaY(line, { x, y1: `${y}_min`, y2: `${y}_max`, ...series, fill: colour, fillOpacity: 0.18 })]
       : []
-  return [...band, plot.lineY(points, { x, y, ...series, stroke: colour, strokeWidth: 1.8 })]
+  return [...band, plot.lineY(line, { x, y, ...series, stroke: colour, strokeWidth: 1.8 })]
 }
 
 const Choice = ({
@@ -78,6 +79,8 @@ export const Chart = ({ store, version, summaries }: Props) => {
     y: oneOf('y', proposed.y, numbers),
     by: query.get('by') === 'none' ? '' : oneOf('by', proposed.by, coloured),
   }
+  // Bars of one name stand on each other.
+  const up = kind === 'bar' && areSummed(value.points.slice(0, barsMax), picture.x) ? `sum of ${picture.y}` : picture.y
   const svg = () => shown.current?.querySelector<SVGSVGElement>('svg.plot') ?? undefined
   const save = (how: (picture: SVGSVGElement) => unknown) => {
     const drawn = svg()
@@ -107,7 +110,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <div ref={shown}>
         <Plotted
-          label={kind === 'histogram' ? `How ${picture.x} is spread` : `${picture.y} by ${picture.x}`}
+          label={kind === 'histogram' ? `How ${picture.x} is spread` : `${up} by ${picture.x}`}
           inputs={[value, kind, picture.x, picture.y, picture.by]}
           draw={(plot, width) =>
             plot.plot({
@@ -120,7 +123,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
                   domain: [...new Set(value.points.slice(0, barsMax).map((one) => one[picture.x]))] as string[],
                 }),
               },
-              ...(kind !== 'histogram' && { y: { label: picture.y } }),
+              ...(kind !== 'histogram' && { y: { label: up } }),
               marks: marksOf(plot, picture, value.points, new Set(names)),
             })
           }

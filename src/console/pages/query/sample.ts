@@ -39,6 +39,17 @@ export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<{ 
 export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
 export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
 
+/** A line goes from left to right, whatever the order of the rows: points without a place are left out. */
+export const alongLine = (points: readonly Point[], x: string): Point[] => {
+  const isPlaced = (value: Point[string] | undefined) => value !== null && value !== undefined && !Number.isNaN(Number(value))
+  const isNumbers = points.every((one) => one[x] === null || typeof one[x] === 'number' || one[x] instanceof Date)
+  return isNumbers ? points.filter((one) => isPlaced(one[x])).sort((a, b) => Number(a[x]) - Number(b[x])) : [...points]
+}
+
+/** Whether bars stand for several rows each, which are summed. @example areSummed([{ a: 1 }, { a: 1 }], 'a') // true */
+export const areSummed = (points: readonly Point[], x: string): boolean =>
+  new Set(points.map((one) => JSON.stringify(one[x]))).size < points.length
+
 /** Colours that can be told apart. */
 const coloursMax = 12
 

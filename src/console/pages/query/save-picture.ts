@@ -1,8 +1,42 @@
 /** Properties that the page's style gives to a picture, and that it must carry along when it leaves the page. */
 const carried = ['fill', 'stroke', 'color', 'font-family', 'font-size'] as const
 
-/** The picture as a file of its own: with its colours, its size, and the ground of the page. */
-const alone = (picture: SVGSVGElement): string => {
+/** Parts of the picture of an SVG, all in pixels. */
+const drawn = (name: string, attributes: Readonly<Record<string, string | number>>, text = ''): SVGElement => {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value))
+  element.textContent = text
+  return element
+}
+
+/** A line of the legend, the patch of a colour in it, and about the width of a character. */
+const [lineHeight, patch, character] = [22, 14, 7.5]
+
+/** What the colours of the picture mean: beside it stands a legend, which is no part of it. */
+const legendOf = (picture: SVGSVGElement, width: number): { elements: SVGElement[]; height: number } => {
+  const swatches = [...(picture.closest('figure')?.querySelectorAll<HTMLElement>('.plot-swatch') ?? [])]
+  let [x, y] = [8, 6]
+  const elements = swatches.flatMap((swatch) => {
+    const name = swatch.textContent.trim()
+    const taken = patch + 6 + name.length * character + 14
+    if (x > 8 && x + taken > width) [x, y] = [8, y + lineHeight]
+    const colour = swatch.querySelector('svg')
+    const style = getComputedStyle(swatch)
+    const font = { 'font-family': style.fontFamily, 'font-size': 12, fill: style.color }
+    const both = [
+      drawn('rect', { x, y, width: patch, height: patch, fill: colour ? getComputedStyle(colour).fill : 'none' }),
+      drawn('text', { x: x + patch + 6, y: y + patch - 3, ...font }, name),
+    ]
+    x += taken
+    return both
+  })
+  return { elements, height: elements.length === 0 ? 0 : y + lineHeight }
+}
+
+type Alone = { text: string; width: number; height: number }
+
+/** The picture as a file of its own: with its colours, its legend, its size, and the ground of the page. */
+const alone = (picture: SVGSVGElement): Alone => {
   const copy = picture.cloneNode(true) as SVGSVGElement
   const originals = [picture, ...picture.querySelectorAll('*')]
   const copies = [copy, ...copy.querySelectorAll('*')]
@@ -13,16 +47,14 @@ const alone = (picture: SVGSVGElement): string => {
     for (const name of carried) element.setAttribute(name, style.getPropertyValue(name))
     element.removeAttribute('class')
   }
-  const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
-  for (const [name, value] of [
-    ['width', '100%'],
-    ['height', '100%'],
-    ['fill', getComputedStyle(document.body).backgroundColor],
-  ] as const)
-    ground.setAttribute(name, value)
-  copy.prepend(ground)
-  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
-  return new XMLSerializer().serializeToString(copy)
+  const { width, height: ownHeight } = picture.getBoundingClientRect()
+  const legend = legendOf(picture, width)
+  const height = ownHeight + legend.height
+  for (const [name, value] of Object.entries({ y: legend.height, width, height: ownHeight })) copy.setAttribute(name, String(value))
+  const whole = drawn('svg', { width, height, viewBox: `0 0 ${width} ${height}` })
+  const ground = drawn('rect', { width: '100%', height: '100%', fill: getComputedStyle(document.body).backgroundColor })
+  whole.append(ground, ...legend.elements, copy)
+  return { text: new XMLSerializer().serializeToString(whole), width, height }
 }
 
 const give = (blob: Blob, name: string): void => {
@@ -31,17 +63,18 @@ const give = (blob: Blob, name: string): void => {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-const svgOf = (picture: SVGSVGElement): Blob => new Blob([alone(picture)], { type: 'image/svg+xml' })
+const blobOf = ({ text }: Alone): Blob => new Blob([text], { type: 'image/svg+xml' })
 
-export const saveSvg = (picture: SVGSVGElement): void => give(svgOf(picture), 'chart.svg')
+export const saveSvg = (picture: SVGSVGElement): void => give(blobOf(alone(picture)), 'chart.svg')
 
 /** Dots of the file for each of the screen. */
 const scale = 2
 
 /** @throws Error when the browser cannot draw it */
 export const savePng = async (picture: SVGSVGElement): Promise<void> => {
-  const { width, height } = picture.getBoundingClientRect()
-  const url = URL.createObjectURL(svgOf(picture))
+  const file = alone(picture)
+  const { width, height } = file
+  const url = URL.createObjectURL(blobOf(file))
   try {
     const image = new Image()
     image.src = url
