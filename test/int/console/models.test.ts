@@ -37,6 +37,24 @@ const at = startConsole(async (url) => {
   await trained('CREATE MODEL sales FROM files (SELECT * FROM sales) PREDICT sold ORDER BY day GROUP BY shop HORIZON 14', 'sales')
 })
 
+test('a model is queried from its page, whatever its name is, and one of series for what is to come', async () => {
+  await trained('CREATE MODEL `my model` FROM files (SELECT * FROM homes) PREDICT rent', 'my model')
+  for (const [hash, rows, tell] of [
+    ['#/models/mindsdb/my%20model', '100 rows', 'predicted'],
+    ['#/models/mindsdb/sales', '28 rows', 'sold_min'],
+  ] as const) {
+    const { page, misdeeds } = await openPage(at.browser, at.url, hash)
+    await page.locator('.title').getByRole('button', { name: 'Query it' }).click()
+    await page.waitForURL(/query/)
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByRole('status').getByText(rows).waitFor()
+    await page.getByRole('columnheader', { name: tell }).waitFor()
+    expect(await page.locator('.grid-row .null').count()).toBe(0)
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  }
+})
+
 const pages = [
   ['the list', '#/models', 'Models', 'fee'],
   ['a card of numbers', '#/models/mindsdb/fee', 'fee', 'What it uses'],

@@ -5,9 +5,9 @@ import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Plotted } from '../../parts/plot.js'
 import { shown } from '../../parts/value.js'
+import { forecastQuery, seriesColumns, stepsMax } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
-const stepsMax = 2_000
 const seriesMax = 12
 /** How many of the last known values of a series lead to what is to come. */
 const pastSteps = 60
@@ -27,16 +27,10 @@ const moment = (value: Value | undefined): Date | number => (typeof value === 'n
 /** What is to come after the last known values, with the range that it is expected in. Each series has a picture. */
 export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRecord; plan: Report['plan'] }) => {
   const at = momentShown()
-  const options = JSON.parse(plan.find(({ name }) => name === 'options')?.value ?? '{}') as {
-    order_by?: string
-    group_by?: string[] | string
-  }
-  const order = options.order_by ?? ''
-  const keys = [options.group_by ?? []].flat()
+  const { order, keys } = seriesColumns(plan)
   const target = record.predict
   const columns = [order, ...keys].map(quoted).join(', ')
-  const query = `SELECT ${columns}, ${quoted(target)}, ${quoted(`${target}_min`)}, ${quoted(`${target}_max`)}
-FROM ${quoted(of.project)}.${quoted(of.model)}.${record.version} WHERE ${quoted(order)} > LATEST ORDER BY ${[...keys, order].map(quoted).join(', ')} LIMIT ${stepsMax}`
+  const query = forecastQuery(of, record, plan)
   const ofSeries = keys.length === 0 ? '' : `PARTITION BY ${keys.map(quoted).join(', ')} `
   const past = `SELECT ${columns}, ${quoted(target)} FROM (${record.fetch_data_query ?? ''})
 WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER BY ${quoted(order)} DESC) <= ${pastSteps} ORDER BY ${quoted(order)} LIMIT ${stepsMax}`

@@ -3,17 +3,18 @@ import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
+import { changeQuery, go, hrefOf, momentShown, place } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Tabs } from '../../parts/tabs.js'
 import { figure } from '../../parts/value.js'
+import { forecastQuery, joinedQuery } from './asked-in-sql.js'
 import { Attempt } from './attempt.js'
 import { Card } from './card.js'
 import { Dependence } from './dependence.js'
 import { Forecast } from './forecast.js'
 import { Progress } from './progress.js'
-import { isUnderWay, loadModel, loadReport, type ModelName, type ModelRecord } from './reports.js'
+import { isUnderWay, loadModel, loadPlan, loadReport, type ModelName, type ModelRecord } from './reports.js'
 import { Since } from './since.js'
 import { Versions } from './versions.js'
 import './style.css'
@@ -37,6 +38,26 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
       </button>
       {error.value && <Refusal error={error.value} />}
     </>
+  )
+}
+
+/** Opens the query page: with what is to come, for a model of series, and else with the rows that it learned from. */
+const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
+  const at = momentShown()
+  const isOfSeries = record.engine === 'forecast' && record.status === 'complete'
+  const { loaded } = useLoaded(
+    async (signal) => (isOfSeries ? loadPlan(of, record.version, at, signal) : []),
+    [of.project, of.model, record.version, isOfSeries, at],
+  )
+  const { value: plan, isLoading } = loaded.value
+  const open = () => {
+    if (isOfSeries && plan) go('/query', { sql: forecastQuery(of, record, plan) })
+    else go('/query', { sql: joinedQuery(of, record), db: record.data_source ?? undefined })
+  }
+  return (
+    <button type="button" disabled={isOfSeries && isLoading} onClick={open}>
+      Query it
+    </button>
   )
 }
 
@@ -105,19 +126,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           <a class="button" href={hrefOf(pathOfResource('model', project, name))}>
             Record and history
           </a>
-          {record && (
-            <button
-              type="button"
-              onClick={() =>
-                go('/query', {
-                  sql: `SELECT t.*, m.${quoted(record.predict)} AS predicted\nFROM (${record.fetch_data_query ?? ''}) AS t\nJOIN ${pathOf(project, name).slice(1).replace('/', '.')} AS m\nLIMIT 100`,
-                  db: record.data_source ?? undefined,
-                })
-              }
-            >
-              Query it
-            </button>
-          )}
+          {record && <QueryIt of={of} record={record} />}
         </div>
       </div>
       {error && <Refusal error={error} again={reload} />}

@@ -106,6 +106,10 @@ export const loadReport = async (
   return Object.fromEntries(names.map((name, i) => [name, parts[i] ?? []])) as unknown as Report
 }
 
+/** How a version was to be trained. @throws ApiError */
+export const loadPlan = (model: ModelName, version: number, at: string | undefined, signal: AbortSignal): Promise<Report['plan']> =>
+  part(model, version, 'plan', at, signal)
+
 /** The trainings of a model, the newest first. @throws ApiError */
 export const loadVersions = async (
   { project, model }: ModelName,
