@@ -57,6 +57,18 @@ test('the rows of an answer that the network cuts off stay, and the page says th
   await page.context().close()
 })
 
+test('a statement that is cancelled before its first row says so', async () => {
+  const sql = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) AS a, range(10000000) AS b'
+  const { page } = await openPage(at.browser, at.url, queryPage(sql))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('Waiting for the first rows').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('Cancelled before the first row.').waitFor()
+  expect(await page.locator('body').innerText()).not.toContain('Ask anything')
+  await page.context().close()
+})
+
 test('the rows that came before an error of the statement stay beside it', async () => {
   const sql = `SELECT range AS i, CASE WHEN range < 150000 THEN 1 ELSE CAST('none' || range AS INTEGER) END AS n FROM range(200000)`
   const { page } = await openPage(at.browser, at.url, queryPage(sql))

@@ -222,6 +222,8 @@ export default () => {
           ) : store === undefined ? (
             outcome.type === 'none' ? (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
+            ) : outcome.type === 'cancelled' ? (
+              <Empty title="Cancelled">The statement was cancelled before its first row came. Run asks again.</Empty>
             ) : outcome.type === 'ok' ? (
               <Empty title="Done">This statement answers no rows.</Empty>
             ) : (

@@ -21,6 +21,7 @@ type TableOutcome = {
 /** What became of a statement. `version` changes as rows arrive, because the store stays the same. */
 export type Outcome =
   | { type: 'none' }
+  | { type: 'cancelled' }
   | { type: 'running'; since: number }
   | TableOutcome
   | { type: 'ok'; affected: number | null; ms: number }
@@ -44,7 +45,7 @@ export class StatementRun {
   cancel(): void {
     this.#aborting?.abort()
     const outcome = this.outcome.peek()
-    if (outcome.type === 'running') this.outcome.value = { type: 'none' }
+    if (outcome.type === 'running') this.outcome.value = { type: 'cancelled' }
     else if (outcome.type === 'table') this.outcome.value = { ...outcome, isWhole: true, isCut: true }
   }
 

@@ -7,6 +7,7 @@ const rowsText = (count: number): string => `${countText(count)} ${count === 1 ?
 /** How far a statement is, or how it ended. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type === 'running') return <p role="status">Running…</p>
+  if (outcome.type === 'cancelled') return <p role="status">Cancelled before the first row.</p>
   if (outcome.type === 'ok')
     return (
       <p role="status">
