@@ -1,6 +1,7 @@
 import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
+/** The column with the position of the event that a row comes from. */
 export const place = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
 export const whence = [
   column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).'),

@@ -10,4 +10,5 @@ export type ResourceRelation = {
   select: (rows: string, moment: string, more: string, joins: string) => string
 }
 
+/** The column NAME of a table of resources. @param what in the words of its description: 'view' */
 export const nameOf = (what: string): Column => column('NAME', 'VARCHAR', `Name of the ${what}; compared without case.`)

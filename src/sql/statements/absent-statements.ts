@@ -94,6 +94,7 @@ export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): Stat
   }
 }
 
+/** `CREATE ANOMALY DETECTION MODEL …`, these words already taken. The answer says what there is instead. */
 export const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => {
   cursor.takeRest()
   return {

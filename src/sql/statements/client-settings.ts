@@ -61,6 +61,7 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter
   return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor).map((token) => needClientVariable(cursor, token)) }
 }
 
+/** `USE [DATABASE|SCHEMA] project`, the word USE already taken. */
 export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
   cursor.takeOneOf('DATABASE', 'SCHEMA')
   return { kind: 'use', name: takePart(cursor, 'a project') }

@@ -42,6 +42,7 @@ export const takeCreateDatabase = (
   return { kind: 'create_database', name, ifNotExists, replace, engine, parameters: parameters ?? {} }
 }
 
+/** `DROP PROJECT|DATABASE|SCHEMA [IF EXISTS] name`, the words before IF already taken. */
 export const takeDropDatabase = (cursor: Cursor): StatementOf<'drop_database'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_database', name: takePart(cursor), ifExists }

@@ -26,6 +26,7 @@ export const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
   }
 }
 
+/** `DROP JOB [IF EXISTS] [project.]job`, the words before IF already taken. */
 export const takeDropJob = (cursor: Cursor): StatementOf<'drop_job'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_job', target: takeName(cursor, 'a job'), ifExists }
@@ -40,6 +41,7 @@ export const takeCreateTrigger = (cursor: Cursor): StatementOf<'create_trigger'>
   return { kind: 'create_trigger', target, table, columns, queries: takeQueries(cursor) }
 }
 
+/** `DROP TRIGGER [IF EXISTS] [project.]trigger`, the words before IF already taken. */
 export const takeDropTrigger = (cursor: Cursor): StatementOf<'drop_trigger'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_trigger', target: takeName(cursor, 'a trigger'), ifExists }
@@ -54,6 +56,7 @@ export const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'
   return { kind: 'create_ml_engine', name, handler, ifNotExists, using: cursor.takeWords('USING') ? takeSettings(cursor) : {} }
 }
 
+/** `DROP ML_ENGINE [IF EXISTS] engine`, the words before IF already taken. */
 export const takeDropEngine = (cursor: Cursor): StatementOf<'drop_ml_engine'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_ml_engine', name: takePart(cursor, 'an engine'), ifExists }

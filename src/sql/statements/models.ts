@@ -74,6 +74,7 @@ export const takeCancel = (cursor: Cursor): StatementOf<'cancel_training'> => {
   return { kind: 'cancel_training', target: takeModel(cursor) }
 }
 
+/** `DROP MODEL [IF EXISTS] [project.]model[.version]`, the words before IF already taken. */
 export const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_model', target: takeModel(cursor), ifExists }

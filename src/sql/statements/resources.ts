@@ -31,6 +31,7 @@ export const takeEvaluateAgent = (cursor: Cursor): StatementOf<'evaluate_agent'>
   return { kind: 'evaluate_agent', target, using: takeSettings(cursor) }
 }
 
+/** `DROP SKILL|AGENT|CHATBOT|KNOWLEDGE_BASE [IF EXISTS] [project.]name`, the words before IF already taken. */
 export const takeDropResource = (cursor: Cursor, begun: LeadingWords): StatementOf<'drop_resource'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_resource', resource: resourceOf(begun), target: takeName(cursor), ifExists }

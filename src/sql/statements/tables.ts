@@ -5,12 +5,14 @@ import type { LeadingWords, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
 import type { ColumnDefinition, StatementOf } from './statement.js'
 
+/** `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [project.]view [FROM database] [AS] (SELECT …)`, the words before IF already taken. */
 export const takeCreateView = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_view'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a view')
   return { kind: 'create_view', target, ifNotExists, replace, source: takeSource(cursor) }
 }
 
+/** `ALTER VIEW [project.]view [FROM database] [AS] (SELECT …)`, the first two words already taken. */
 export const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
   kind: 'alter_view',
   target: takeName(cursor, 'a view'),
@@ -28,6 +30,7 @@ const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
   return targets
 }
 
+/** `DROP VIEW [IF EXISTS] a, b`, the words before IF already taken. Each name may have its project before it. */
 export const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_view', targets: takeDropped(cursor, () => takeName(cursor, 'a view')), ifExists }
@@ -102,6 +105,7 @@ export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
   return { kind: 'insert', target, columns, rows: takeAnyQuery(cursor) }
 }
 
+/** `DROP TABLE [IF EXISTS] a, b`, the words before IF already taken. Each name may have its database before it. */
 export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_table', targets: takeDropped(cursor, () => takeTable(cursor)), ifExists }

@@ -21,6 +21,7 @@ export const readsOf = (expression: AstNode): { columns: string[][]; opaque: boo
   return { columns, opaque }
 }
 
+/** Whether an expression has one value for all rows: it reads no column and no query, and does not vary by itself. */
 export const isConstant = (expression: AstNode): boolean => {
   const { columns, opaque } = readsOf(expression)
   return columns.length === 0 && !opaque

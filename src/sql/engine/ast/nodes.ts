@@ -3,26 +3,32 @@ import { NumberText, type AstNode, type AstValue } from './json.js'
 /** The location of a node whose place DuckDB does not know: 2^64-1. */
 export const nowhere = new NumberText('18446744073709551615')
 
+/** Whether a value in a tree is a node: an object, not a list, a text or a number. */
 export const isNode = (value: AstValue | undefined): value is AstNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
 
+/** The text under a key of a node; empty when there is none. */
 export const textOf = (node: AstNode, key: string): string => {
   const value = node[key]
   return typeof value === 'string' ? value : ''
 }
 
+/** The node under a key of a node; undefined when there is none. */
 export const nodeOf = (node: AstNode, key: string): AstNode | undefined => {
   const value = node[key]
   return isNode(value) ? value : undefined
 }
 
+/** The list under a key of a node, not a copy; an empty one when there is none. */
 export const listOf = (node: AstNode, key: string): AstValue[] => {
   const value = node[key]
   return Array.isArray(value) ? value : []
 }
 
+/** The nodes in the list under a key; other values in it are left out. */
 export const nodesOf = (node: AstNode, key: string): AstNode[] => listOf(node, key).filter(isNode)
 
+/** The texts in the list under a key; other values in it are left out. */
 export const textsOf = (node: AstNode, key: string): string[] => listOf(node, key).filter((item) => typeof item === 'string')
 
 /** The byte offset of a node in the text it was parsed from, or undefined. */
@@ -39,9 +45,13 @@ export const placeOf = (node: AstNode): AstNode => ({ query_location: node['quer
 
 /** An expression has a class; a query and a table reference have only a type. */
 export const isExpression = (node: AstNode): boolean => typeof node['class'] === 'string'
+/** Whether a node is a SELECT, a set operation such as UNION, or a query with a WITH around it. */
 export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))
+/** Whether a node stands in a FROM: a table, a subquery, a join, a table function, and their like. */
 export const isReference = (node: AstNode): boolean => !isExpression(node) && refTypes.has(textOf(node, 'type'))
+/** Whether an expression is a value that is written in the text. */
 export const isLiteral = (node: AstNode): boolean => textOf(node, 'class') === 'CONSTANT'
+/** Whether an expression is the name of a column. */
 export const isColumnRef = (node: AstNode): boolean => textOf(node, 'class') === 'COLUMN_REF'
 
 /** Replaces what a node is, in place, so that whoever holds it sees the new one. */
@@ -66,10 +76,12 @@ const constant = (id: string, value: AstValue): AstNode =>
     value: { type: { id, type_info: null }, is_null: value === null, ...(value !== null && { value }) },
   })
 
+/** A text as a constant: `'…'`. */
 export const textConstant = (value: string): AstNode => constant('VARCHAR', value)
 /** A constant of the type that DuckDB's parser gives to such a number. */
 export const integerConstant = (value: number): AstNode =>
   constant(Math.abs(value) < 2 ** 31 ? 'INTEGER' : 'BIGINT', new NumberText(String(value)))
+/** The constant NULL. */
 export const nullConstant = (): AstNode => constant('NULL', null)
 
 /** `call('upper', columnRef('a'))` */
@@ -86,8 +98,10 @@ export const call = (name: string, ...children: AstNode[]): AstNode =>
     catalog: '',
   })
 
+/** The same node under a name: `node AS alias`. The given node stays as it is. */
 export const aliased = (alias: string, node: AstNode): AstNode => ({ ...node, alias })
 
+/** `relation.* EXCLUDE (…)`; an empty name stands for all relations. @example star('t', ['id']) */
 export const star = (relation: string, exclude: string[] = []): AstNode =>
   expression('STAR', 'STAR', {
     relation_name: relation,
@@ -99,6 +113,7 @@ export const star = (relation: string, exclude: string[] = []): AstNode =>
     rename_list: [],
   })
 
+/** A query in a FROM: `(query) AS alias(columnAliases)`. @example subqueryRef(selectNode([star('')], table), 's') */
 export const subqueryRef = (query: AstNode, alias: string, columnAliases: AstValue[] = [], sample: AstValue = null): AstNode => ({
   type: 'SUBQUERY',
   alias,
@@ -108,6 +123,7 @@ export const subqueryRef = (query: AstNode, alias: string, columnAliases: AstVal
   column_name_alias: columnAliases,
 })
 
+/** `SELECT selectList FROM from WHERE where`, without grouping and order. @example selectNode([columnRef('a')], emptyRef()) */
 export const selectNode = (selectList: AstNode[], from: AstNode, where: AstNode | null = null): AstNode => ({
   type: 'SELECT_NODE',
   modifiers: [],

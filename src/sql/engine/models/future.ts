@@ -6,6 +6,7 @@ import { checkAborted } from '../connection/connection.js'
 
 /** The columns of such a table. */
 export const timeColumn = 'ledger_time'
+/** The column with one of the keys that tell series apart, counted from 0. */
 export const keyColumn = (index: number): string => `ledger_key_${index}`
 
 /** A key's value as its column had it: all but texts are held as numbers. */

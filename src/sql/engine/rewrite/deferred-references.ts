@@ -20,6 +20,7 @@ export type DeferredReferences = {
   knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
 }
 
+/** No deferred references, to which those that are found are added. */
 export const nothingYet = (): DeferredReferences => ({ models: [], agents: [], connected: [], natives: [], knowledge: [] })
 
 /**

@@ -129,6 +129,11 @@ const importOf = (training: TrainingClauses, db: string) => {
   return { target: usualTarget, ...said, query: '', database: 'files' }
 }
 
+/**
+ * The command of `CREATE MODEL`. It has the seed of the statement or a new one, and the version is active unless the statement says no.
+ *
+ * @throws Problem bad_statement without data to learn from, wrong_arguments for settings that do not go together
+ */
 export const createModel = (
   { target, training, ifNotExists, replace }: StatementOf<'create_model'>,
   inputs: CommandInputs,
@@ -155,6 +160,11 @@ export const createModel = (
   return { type: 'CreateModel', data: { ...data, ...(recording !== undefined && { recording }) } }
 }
 
+/**
+ * The command of `RETRAIN` and of `FINETUNE`, which both make a new version.
+ *
+ * @throws Problem wrong_arguments for a RETRAIN of one version, and for settings that do not fit
+ */
 export const retrainModel = ({ verb, target, training }: StatementOf<'retrain_model'>, inputs: CommandInputs): ModelCommand => {
   refuseRecording(training)
   if (verb === 'finetune') return finetune(target, training, inputs)
@@ -185,11 +195,13 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
   return { type: 'FinetuneModel', data: { project: project ?? inputs.db, model: name, version, request } }
 }
 
+/** The command of `CANCEL TRAINING`; without a version it is for the one that waits or is being trained. */
 export const cancelTraining = ({ target }: StatementOf<'cancel_training'>, inputs: CommandInputs): ModelCommand => {
   const { project, name, version } = target
   return { type: 'CancelTraining', data: { project: project ?? inputs.db, model: name, version } }
 }
 
+/** The command of `SET active name.version`. */
 export const activateModel = ({ target }: StatementOf<'activate_model'>, inputs: CommandInputs): ModelCommand => {
   const { project, name, version } = target
   return { type: 'ActivateModelVersion', data: { project: project ?? inputs.db, model: name, version } }
