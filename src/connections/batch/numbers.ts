@@ -25,14 +25,20 @@ const integer = (text: string, least: number, most: number): number => {
   return value
 }
 
+/** Writes a whole number from -128 to 127 from its digits. @throws ValueError for anything else */
 export const putTinyint = (vector: Vector, row: number, text: string): void => void vector.data.writeInt8(integer(text, -0x80, 0x7f), row)
+/** Writes a whole number from 0 to 255 from its digits. @throws ValueError for anything else */
 export const putUtinyint = (vector: Vector, row: number, text: string): void => void vector.data.writeUInt8(integer(text, 0, 0xff), row)
+/** Writes a whole number of 16 bits with a sign from its digits. @throws ValueError for anything else */
 export const putSmallint = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeInt16LE(integer(text, -0x8000, 0x7fff), row * 2)
+/** Writes a whole number from 0 to 65535 from its digits. @throws ValueError for anything else */
 export const putUsmallint = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeUInt16LE(integer(text, 0, 0xffff), row * 2)
+/** Writes a whole number of 32 bits with a sign from its digits. @throws ValueError for anything else */
 export const putInteger = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeInt32LE(integer(text, -0x8000_0000, 0x7fff_ffff), row * 4)
+/** Writes a whole number of 32 bits without a sign from its digits. @throws ValueError for anything else */
 export const putUinteger = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeUInt32LE(integer(text, 0, 0xffff_ffff), row * 4)
 
@@ -41,6 +47,7 @@ const whole = (text: string): bigint => {
   return BigInt(text)
 }
 
+/** Writes a whole number of 64 bits with a sign from its digits, all of them exactly. @throws ValueError for anything else */
 export const putBigint = (vector: Vector, row: number, text: string): void => {
   if (text.length <= exactChars) {
     putInt64(vector, row, integer(text, -Infinity, Infinity))
@@ -51,6 +58,7 @@ export const putBigint = (vector: Vector, row: number, text: string): void => {
   vector.data.writeBigInt64LE(value, row * 8)
 }
 
+/** Writes a whole number of 64 bits without a sign from its digits, all of them exactly. @throws ValueError for anything else */
 export const putUbigint = (vector: Vector, row: number, text: string): void => {
   const value = whole(text)
   if (BigInt.asUintN(64, value) !== value) throw outside()
@@ -63,6 +71,7 @@ const putInt128 = ({ data }: Vector, row: number, value: bigint): void => {
   data.writeBigInt64LE(value >> 64n, row * 16 + 8)
 }
 
+/** Writes a whole number of 128 bits with a sign from its digits. @throws ValueError for a text that is no whole number */
 export const putHugeint = (vector: Vector, row: number, text: string): void => putInt128(vector, row, whole(text))
 
 /** Reads a number as SQL writes it; `NaN` and `Infinity` too. */
@@ -72,7 +81,9 @@ const float = (text: string): number => {
   return value
 }
 
+/** Writes the nearest number of 32 bits; `NaN` is one. @throws ValueError for a text that is no number */
 export const putFloat = (vector: Vector, row: number, text: string): void => void vector.data.writeFloatLE(float(text), row * 4)
+/** Writes the nearest number of 64 bits; `NaN` is one. @throws ValueError for a text that is no number */
 export const putDouble = (vector: Vector, row: number, text: string): void => void vector.data.writeDoubleLE(float(text), row * 8)
 
 /** How many digits a decimal number has before and behind its point; zeros at its ends are not counted. `undefined` for other texts. */
@@ -134,6 +145,7 @@ export const putUuid = ({ data }: Vector, row: number, text: string): void => {
   data[row * 16 + 15] = (data[row * 16 + 15] ?? 0) ^ 0x80
 }
 
+/** Writes TRUE for `t`, `true` and `1`, and FALSE for any other text. */
 export const putBoolean = ({ data }: Vector, row: number, text: string): void => {
   data[row] = text === 't' || text === 'true' || text === '1' ? 1 : 0
 }

@@ -64,6 +64,11 @@ const readZone = (text: string, from: number): number => {
   return sign === '-' ? -offset : offset
 }
 
+/**
+ * Writes a day as days from 1970: `2024-05-17`, `0044-03-15 BC`, `infinity` or `-infinity`.
+ *
+ * @throws ValueError for another form, and for a day that a DATE cannot hold
+ */
 export const putDate = ({ data }: Vector, row: number, text: string): void => {
   const endless = infinity(text)
   const days = endless === undefined ? readDay(text).days : endless * infiniteDays
@@ -74,6 +79,11 @@ export const putDate = ({ data }: Vector, row: number, text: string): void => {
 const putPoint = (vector: Vector, row: number, days: number, micros: number): void =>
   putMicros(vector, row, Math.abs(days) <= exactDays ? days * dayMicros + micros : BigInt(days) * BigInt(dayMicros) + BigInt(micros))
 
+/**
+ * Writes a point in time without a zone as microseconds from 1970: `2024-05-17 07:08:09.5`, `infinity` or `-infinity`.
+ *
+ * @throws ValueError for another form, and for a time that a TIMESTAMP cannot hold
+ */
 export const putTimestamp = (vector: Vector, row: number, text: string): void => {
   const endless = infinity(text)
   if (endless !== undefined) {
@@ -96,11 +106,13 @@ export const putTimestampTz = (vector: Vector, row: number, text: string): void 
   putPoint(vector, row, days, clock.micros - readZone(text, clock.end) * 1_000_000)
 }
 
+/** Writes a time of the day as microseconds from midnight: `07:08:09.123456`. @throws ValueError for another form */
 export const putTime = (vector: Vector, row: number, text: string): void => putMicros(vector, row, readClock(text, 0).micros)
 
 /** DuckDB keeps the zone beside the time, with the opposite sign, so that times with zones sort correctly. */
 const latestZoneSeconds = 16 * 3_600 - 1
 
+/** Writes a time of the day with its zone: `07:08:09+02`. @throws ValueError for another form, and for a zone of 16 hours or more */
 export const putTimeTz = ({ data }: Vector, row: number, text: string): void => {
   const { micros, end } = readClock(text, 0)
   const zone = readZone(text, end)

@@ -20,6 +20,7 @@ const header = (kind: number, length: number): Buffer => {
   return bytes
 }
 
+/** The pieces of a frame with rows, to be written one after the other. The rows are not copied. */
 export const encodeBatch = (batch: Buffer): Buffer[] => [header(batchKind, batch.length), batch]
 
 const encodeJson = (value: unknown): Buffer => {
@@ -27,8 +28,10 @@ const encodeJson = (value: unknown): Buffer => {
   return Buffer.concat([header(jsonKind, bytes.length), bytes])
 }
 
+/** The first frame of an answer: its columns, and the statement as it was sent to the database. */
 export const encodeColumns = (columns: readonly AnswerColumn[], sent: string): Buffer => encodeJson({ columns, sent })
 
+/** The last frame of an answer: how many rows it has, and their bytes as they are counted for `connectionMaxBytes`. */
 export const encodeEnd = (end: { rows: number; bytes: number }): Buffer => encodeJson({ end })
 
 /** The fields of an error. An error that is not a problem is a fault of this service, and its text may quote secrets. */
@@ -39,6 +42,7 @@ export const errorFields = (error: unknown): ProblemFields =>
       : new Problem('internal', 'Connection failed inside the service', 'a fault of this service while it talked to a connected database'),
   )
 
+/** The frame that ends an answer with an error. An error that is not a problem loses its text, which may quote secrets. */
 export const encodeError = (error: unknown): Buffer => encodeJson({ error: errorFields(error) })
 
 type JsonFrame = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: ProblemFields }

@@ -35,6 +35,7 @@ export type AnswerColumn = { name: string; type: ColumnType }
 /** The most digits that DuckDB counts exactly. */
 export const decimalMaxDigits = 38
 
+/** A type without parameters, as the type of a column. @example plain('VARCHAR') // { type: 'VARCHAR' } */
 export const plain = (type: PlainType): ColumnType => ({ type })
 
 /** A DECIMAL of that shape, or VARCHAR if it has more digits than DuckDB counts exactly. */

@@ -5,6 +5,11 @@ import type { SessionBytes } from './held-bytes.js'
 
 const lookEveryMs = 20
 
+/**
+ * The problem of work that was ended after its time. `limit` names the limit.
+ *
+ * @example tooLong('The statement', limits.connectionStatementTimeoutMs, 'connectionStatementTimeoutMs')
+ */
 export const tooLong = (what: string, timeoutMs: number, limit: string): Problem =>
   new Problem('query_limit', 'The database took too long', `${what} took longer than ${timeoutMs} ms (${limit})`, {
     hint: 'Ask for fewer rows, or let the database compute less.',

@@ -33,8 +33,10 @@ export type ComparisonOf = (column: string, constant: string) => string
 
 const integers: readonly string[] = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER', 'UBIGINT', 'HUGEINT']
 
+/** Whether a column or a constant is a whole number. */
 export const isInteger = ({ type }: { type: string }): boolean => integers.includes(type)
 
+/** Whether a column holds exact numbers: whole ones or decimals, not doubles. */
 export const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
 
 const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE']

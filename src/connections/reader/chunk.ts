@@ -156,4 +156,5 @@ export const fillChunk = (chunk: DuckDBDataChunk, types: readonly ColumnType[], 
   return chunk
 }
 
+/** An empty chunk of DuckDB for rows of these types, which `fillChunk` can fill again and again. */
 export const newChunk = (types: readonly ColumnType[]): DuckDBDataChunk => DuckDBDataChunk.create(types.map(duckType))

@@ -18,6 +18,7 @@ export const redacted = (text: string, secrets: readonly string[]): string =>
       .replace(/\b\w+:\/\/[^\s/]*@/g, `${hidden}@`),
   )
 
+/** The problem of a connection that cannot be opened or used (`connection_failed`). Its texts must have no secrets in them. */
 export const connectionFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
