@@ -93,6 +93,7 @@ export const jsonPieces = (pieces: AsyncIterable<Piece>, more: ReplyOptions = {}
 
 const isStream = (body: Piece | Stream): body is Stream => typeof body === 'object' && 'pieces' in body
 
+/** A piece of a body as bytes; a text becomes UTF-8. */
 export const bytesOf = (piece: Piece): Buffer => (typeof piece === 'string' ? Buffer.from(piece) : piece)
 
 /** The body of a reply: a stream, or the whole of it; undefined if it has none. */

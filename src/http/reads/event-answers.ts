@@ -12,6 +12,7 @@ export const lineTypes = ['application/x-ndjson', 'application/jsonl', 'applicat
 
 /** Serialises an event: as it is stored, or as a CloudEvent. */
 export type EventFormatter = (event: ReadEvent) => string
+/** How a client gets events: as they are stored, or as CloudEvents whose source names the log. */
 export const writer = (format: 'cloudevents' | undefined, logId: string): EventFormatter =>
   format === 'cloudevents' ? (event) => cloudEvent(event, logId) : ({ text }) => text
 

@@ -98,6 +98,7 @@ const path = '/projects/:project/agents/:agent/answers'
 
 type Options = { ledger: Ledger; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
 
+/** The routes for recorded answers of agents: a list of them, one with all that was asked and read, and what people say of it. */
 export const answerRoutes = ({ ledger, reading, records, judge }: Options): Route[] => {
   const shortly = async (answer: RecordedAnswer) => {
     const { steps, ...shown } = factsOf(answer)

@@ -47,6 +47,7 @@ const credentials = z.object({
   password: z.string().max(1_000),
 })
 
+/** Login and logout. Without sessions the service needs no login, and the routes answer all the same. */
 export const authRoutes = (sessions: Sessions | undefined): Route[] => [
   route({
     method: 'post',

@@ -21,6 +21,7 @@ const answer = z
   })
   .meta({ id: 'Erasure' })
 
+/** The route that erases data from the log, or says what would be erased. */
 export const erasureRoutes = (erasures: Erasures): Route[] => [
   route({
     method: 'post',

@@ -55,6 +55,7 @@ const refuseTooMany = (limit: number | undefined): void => {
 
 const varies = { Vary: 'Accept' }
 
+/** The routes for the events of the log: pages and downloads, a stream that goes on, and one event by its position. */
 export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): Route[] => {
   const downloads = new Downloads(feed)
   return [

@@ -47,6 +47,7 @@ const answer = z
   })
   .meta({ id: 'OutcomeReport' })
 
+/** The route by which clients report what became true of rows that a model predicted. */
 export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[] => [
   route({
     method: 'post',

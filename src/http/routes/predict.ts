@@ -53,6 +53,7 @@ export const predictBody: Body<PredictBody> = {
 const replyOf = ({ answers, position }: PredictResult): Reply =>
   jsonArray(answers, { headers: position === undefined ? {} : { 'Mindledger-Position': String(position) }, keep: 'never' })
 
+/** The route that predicts. A repeated request gets the recorded answer of the first one. */
 export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Route[] => [
   route({
     method: 'post',

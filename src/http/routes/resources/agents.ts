@@ -50,6 +50,7 @@ type CheckModel = (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, sig
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; checkModel: CheckModel }
 
+/** The routes for the agents of a project: list, create, get, change and delete. */
 export const agentRoutes = ({ ledger, records, reading, checkModel }: Services): Route[] => {
   const command = ({ segments: { project, agent } }: { segments: { project: string; agent: string } }) =>
     ({ type: 'DeleteAgent', data: { project, agent } }) as const

@@ -64,6 +64,7 @@ const body: Body<z.infer<typeof defaults>> = {
 
 const newStream = () => streamId.parse(uuidv7())
 
+/** The routes for the defaults that were set. @param host the address at which the service listens, which clients read */
 export const configRoutes = (
   ledger: Ledger,
   reading: ReadRouteFactory,

@@ -101,6 +101,7 @@ const resourceOf = (database: Database) =>
 
 type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
 
+/** The routes for all that SQL names before a dot; connections alone are created, changed and checked here. */
 export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
   /** @throws Problem 400 when the connection, changed like this, cannot be opened */
   const requireOpen = async (name: string, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {

@@ -90,6 +90,7 @@ const told = (name: string, table: IngestedTable | undefined): z.infer<typeof up
       }
     : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
 
+/** The routes for uploaded files: tables, and models as ONNX. Uploads of one name take turns, and the last one stays. */
 export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, intake, onUploaded }: Services): Route[] => {
   // Concurrent uploads of one name take turns, so that the one received last is the final content.
   const turns = new KeyedTurns()

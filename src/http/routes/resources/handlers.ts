@@ -30,6 +30,7 @@ const handlerNamed = (name: string): Handler => {
   return handler
 }
 
+/** The routes that tell what can be named as an engine. Nothing is installed by a running service. */
 export const handlerRoutes = (): Route[] => [
   route({
     method: 'get',

@@ -81,6 +81,7 @@ const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   return ['config', await streamOf(log, 'config', ref)]
 }
 
+/** The routes for the changes of resources, one for each kind that has an address; that of jobs is among their own routes. */
 export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): Route[] => {
   const route = (path: string, of: string, find: (segments: Segments, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
     reading({

@@ -61,6 +61,7 @@ const of = oneOf(
   z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional(),
 )
 
+/** The routes for the jobs of a project, with their runs and their changes. */
 export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, histories: Histories): Route[] => [
   reading({
     path,

@@ -91,6 +91,7 @@ const ofFile = (name: string): string => `SELECT * FROM files.\`${name.replaceAl
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
 
+/** The routes for the knowledge bases of a project: list, create, get, insert documents or change settings, delete and search. */
 export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, select }: Services): Route[] => {
   const { log } = ledger
   const named = async (projectName: string, ref: string): Promise<{ project: Resource<'project'>; base: Resource<'knowledge_base'> }> => {

@@ -119,6 +119,7 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
 
 type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake }
 
+/** The routes for the models of a project and their versions. A creation answers when the training is requested, not when it has ended. */
 export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
   reading({
     path,

@@ -42,6 +42,7 @@ const inOrderOfNames = (names: readonly ProjectName[]): Part => {
   }
 }
 
+/** The routes for projects: list, create, get, and delete one that is empty. */
 export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path,

@@ -29,6 +29,7 @@ const creation = z.object({ name: resourceName, type: text, params: jsonObject }
 const changes = z.object({ name: resourceName.nullish(), type: text.nullish(), params: jsonObject.nullish() })
 const path = '/projects/:project/skills'
 
+/** The routes for the skills of a project: list (all, or those of an agent), create, get, change and delete. */
 export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => [
   reading({
     path,

@@ -23,6 +23,7 @@ export type CheckView = (query: string, database: string, origin: Origin, ofView
 /** The view that a request wants. */
 type ViewRequest = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
+/** The routes for the views of a project. A query is checked before it is stored, unless the request is a retry. */
 export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, check: CheckView): Route[] => {
   const checkedWrite = async (call: Call, { type, project: ref, view, query }: ViewRequest) => {
     const project = await projectNamed(ledger.log, ref)
