@@ -70,6 +70,7 @@ export const kinds: readonly KindInfo[] = [
 
 export type { KindInfo }
 
+/** What is known of a kind by its name in the log; undefined for a kind that the console does not list. */
 export const kindNamed = (name: string): KindInfo | undefined => kinds.find(({ kind }) => kind === name)
 
 /** Where a kind without a project has its own, in an address. */
@@ -90,6 +91,7 @@ export const placeToMake = ({ kind }: KindInfo): string =>
 /** Whether a form of the API's own document makes one. */
 export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && kind !== 'model'
 
+/** The project in an address of the console; null where the kind belongs to none. */
 export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
 
 /** A resource as the log's own table lists it. */

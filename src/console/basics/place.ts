@@ -12,6 +12,7 @@ const read = (): Place => {
   return { path: path === '' ? '/' : path, query: new URLSearchParams(mark < 0 ? '' : text.slice(mark + 1)) }
 }
 
+/** Where the user is, as the address says it behind the `#`. */
 export const place = signal(read())
 addEventListener('hashchange', () => {
   place.value = read()

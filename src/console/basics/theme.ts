@@ -5,6 +5,7 @@ export type Theme = (typeof themes)[number]
 
 const kept = localStorage.getItem('theme')
 
+/** The theme that the user chose, which this browser keeps. */
 export const theme = signal<Theme>(themes.find((one) => one === kept) ?? 'system')
 
 effect(() => {

@@ -22,6 +22,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   </div>
 )
 
+/** A line that says what the page waits for. */
 export const Busy = ({ what = 'Loading' }: { what?: string }) => (
   <p class="busy" role="status">
     {what}…

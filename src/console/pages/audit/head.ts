@@ -11,6 +11,7 @@ export type Head = Tree & {
   note: string
 }
 
+/** The bytes of a base64 text. @throws DOMException for a text that is not base64 */
 export const bytesOf = (base64: string): Hash => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
 /**

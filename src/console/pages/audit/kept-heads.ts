@@ -29,9 +29,11 @@ const write = (heads: readonly LocalHead[]): void => {
   localStorage.setItem(place, JSON.stringify(some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))))
 }
 
+/** Keeps heads in this browser, each once. When there are too many, those in the middle go. */
 export const keep = (heads: readonly LocalHead[]): void => {
   const known = new Set(keptHeads.peek().map(({ head }) => head.signed))
   write([...keptHeads.peek(), ...heads.filter(({ head }) => !known.has(head.signed))])
 }
 
+/** Removes a head from those that this browser keeps. */
 export const forget = (head: Head): void => write(keptHeads.peek().filter((kept) => kept.head.signed !== head.signed))

@@ -21,6 +21,7 @@ export type ModelRecord = {
 
 export type ModelName = { project: string; model: string }
 
+/** Whether a version of a model with this status is still being trained. */
 export const isUnderWay = (status: string): boolean => status === 'generating' || status === 'training'
 
 /** Loads the active version of a model, or another version. @throws ApiError */

@@ -44,6 +44,7 @@ const formats = {
 } as const
 
 export type FileFormat = keyof typeof formats
+/** The formats in which an answer can be saved. */
 export const fileFormats = Object.keys(formats) as FileFormat[]
 
 /** What stands before the first word of a statement: spaces, comments, and brackets. */

@@ -14,6 +14,7 @@ const read = (): PastStatement[] => {
   }
 }
 
+/** The statements that were run in this browser, the newest first, each once. */
 export const past = signal<PastStatement[]>(read())
 
 /** Notes a statement, the newest first, beside those of other windows; one that is run again moves up. */
@@ -26,6 +27,7 @@ export const note = (one: PastStatement): void => {
   }
 }
 
+/** Removes all statements that this browser keeps. */
 export const forgetAll = (): void => {
   past.value = []
   localStorage.removeItem(key)
