@@ -33,6 +33,7 @@ type Options = {
   spendingOfProject: SpendingOfProject
 }
 
+/** Opens the agents, the function by which SQL asks them, and their evaluations. Nothing is asked until a request comes. */
 export const openAgents = ({
   config,
   languageModels,

@@ -11,6 +11,7 @@ export type Chatbots = Awaited<ReturnType<typeof openChatbots>>
 
 type Options = { logger: Logger; storage: Storage; ask: AskAgent; fetch: Fetch }
 
+/** Opens the conversations of chatbots. `begin` takes up what an earlier run left, and reacts to messages from then on. */
 export const openChatbots = ({ logger, storage: { ledger, leases, clock }, ask, fetch }: Options) =>
   opened((undo) => {
     const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger })

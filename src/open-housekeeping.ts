@@ -18,6 +18,10 @@ export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
 
+/**
+ * Opens jobs, erasures, the change of the master key and the export of the history. It returns when this node's files have
+ * nothing of what other nodes erased; `begin` goes on with unfinished work.
+ */
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage

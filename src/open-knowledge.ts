@@ -31,6 +31,7 @@ const indexedIn = async (directory: string): Promise<StreamId[]> => {
   })
 }
 
+/** Opens the knowledge bases. `begin` takes out what was erased before the indexes had followed. */
 export const openKnowledge = ({ config, logger, storage, languageModels, spendingOfProject }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage

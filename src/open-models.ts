@@ -17,6 +17,7 @@ export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; connected: ConnectedParts }
 
+/** Opens the trainings, the store of trained versions, and the recorder of their predictions. */
 export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, analytics, connected }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()

@@ -28,6 +28,7 @@ type Options = {
   evaluateAgent: EvaluateAgent
 }
 
+/** Opens the SQL engine over the log, the tables and the models, and the checks of training queries. */
 export const openSql = ({ config, version, metrics, storage, analytics, models, knowledge, askQuestions, evaluateAgent }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage

@@ -20,6 +20,7 @@ const manifestSchema = z.object({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
+/** Writes `manifest.json` into the directory of a backup, and syncs it to the disk. @throws Error when it is there already */
 export const writeManifest = (directory: string, manifest: Manifest): Promise<void> =>
   writeDurably(dataPaths(directory).manifest, `${JSON.stringify(manifest, null, 1)}\n`)
 

@@ -101,6 +101,7 @@ export const fieldsOf = ({ code, title, detail, extras }: Problem): ProblemField
 export const problemOf = ({ code, title, detail, ...extras }: ProblemFields): Problem =>
   new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
 
+/** Whether an error is a problem of the catalogue, whose texts are written for the client. */
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
 /** Codes of refusals because of a limit, whichever limit it is. */

@@ -10,6 +10,11 @@ export type ReplyPayload = { text: string }
 /** A text as the tables can hold it: without NUL and without half characters. */
 const fit = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value)
 
+/**
+ * A message or an answer as bytes to be encrypted: JSON, its texts without NUL and without half characters.
+ *
+ * @example ledger.vault.seal(bytesOf({ text, sender, address }))
+ */
 export const bytesOf = (payload: MessagePayload | ReplyPayload): Buffer => Buffer.from(JSON.stringify(payload, fit))
 
 const textOnly = z.looseObject({ text: z.string() })

@@ -9,6 +9,7 @@ export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
   return false
 }
 
+/** Whether a token is one of these symbols. */
 export const isSymbol = (token: Token | undefined, ...symbols: string[]): boolean =>
   token?.kind === 'symbol' && symbols.includes(token.text)
 

@@ -39,6 +39,7 @@ export const distinct = (plan: Plan): Plan => ({
   payloads: [...new Map(plan.payloads.map((payload) => [payload.hash, payload])).values()],
 })
 
+/** A plan that erases nothing yet, to which what is found is added. @example { ...emptyPlan('file', stream), blobs: [sha] } */
 export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   what,
   subject,

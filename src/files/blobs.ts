@@ -9,6 +9,7 @@ import type { BlobStore, HeldBlob } from './blob-store.js'
 const shaPattern = /^[0-9a-f]{64}$/
 const unnamedSuffix = '.unnamed'
 
+/** Whether the name of a file can be that of a blob: the 64 hexadecimal digits of its SHA-256, in lower case. */
 export const isBlobName = (name: string): boolean => shaPattern.test(name)
 
 /** The path of a blob in a folder. Refuses anything but a hash, so that no other path can result. */

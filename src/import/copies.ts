@@ -48,6 +48,7 @@ export const fileCopy: Copy<FileRecord> = {
   },
 }
 
+/** How the views of a project are copied: each by a REST command with its query. */
 export const viewCopy = (project: string): Copy<ViewRecord> => ({
   kind: 'view',
   settings: ({ query }) => ({ query: query.trim() }),
@@ -58,6 +59,7 @@ const hiddenSkill = 'Auto-generated SQL skill for agent'
 const isHidden = ({ params: { description } }: SkillRecord): boolean =>
   typeof description === 'string' && description.startsWith(hiddenSkill)
 
+/** How the skills of a project are copied. Those that the old service made for an agent by itself are left out. */
 export const skillCopy = (project: string): Copy<SkillRecord> => ({
   kind: 'skill',
   settings: ({ type, params }) => ({ type, params }),
@@ -84,6 +86,7 @@ const agentSettings = (agent: AgentRecord): JsonObject => {
   }
 }
 
+/** How the agents of a project are copied, with the names of their skills; masked secrets are left out. */
 export const agentCopy = (project: string): Copy<AgentRecord> => ({
   kind: 'agent',
   settings: agentSettings,
@@ -94,6 +97,7 @@ export const agentCopy = (project: string): Copy<AgentRecord> => ({
   },
 })
 
+/** How the chatbots of a project are copied. One without its connection, or without an agent or model, is left out. */
 export const chatbotCopy = (project: string): Copy<ChatbotRecord> => ({
   kind: 'chatbot',
   settings: ({ agent, model_name, database, is_running, params }) => ({
@@ -119,6 +123,7 @@ const endOf = ({ end_at }: JobRecord): string | null => end_at?.slice(0, 19) ?? 
 /** Normalises statements for comparison: without secrets, and with the same spaces at semicolons. */
 const statementsText = (text: string): string => cutSecrets(text).replace(/;\s*$/, '').replace(/\s*;\s*/g, '; ').trim() // prettier-ignore
 
+/** How the jobs of a project are copied. One that has run for the last time is left out. */
 export const jobCopy = (project: string): Copy<JobRecord> => ({
   kind: 'job',
   settings: (job) => ({

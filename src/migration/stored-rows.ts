@@ -42,6 +42,7 @@ export function* eventsAfter(db: Connection, position: number, chain: Buffer): G
   }
 }
 
+/** The encrypted payloads of a log's file in the order of their storage, in parts of a bounded size. */
 export const payloadsIn = (db: Connection): Generator<PayloadRow[]> => {
   const payloads = db.prepare<[], PayloadRow>(
     'SELECT hash, key_id AS keyId, wrapped, body, replaced_by AS replacedBy FROM payloads ORDER BY id',
@@ -49,6 +50,7 @@ export const payloadsIn = (db: Connection): Generator<PayloadRow[]> => {
   return inParts(payloads.iterate(), ({ body }) => body.length)
 }
 
+/** The answers that a log's file keeps for repeated commands, in parts of a bounded size. */
 export const answersIn = (db: Connection): Generator<AnswerRow[]> => {
   const answers = db.prepare<[], AnswerRow>('SELECT actor, key, fingerprint, answer, answered_at AS answeredAt FROM answers')
   return inParts(answers.iterate(), ({ answer }) => answer.length)

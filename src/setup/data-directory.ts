@@ -40,6 +40,11 @@ export type DataPaths = {
   knowledge: string
 }
 
+/**
+ * Where each file of a data directory stands. Nothing is created.
+ *
+ * @example dataPaths('/var/lib/mindledger').log // '/var/lib/mindledger/log.sqlite'
+ */
 export const dataPaths = (root: string): DataPaths => ({
   root,
   format: join(root, 'FORMAT'),

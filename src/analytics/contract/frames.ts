@@ -39,15 +39,19 @@ const json = (value: unknown): Buffer => {
   return bytes
 }
 
+/** One frame with what the server says on a line, ready to be written to the SQL process. */
 export const encodeMessage = (said: LineMessage): Buffer => json(said)
 
+/** One frame with a question of a query, ready to be written to the server. */
 export const encodeQuestion = (asked: QueryQuestion): Buffer => json(asked)
 
 /** The pieces of a part of an answer, to be written one after the other. */
 export const encodeFrame = (frame: Frame): Buffer[] =>
   'rows' in frame ? [headerOf(Buffer.allocUnsafe(headerBytes), rowsKind, frame.rows.length), frame.rows] : [json(frame)]
 
+/** The frame that says that a query runs now. */
 export const begunFrame = json({ begun: true })
+/** The last frame of a query: it holds nothing any more, and the line is free. */
 export const endedFrame = json({ ended: true })
 
 /** The fields of an error. One that is not a Problem is a fault of this service. */

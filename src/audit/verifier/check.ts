@@ -5,6 +5,11 @@ import { sha256, Tree } from './tree.js'
 
 export type Header = { format: 1 | 2; log: string; project: string | null; size: number; checkpoint: Head; key: Key }
 
+/**
+ * Reads the first line of an export, a JSON object: the log, how many events it had, its signed head, and the key of the head.
+ *
+ * @throws MalformedInputError when the line is not such a header
+ */
 export const readHeader = (line: string): Header => {
   const { mindledger_export: format, log, project, size, checkpoint, key } = fieldsOf(line)
   if (format !== 1 && format !== 2) throw new MalformedInputError('the first line is not the header of an export')

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 /** The lines cannot be followed any further, so that going on would say nothing more. Exit status 1. */
 export class MalformedInputError extends Error {}
 
+/** Whether a value is a whole number from 0 that a double holds exactly. */
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** The members of a JSON object; none of anything else. */

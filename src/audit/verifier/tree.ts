@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 
+/** The SHA-256 of some bytes and texts (as UTF-8), one after the other: 32 bytes. */
 export const sha256 = (...parts: (Uint8Array | string)[]): Buffer => {
   const digest = createHash('sha256')
   for (const part of parts) digest.update(part)
   return digest.digest()
 }
+/** The hash of an event's text in the tree: `sha256(0x00 ‖ text)`, as in RFC 9162. */
 export const leafHash = (text: Uint8Array): Buffer => sha256(Buffer.of(0), text)
+/** The hash of a node over its two children: `sha256(0x01 ‖ left ‖ right)`, as in RFC 9162. */
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(Buffer.of(1), left, right)
 
 /** Bit `level` of a number that may exceed 2^32, the limit of JavaScript's bit operators. */

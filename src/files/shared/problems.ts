@@ -22,4 +22,5 @@ export const blobDamaged = (sha: string, how: string): Problem =>
     hint: 'Restore it from a backup, or store the content again.',
   })
 
+/** The problem of a blob that no node has stored, or that was erased (`not_found`). */
 export const noBlob = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)

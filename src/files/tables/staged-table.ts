@@ -24,6 +24,7 @@ export type StagedTable = {
 /** Text from this program, such as a path, as a SQL string. */
 export const sqlString = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** A name as SQL writes it in double quotes. @example sqlName('a "b"') // '"a ""b"""' */
 export const sqlName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const minLineBytes = 2 * 1024 * 1024

@@ -44,9 +44,11 @@ const asked = `
   CREATE VIRTUAL TABLE temp.asked USING fts5(word, tokenize='${tokenizer}');
   CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, instance)`
 
+/** A note in the file of an index; undefined when it has none under the key. */
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?').get(key)?.value
 
+/** Sets a note in the file of an index, and replaces an earlier one under the key. */
 export const writeMeta = (db: Connection, key: string, value: string | number): void =>
   void db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(key, String(value))
 

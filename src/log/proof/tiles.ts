@@ -74,6 +74,7 @@ export const hasTree = (db: Connection): boolean => db.prepare(`SELECT 1 FROM sq
 
 /** Each level has its own range of tile ids, larger than the number of events in any log. */
 export const levelIds = 2 ** 40
+/** The id of a tile in its table. Levels and tiles count from 0, and level 0 has the leaves. */
 export const tileId = (level: number, tile: number): number => level * levelIds + tile
 
 /** A tile that should be there is missing: something other than a log changed the file. */
@@ -129,6 +130,11 @@ export class TileOverlay implements TileStore {
 /** The leaf hashes of events after a position. */
 export type LeafReader = (after: number, limit: number) => Buffer[]
 
+/**
+ * Reads the texts of events from a log's file and hashes them, one text at a time in memory.
+ *
+ * @example leafReader(db)(0, 256) // the leaf hashes of positions 1 to 256
+ */
 export const leafReader = (db: Connection): LeafReader => {
   const texts = db.prepare<[number, number], string>('SELECT text FROM events WHERE position > ? ORDER BY position LIMIT ?').pluck()
   // One text at a time: events may be large.

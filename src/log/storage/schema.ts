@@ -111,9 +111,11 @@ export const openForReading = (file: string): Connection => {
   return db
 }
 
+/** A note in the log's file, such as its id; undefined when it has none under the key. */
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
+/** Sets a note in the log's file, and replaces an earlier one under the key. */
 export const writeMeta = (db: Connection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 

@@ -12,6 +12,7 @@ import type { Output } from '../../terminal/output.js'
 /** `from` is the PostgreSQL that a directory is made of. */
 export type MigrateOptions = { to: string; from: string | undefined }
 
+/** Whether a place is the address of a PostgreSQL, not a directory. @example isPostgres('postgres://db/mindledger') // true */
 export const isPostgres = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place)
 
 const tell = (where: string, { position, blobs, missing }: MigrationResult, out: Output): number => {

@@ -29,6 +29,7 @@ export const isSamePlace = (one: Place, other: Place): boolean =>
 /** What follows a place: the rows up to another place, and the number of the newest batch of all. */
 export type Delta = { to: Place; rows: Rows; newest: number }
 
+/** Whether there is no row at all: no event, payload, kept answer or note. */
 export const isEmpty = ({ events, payloads, answers, notes }: Rows): boolean =>
   events.length + payloads.length + answers.length + notes.length === 0
 

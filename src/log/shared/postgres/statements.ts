@@ -11,6 +11,11 @@ export type SharedHead = Place & { now: number }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
+/**
+ * The place of the newest event of the shared log, and the time of its server in ms since 1970.
+ *
+ * @throws Error when the database holds no log, and what the session throws when it is lost
+ */
 export const lookAt = async (session: Session): Promise<SharedHead> => {
   const select = `
     SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now

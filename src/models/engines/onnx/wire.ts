@@ -65,6 +65,7 @@ export function* fieldsIn(bytes: Uint8Array): Generator<Field> {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** The text of a field. @throws Problem bad_file when the bytes are not UTF-8 */
 export const textOf = (bytes: Uint8Array): string => {
   try {
     return decoder.decode(bytes)

@@ -111,6 +111,7 @@ export const giveRound = ({ control }: FoldRuns, round: number): void => {
   wake(control)
 }
 
+/** Whether the threads that boost folds shall end. */
 export const areOver = ({ control }: FoldRuns): boolean => Atomics.load(control, places.over) !== 0
 
 /** Stops the work of all threads. */
