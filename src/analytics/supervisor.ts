@@ -1,3 +1,8 @@
+/**
+ * Room: the server's side of the SQL process: it starts, watches and ends it, and gives queries their turns. It imports events, basics,
+ * setup, sql, files and analytics/contract alone.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, resolve as resolvePath } from 'node:path'

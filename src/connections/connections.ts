@@ -1,3 +1,8 @@
+/**
+ * Room: the server's side of connected databases: it starts the processes and asks them. It imports events, basics, setup, catalogue and
+ * connections/contract alone.
+ */
+
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'

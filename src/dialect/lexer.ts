@@ -1,3 +1,5 @@
+/** Room: tokens, names, strings and secrets in SQL text, for both processes. It imports events, basics and vault alone. */
+
 import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'

@@ -1,3 +1,5 @@
+/** Room: statements on a schedule. It imports events, basics, log/contract, dialect, sql and commands alone. */
+
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import { instant } from '../../events/stored/envelope.js'

@@ -1,3 +1,5 @@
+/** Room: what the server and the SQL process say to each other. It imports basics, setup, sql/contract and files alone. */
+
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { BlobQuestion, Question, ServerAnswer } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'

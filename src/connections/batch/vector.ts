@@ -1,3 +1,5 @@
+/** Room: batches of rows as DuckDB keeps them, made from the texts of a database. It imports basics and connections/contract alone. */
+
 import { bytesOf, isText, type ColumnType } from '../contract/types.js'
 
 /** The most rows of a batch: those of a chunk of DuckDB. */

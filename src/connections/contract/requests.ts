@@ -1,3 +1,5 @@
+/** Room: what the server and the process of the drivers say to each other. It imports events and basics alone. */
+
 import type { JsonObject } from '../../../events/common.js'
 import type { QueryOutcome } from '../../../events/records/queries.js'
 import type { ColumnType, PlainType } from './types.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: which kinds of databases can be connected. It imports basics, catalogue, connections/engines/contract,
+ * connections/engines/postgres, connections/engines/mysql and connections/engines/files alone.
+ */
+
 import { Problem } from '../../basics/errors.js'
 import { driverOf } from '../../catalogue/connection-engines.js'
 import type { Engine } from './contract/engine.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: the process with the drivers: its sessions, their pools and their limits. It imports events, basics, egress, catalogue,
+ * connections/contract, connections/batch and connections/engines alone.
+ */
+
 import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'

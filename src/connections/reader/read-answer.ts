@@ -1,3 +1,5 @@
+/** Room: answers of connected databases as chunks of DuckDB. It imports basics and connections/contract alone. */
+
 import { connect, type Socket } from 'node:net'
 import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../basics/errors.js'

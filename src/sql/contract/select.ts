@@ -1,3 +1,8 @@
+/**
+ * Room: what crosses the line between the server and the SQL process. It imports events, basics, log, sql/encode, sql/statements,
+ * commands, connections/contract and knowledge/contract alone.
+ */
+
 import type { StreamId } from '../../../events/common.js'
 import type { LastValue } from '../../../events/job.js'
 import type { QueryPurpose, TrainedVersion } from '../../../events/records/queries.js'

@@ -1,3 +1,5 @@
+/** Room: values as text, in the styles of clients. It imports events alone. */
+
 import type { DuckDBDataChunk, DuckDBType } from '@duckdb/node-api'
 import { cellOf } from './cells.js'
 import { csvStyle, jsonStyle } from './styles.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: the server's side of SQL: it reads, writes and answers statements. It imports events, basics, catalogue, vault, log, dialect, sql,
+ * commands, connections, knowledge/contract, files and models alone.
+ */
+
 import { isProblem } from '../../basics/errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { isBeyondHead, refuseWriteAsOf } from '../contract/as-of.js'

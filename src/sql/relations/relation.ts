@@ -1,3 +1,5 @@
+/** Room: the tables that SQL offers besides the users' own. It imports events, projections, catalogue and dialect alone. */
+
 /** A column that SQL offers: its name in the case that answers show, its type, and one sentence about it. */
 export type Column = { name: string; type: string; about: string }
 

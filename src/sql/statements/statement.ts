@@ -1,3 +1,8 @@
+/**
+ * Room: the grammar of our own statements, and what each of them says. It imports events, basics, catalogue, dialect and
+ * sql/statements/client alone.
+ */
+
 import type { Json, JsonObject } from '../../../events/common.js'
 
 /** A name with the project it stands in; null means the database that the request names. Names keep their case and are compared without it. */

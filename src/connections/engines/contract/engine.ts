@@ -1,3 +1,8 @@
+/**
+ * Room: what a kind of connected database is to the process that talks to it. It imports events, basics, egress, connections/contract,
+ * connections/batch and connections/pushdown alone.
+ */
+
 import type { EgressPolicy } from '../../../egress/policy.js'
 import type { Connection, ListedColumns, Query, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import type { AnswerColumn } from '../../contract/types.js'

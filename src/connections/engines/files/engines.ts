@@ -1,3 +1,8 @@
+/**
+ * Room: files of SQLite, DuckDB and Parquet as connected databases. It imports events, basics, connections/contract, connections/batch,
+ * connections/pushdown and connections/engines/contract alone.
+ */
+
 import type { Engine } from '../contract/engine.js'
 import { readPath } from './paths.js'
 

@@ -1,3 +1,8 @@
+/**
+ * Room: the sessions, types and errors of MySQL, MariaDB, and databases that speak their protocol. It imports basics, egress, catalogue,
+ * connections/contract, connections/batch, connections/pushdown and connections/engines/contract alone.
+ */
+
 import type { Engine } from '../contract/engine.js'
 import { readParameters } from './parameters.js'
 

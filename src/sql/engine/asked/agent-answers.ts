@@ -1,3 +1,8 @@
+/**
+ * Room: agents in a FROM: their questions, and the answers in their place. It imports events, basics, sql/contract, sql/engine/ast,
+ * sql/engine/session, sql/engine/read and sql/engine/models alone.
+ */
+
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName, illFormed, type StreamId } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'

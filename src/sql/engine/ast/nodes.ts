@@ -1,3 +1,5 @@
+/** Room: the tree that DuckDB's parser makes of a text. It imports basics and dialect alone. */
+
 import { NumberText, type AstNode, type AstValue } from './json.js'
 
 /** The location of a node whose place DuckDB does not know: 2^64-1. */

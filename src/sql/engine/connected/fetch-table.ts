@@ -1,3 +1,8 @@
+/**
+ * Room: tables of connected databases: what is fetched of them, and by which conditions. It imports events, basics, dialect, connections,
+ * sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
+ */
+
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'

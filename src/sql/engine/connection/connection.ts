@@ -1,3 +1,5 @@
+/** Room: the connections of an instance of DuckDB, kept for the next query. It imports basics alone. */
+
 import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'

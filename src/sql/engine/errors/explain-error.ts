@@ -1,3 +1,8 @@
+/**
+ * Room: errors in words for users, at their place in the text. It imports events, basics, dialect, sql/engine/ast and sql/engine/session
+ * alone.
+ */
+
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
 import { diskFull, isDiskFull, isProblem, Problem, type ProblemCode } from '../../../basics/errors.js'

@@ -1,3 +1,5 @@
+/** Room: which functions and tables a query may use. It imports basics, dialect, sql/engine/ast and sql/engine/session alone. */
+
 import { Problem } from '../../../basics/errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'

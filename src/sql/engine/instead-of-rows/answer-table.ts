@@ -1,3 +1,8 @@
+/**
+ * Room: what a query can answer instead of its rows: a file, a table or a plan. It imports events, basics, dialect, sql/contract,
+ * files/tables, sql/engine/connection, sql/engine/ast and sql/engine/session alone.
+ */
+
 import { unreachable } from '../../../../events/common.js'
 import { preparedColumns } from '../connection/connection.js'
 import type { Frame } from '../../contract/select.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: knowledge bases in a FROM: what is searched, and the chunks in their place. It imports events, basics, connections/contract,
+ * knowledge/contract, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/connected alone.
+ */
+
 import { foldName, type Json } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: models in a FROM become queries that score rows. It imports events, basics, dialect, sql/encode, sql/contract,
+ * models/engines/contract, sql/engine/connection, sql/engine/ast, sql/engine/scoring and sql/engine/session alone.
+ */
+
 import { foldName } from '../../../../events/common.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'

@@ -1,3 +1,5 @@
+/** Room: from a text to a checked tree. It imports events, basics, dialect, sql/contract and sql/engine alone. */
+
 import { ParseFailure, parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { locationOf } from '../ast/nodes.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: which table, view or model a name means at a moment. It imports events, basics, catalogue, dialect, sql/relations, sql/contract,
+ * sql/engine/connection and sql/engine/ast alone.
+ */
+
 import { Problem } from '../../../basics/errors.js'
 import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
 import { connectionProblem, isConnected } from './connections.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: from what names mean to a query that DuckDB can run. It imports events, basics, dialect, sql/relations, sql/contract and
+ * sql/engine alone.
+ */
+
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { AstNode, AstValue } from '../ast/json.js'

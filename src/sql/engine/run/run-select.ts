@@ -1,3 +1,8 @@
+/**
+ * Room: one query from its request to the frames of its answer. It imports events, basics, dialect, sql/relations, sql/encode,
+ * sql/contract, models/engines and sql/engine alone.
+ */
+
 import { join } from 'node:path'
 import { foldName } from '../../../../events/common.js'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

@@ -1,3 +1,5 @@
+/** Room: models as functions of DuckDB. It imports events, basics, dialect, sql/encode, models and sql/engine/connection alone. */
+
 import type { StreamId } from '../../../../events/common.js'
 
 /** Values of one input for the rows of a chunk; `valid` says where there is a value. */

@@ -1,3 +1,8 @@
+/**
+ * Room: what one run of a query knows and shares. It imports events, basics, dialect, sql/relations, sql/encode, connections,
+ * knowledge/contract, sql/contract, sql/engine/ast, sql/engine/resolve and sql/engine/scoring alone.
+ */
+
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { LastValue } from '../../../../events/job.js'
 import type { AllowedTables } from '../resolve/allowed.js'

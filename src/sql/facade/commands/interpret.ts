@@ -1,3 +1,8 @@
+/**
+ * Room: the commands that statements stand for. It imports events, basics, catalogue, log/contract, dialect, sql/statements and commands
+ * alone.
+ */
+
 import type * as z from 'zod'
 import type { JsonObject } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'

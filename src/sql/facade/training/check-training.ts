@@ -1,3 +1,8 @@
+/**
+ * Room: the queries of trainings, and their check before the request. It imports events, basics, catalogue, log/contract, commands,
+ * sql/contract and models alone.
+ */
+
 import type { JsonObject } from '../../../../events/common.js'
 import type { FileContent } from '../../../../events/file.js'
 import type { Model, ModelVersion } from '../../../../events/model.js'

@@ -1,3 +1,5 @@
+/** Room: the variables and settings that clients set for themselves, and those of DuckDB. It imports dialect alone. */
+
 import { serverVariables } from '../../../dialect/server-variables.js'
 
 /** What clients set for their connection, beside the variables that SHOW VARIABLES lists. None changes what a query answers here. */
