@@ -1,3 +1,5 @@
+/** Room: the history as Parquet files in a folder or a bucket. It imports events, basics, setup, log, files, audit and backup alone. */
+
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
 import type { Log } from '../log/contract/log.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: signed heads of the log, and comparisons with other logs and with tables. It imports events, projections, basics, setup, log,
+ * dialect and analytics alone.
+ */
+
 import type { LogTree } from '../log/contract/log.js'
 import { checkpointText } from './checkpoint.js'
 import type { NoteSigner } from './note-key.js'

@@ -1,3 +1,5 @@
+/** Room: copies of a data directory, and their restore. It imports events, basics, setup, vault, log, commands, files and erasure alone. */
+
 import { existsSync, rmSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,8 @@
+/**
+ * Room: what may happen: each command checks its input and decides events. It imports events, basics, catalogue, vault, log/contract,
+ * dialect, commands/rules and commands/records alone.
+ */
+
 import { v7 as uuidv7 } from 'uuid'
 import { logStream } from '../../events/records/log.js'
 import { mapMembers, unfitJson, type Json } from '../../events/common.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: taking data away, until no byte of it is left. It imports events, basics, catalogue, vault, log, commands, files and
+ * knowledge/documents alone.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'

@@ -1,3 +1,5 @@
+/** Room: the log as a library for others. It imports basics, setup, vault, log/contract, log/sqlite and log/emmett alone. */
+
 /**
  * The log for programs beside the service, in emmett's terms: an `EventStore` for your own events, reading by position, and
  * processors that follow the log. docs/use/embedding.md has examples. Its layer is above the log's other folders and below commands.

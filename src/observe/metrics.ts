@@ -1,3 +1,8 @@
+/**
+ * Room: metrics, readiness and disk use. It imports events, projections, basics, setup, vault, log, sql, commands, analytics and archive
+ * alone.
+ */
+
 import type { AgentAnswered } from '../../events/records/answers.js'
 import { anyForeign, isForeignType } from '../../events/foreign.js'
 import type { Batch } from '../log/contract/log.js'

@@ -1,3 +1,5 @@
+/** Room: a new master key while the service runs. It imports events, basics, setup, vault, log/contract and commands alone. */
+
 import { randomBytes } from 'node:crypto'
 import { currentEvent } from '../../events/catalogue.js'
 import { logStream } from '../../events/records/log.js'

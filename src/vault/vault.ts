@@ -1,3 +1,5 @@
+/** Room: keys, sealed secrets and encrypted payloads. It imports events, basics and setup alone. */
+
 import { createHmac, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { encrypt, KeyRing, MasterKey, masterKeyBytes, type StoredPayload } from './master-key.js'

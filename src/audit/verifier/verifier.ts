@@ -1,3 +1,5 @@
+/** Room: the program for auditors, which shares no code with what it checks. It imports no other room. */
+
 /*
  * The offline verifier of Mindledger's exports. It is one file, needs nothing but Node.js (20 or later), opens no
  * connection and writes nothing. It shares no code with the service whose work it checks, on purpose: read it, then run it.

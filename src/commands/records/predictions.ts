@@ -1,3 +1,5 @@
+/** Room: decisions on events that belong to no resource. It imports events, basics, log/contract and commands/rules alone. */
+
 import type { Command } from '@event-driven-io/emmett'
 import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../../events/records/predictions.js'
 import { notFound } from '../../basics/errors.js'

@@ -1,3 +1,5 @@
+/** Room: rules that several kinds share when they decide. It imports events, basics, catalogue, vault and log/contract alone. */
+
 import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
 import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import type { NewEvent } from '../../log/contract/log.js'

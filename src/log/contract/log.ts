@@ -1,3 +1,5 @@
+/** Room: what a log is to those who write and read it, and to other nodes. It imports events, basics and vault alone. */
+
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'

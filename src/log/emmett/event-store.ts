@@ -1,3 +1,5 @@
+/** Room: the log as an event store of Emmett, and what reacts to its events. It imports events, basics and log/contract alone. */
+
 import {
   assertExpectedVersionMatchesCurrent,
   type AggregateStreamOptions,

@@ -1,3 +1,8 @@
+/**
+ * Room: the events as clients get them: pages, filters, live events and exports. It imports events, basics, log/contract and log/read
+ * alone.
+ */
+
 import { limits } from '../../basics/limits.js'
 import { EventProjects } from './event-project.js'
 import { Matcher, type EventFilter } from './filter.js'

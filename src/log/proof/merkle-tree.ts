@@ -1,3 +1,5 @@
+/** Room: the Merkle tree over the events, and the proofs from it. It imports events, basics, setup, log/contract and log/storage alone. */
+
 import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../../events/stored/chain.js'
 import { GrowingTile, hashIn, nodeHash, rootOf, tileLevels, tileWidth, type LeafReader, type TileStore } from './tiles.js'

@@ -1,3 +1,5 @@
+/** Room: readers of the log: slices, names, histories and earlier states. It imports events, basics, vault and log/contract alone. */
+
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { parseEnvelope, readHeader, type Envelope, type Header } from '../../../events/stored/envelope.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: a log that nodes share: PostgreSQL orders the events, and each node has a copy in a file. It imports basics, setup, vault and log
+ * alone.
+ */
+
 import { v4 as uuidv4 } from 'uuid'
 import type { Refusal } from '../../basics/opened-file.js'
 import { undoAll } from '../../basics/undo.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: a log over a file: its writer, its turns, and its answers to repeated commands. It imports events, projections, basics, setup,
+ * vault, log/contract, log/storage and log/proof alone.
+ */
+
 import { openKeys } from '../storage/keys.js'
 import { readLogId, refuseCopyOfShared } from '../storage/schema.js'
 import { truncateWal } from '../storage/wipe.js'

@@ -1,3 +1,5 @@
+/** Room: the tables in the log's file and their rows. It imports events, basics, setup, vault and log/contract alone. */
+
 import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'

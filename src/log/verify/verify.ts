@@ -1,3 +1,8 @@
+/**
+ * Room: the check of a log: hashes, the tree, what events say, and the stored resources. It imports events, setup, vault, log/contract,
+ * log/storage and log/proof alone.
+ */
+
 import type { Head } from '../contract/log.js'
 import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'

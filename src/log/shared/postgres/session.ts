@@ -1,3 +1,5 @@
+/** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports events, basics and setup alone. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
