@@ -1,3 +1,8 @@
+/**
+ * Room: agents that answer questions. It imports events, basics, log/contract, commands, connections/contract, sql/contract, llm,
+ * agents/contract, agents/scope, agents/queries, agents/prompt, agents/tools and agents/run alone.
+ */
+
 import { v7 as uuidv7 } from 'uuid'
 import { illFormed } from '../../events/common.js'
 import { Problem, stopping, wrong } from '../basics/errors.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: conversations: the messages that come, and their answers. It imports events, basics, vault, log, commands, sql/contract, agents
+ * and chatbots/channels alone.
+ */
+
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { streamId, unreachable, type StreamId } from '../../events/common.js'

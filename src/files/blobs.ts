@@ -1,3 +1,8 @@
+/**
+ * Room: contents under their hashes, and what becomes of an upload. It imports events, basics, log, files/tables, files/formats and
+ * files/ingest alone.
+ */
+
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'

@@ -1,3 +1,8 @@
+/**
+ * Room: the server's side of knowledge bases: it takes documents and answers searches. It imports events, basics, setup, vault, log,
+ * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding alone.
+ */
+
 import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
 import { contentsStream, type KnowledgeDocument } from '../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../basics/errors.js'

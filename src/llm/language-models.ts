@@ -1,3 +1,8 @@
+/**
+ * Room: the language models that are called over HTTP. It imports events, basics, setup, egress, catalogue, llm/contract and llm/openai
+ * alone.
+ */
+
 import type { Agent } from '../../events/agent.js'
 import type { Json, JsonObject } from '../../events/common.js'
 import type { ConfigName } from '../../events/config.js'

@@ -1,3 +1,5 @@
+/** Room: what a question to an agent and its answer are. It imports events, basics, log/contract, commands and llm/contract alone. */
+
 import type { AnswerOutcome, AnswerPurpose } from '../../../events/records/answers.js'
 import type { Json, StreamId } from '../../../events/common.js'
 import type { Problem } from '../../basics/errors.js'

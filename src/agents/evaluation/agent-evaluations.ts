@@ -1,3 +1,8 @@
+/**
+ * Room: the questions of a table asked of an agent, and the judgement of its answers. It imports events, basics, log/contract, dialect,
+ * sql, commands, llm and agents alone.
+ */
+
 import { streamId, type JsonObject } from '../../../events/common.js'
 import type { Agent } from '../../../events/agent.js'
 import type { EvaluationJudge } from '../../../events/records/answers.js'

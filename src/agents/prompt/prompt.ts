@@ -1,3 +1,8 @@
+/**
+ * Room: what an agent tells its language model. It imports events, basics, vault, log/contract, dialect, commands/rules,
+ * connections/contract, llm, agents/contract, agents/scope and agents/queries alone.
+ */
+
 import type { ChatMessage } from '../../llm/contract/language-model.js'
 import { limits } from '../../basics/limits.js'
 import type { Turn } from '../contract/answering.js'

@@ -1,3 +1,5 @@
+/** Room: the bounded queries of agents. It imports events, basics, log/contract, sql and models/serving alone. */
+
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { Log, Origin } from '../../log/contract/log.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: what is recorded of an answer, and how it is found again. It imports events, basics, vault, log, commands, llm/contract and
+ * agents/contract alone.
+ */
+
 import { currentEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'

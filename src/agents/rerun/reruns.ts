@@ -1,3 +1,5 @@
+/** Room: recorded answers asked again. It imports events, basics, catalogue, log/contract, commands, llm and agents alone. */
+
 import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'
 import { isProblem, notFound, Problem, wrong } from '../../basics/errors.js'

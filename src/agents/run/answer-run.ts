@@ -1,3 +1,5 @@
+/** Room: one answer, from the question to its record. It imports events, basics, log/contract, commands, llm and agents alone. */
+
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: what an agent may use. It imports events, basics, catalogue, log/contract, dialect, connections/contract, knowledge/contract and
+ * sql/contract alone.
+ */
+
 import type { ModelVersion } from '../../../events/model.js'
 import { foldName, type JsonObject } from '../../../events/common.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'

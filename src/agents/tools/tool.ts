@@ -1,3 +1,8 @@
+/**
+ * Room: what a language model may do for an agent. It imports events, basics, log/contract, knowledge/contract, sql/contract, models, llm,
+ * agents/contract, agents/scope, agents/queries and agents/prompt alone.
+ */
+
 import type { JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'

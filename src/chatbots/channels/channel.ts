@@ -1,3 +1,5 @@
+/** Room: chat services, and what each of them sends and takes. It imports events, basics, vault and log/contract alone. */
+
 import type { ConversationChannel } from '../../../events/conversation.js'
 import type { JsonObject } from '../../../events/common.js'
 import type { ReadHeader } from './signatures.js'

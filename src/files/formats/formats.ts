@@ -1,3 +1,5 @@
+/** Room: the formats of uploads, and the reader of each. It imports basics, files/types and files/tables alone. */
+
 import { extname } from 'node:path'
 import { badFile } from '../tables/bad-rows.js'
 import { looksLikeTable } from './csv-dialect.js'

@@ -1,3 +1,5 @@
+/** Room: the process that makes tables of uploads. It imports basics, setup, files/types, files/tables and files/formats alone. */
+
 import type { ChildProcess } from 'node:child_process'
 import * as z from 'zod'
 import { badFile, tooLarge, type OnBadRows } from '../tables/bad-rows.js'

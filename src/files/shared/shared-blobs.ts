@@ -1,3 +1,5 @@
+/** Room: the contents of nodes that share a log, in PostgreSQL or in S3. It imports events, basics, setup, egress, log and files alone. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'

@@ -1,3 +1,5 @@
+/** Room: the table of an upload while it is made: its rows, its bad rows and its Parquet file. It imports basics and files/types alone. */
+
 import type { ColumnRename } from '../types/column-names.js'
 import type { TypedColumn } from '../types/column-types.js'
 

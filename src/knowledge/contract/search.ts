@@ -1,3 +1,5 @@
+/** Room: what is asked of knowledge bases, and what they answer. It imports events, log/contract and commands alone. */
+
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { SearchPurpose } from '../../../events/records/searches.js'
 import type { AnyResource } from '../../log/contract/lookups.js'

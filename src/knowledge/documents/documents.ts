@@ -1,3 +1,5 @@
+/** Room: documents, and the chunks that they are cut into. It imports events and basics alone. */
+
 import { createHash } from 'node:crypto'
 import { illFormed, isObject, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
 import type { KnowledgeBase } from '../../../events/knowledge-base.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: what makes vectors of texts. It imports events, basics, log/contract, files, models/engines/onnx, llm/contract and knowledge/index
+ * alone.
+ */
+
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: the process that indexes chunks, and finds them by words and vectors. It imports events, basics, setup, knowledge/contract and
+ * knowledge/documents alone.
+ */
+
 import type { DocumentsAt } from '../../../events/records/contents.js'
 import { chunksOf } from '../documents/chunks.js'
 import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'

@@ -1,3 +1,5 @@
+/** Room: what a language model is to those who ask it. It imports events alone. */
+
 import type { JsonObject } from '../../../events/common.js'
 
 /**

@@ -1,3 +1,8 @@
+/**
+ * Room: chats with servers that speak as OpenAI does: the body of a request, and what comes back. It imports events, basics and
+ * llm/contract alone.
+ */
+
 import { limits } from '../../basics/limits.js'
 import type { ChatEnd } from '../contract/language-model.js'
 import type { WirePart } from '../contract/wire.js'

@@ -1,3 +1,5 @@
+/** Room: how many tokens were used, and how many a day may have. It imports events, basics, log and llm/contract alone. */
+
 import type { TokenUsage } from '../contract/language-model.js'
 
 /** No count is known. */

@@ -1,3 +1,5 @@
+/** Room: rows as the matrix that an engine learns from. It imports events, basics, sql/contract and models/numerics alone. */
+
 import { foldName } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,3 +1,5 @@
+/** Room: which engines there are, for training and for prediction. It imports basics, catalogue and models alone. */
+
 import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
 import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { forecastVersion, trainForecast } from './forecast/train.js'

@@ -1,3 +1,5 @@
+/** Room: numbers for models: bytes, dates, random draws, quantiles and metrics. It imports basics alone. */
+
 /**
  * A seeded stream of 32-bit integers (sfc32). It only uses integer arithmetic, so every platform draws the same numbers. `stream` separates
  * uses of one seed: the shuffle of rows, the folds and each fold's sampling never share draws.

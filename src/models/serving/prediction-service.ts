@@ -1,3 +1,8 @@
+/**
+ * Room: answers of models, their record, and what became true of them. It imports events, basics, catalogue, log, commands, files and
+ * models alone.
+ */
+
 import type { ModelVersion } from '../../../events/model.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'

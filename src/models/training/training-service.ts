@@ -1,3 +1,8 @@
+/**
+ * Room: trainings from the request to the artefact, one after the other. It imports events, basics, setup, catalogue, log, commands, files
+ * and models alone.
+ */
+
 import type { Logger } from 'pino'
 import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'
 import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'

@@ -1,3 +1,7 @@
+/**
+ * Room: what an engine is to those who serve its models from another process. It imports events, basics and models/engines/tables alone.
+ */
+
 import type { ColumnVector } from '../tables/encode.js'
 import type { Predictor } from '../tables/predictor.js'
 

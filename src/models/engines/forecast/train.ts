@@ -1,3 +1,7 @@
+/**
+ * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data and models/engines/tables alone.
+ */
+
 import { wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { OnProgress } from '../tables/fit.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: models that were trained elsewhere, in a process of their own. It imports events, basics, setup, catalogue, log/contract, files,
+ * models/numerics, models/data, models/engines/tables and models/engines/contract alone.
+ */
+
 import type { ChildProcess } from 'node:child_process'
 import { residentBytes } from '../../../basics/resident-memory.js'
 import { Problem, problemOf } from '../../../basics/errors.js'

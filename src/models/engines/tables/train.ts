@@ -1,3 +1,8 @@
+/**
+ * Room: the engine for tables: it blends boosted trees and linear models. It imports events, basics, catalogue, models/numerics,
+ * models/data, models/engines/tables/boosting and models/engines/tables/linear alone.
+ */
+
 import type { Json } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
 import { encodeArtefact, type Model, type ModelInput } from './artefact.js'

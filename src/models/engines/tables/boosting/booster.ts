@@ -1,3 +1,5 @@
+/** Room: boosted trees, grown on several threads. It imports setup, models/numerics and models/data alone. */
+
 import { draw, Random } from '../../../numerics/random.js'
 import { sharedDoubles, sharedIntegers } from '../../../numerics/thread-memory.js'
 import type { BinnedTable } from './bins.js'

@@ -1,3 +1,5 @@
+/** Room: linear models: ridge and logistic regression. It imports models/data alone. */
+
 import { learnsFrom, predictedRows, unpredicted, type Folds } from '../../../data/folds.js'
 import { dot, outOfFold, type Design } from './design.js'
 
