@@ -1,3 +1,5 @@
+/** Room: the composition: it opens the parts in their order. It imports any room above it. */
+
 import type { Logger } from 'pino'
 import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { Analytics } from './analytics/supervisor.js'

@@ -1,3 +1,5 @@
+/** Room: what any room may need: errors, limits, times, the disk, and the end of long work. It imports events and basics/limits alone. */
+
 import { limits } from './limits.js'
 
 /**

@@ -1,3 +1,7 @@
+/**
+ * Room: names and options of engines, connections and language models, light enough for every process. It imports events and basics alone.
+ */
+
 import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { connectionEngines, driverOf, whyNotOpened } from './connection-engines.js'

@@ -1,4 +1,9 @@
 #!/usr/bin/env node
+/**
+ * Room: the command `mindledger` as users start it. It imports basics, setup, dialect, files/shared, cli/access, cli/terminal and
+ * cli/commands alone.
+ */
+
 import { constants } from 'node:os'
 import { fail, runCommand } from './run-command.js'
 

@@ -1,3 +1,5 @@
+/** Room: what the service may call: one policy, and connections to addresses that it has checked. It imports basics and setup alone. */
+
 import { domainToASCII } from 'node:url'
 import { Problem } from '../basics/errors.js'
 import { isInside, kindOf, parseAddress, parseNetwork, writtenAddress, type Address, type AddressKind, type Network } from './addresses.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: copies from a running instance of the public service. It imports events, basics, setup, catalogue, vault, dialect and
+ * files/formats alone.
+ */
+
 import { foldName } from '../../events/common.js'
 import { engineNamed } from '../catalogue/engines.js'
 import { cutSecrets } from '../dialect/secrets.js'

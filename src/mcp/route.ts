@@ -1,3 +1,8 @@
+/**
+ * Room: the Model Context Protocol over HTTP. It imports events, basics, log, models/serving, sql/facade, agents/contract, http, mcp/tool
+ * and mcp/tools alone.
+ */
+
 import { v7 as uuidv7 } from 'uuid'
 import type { Logger } from 'pino'
 import { isObject } from '../../events/common.js'

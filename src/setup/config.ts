@@ -1,3 +1,5 @@
+/** Room: settings, the data directory, and where programs stand. It imports events and basics alone. */
+
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod'

@@ -1,3 +1,5 @@
+/** Room: turns, shares, deadlines and retries. It imports basics alone. */
+
 /** The result of a work, or another value if it takes longer. The work itself goes on. */
 export const inTime = <T, L>(work: Promise<T>, timeoutMs: number, late: L): Promise<T | L> =>
   new Promise((resolve, reject) => {

@@ -1,3 +1,5 @@
+/** Room: the numbers that bound what the service takes, each with a name and its unit. It imports events alone. */
+
 import { eventLimits } from '../../../events/limits.js'
 
 /** What clients send and read over HTTP, and what is read from another service for an import. */

@@ -1,3 +1,8 @@
+/**
+ * Room: how commands reach a running service, or the files of one that is stopped. It imports basics, setup, vault, log/storage, files,
+ * audit and src alone.
+ */
+
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,3 +1,5 @@
+/** Room: the commands of `mindledger`, a file for each. It imports any room above it. */
+
 import { pino, type Logger } from 'pino'
 import { isLoopback, type Config } from '../../setup/config.js'
 import { startService } from '../../main.js'

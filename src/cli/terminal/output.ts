@@ -1,3 +1,5 @@
+/** Room: what commands print, and the session of SQL. It imports basics, setup, dialect, sql/statements and cli/access alone. */
+
 import { EventEmitter, once } from 'node:events'
 
 /** The output of a CLI command: results on stdout, progress on stderr. */

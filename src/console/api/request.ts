@@ -1,3 +1,5 @@
+/** Room: the requests of the console to the service. It imports no other room. */
+
 import { signal } from '@preact/signals'
 
 /** What the service refuses, as it says it: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */

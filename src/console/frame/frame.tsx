@@ -1,3 +1,5 @@
+/** Room: what is around the pages: the menu, the login and the moment. It imports console alone. */
+
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'

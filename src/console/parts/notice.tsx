@@ -1,3 +1,5 @@
+/** Room: what several pages show. It imports console/api and console/basics alone. */
+
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/request.js'
 

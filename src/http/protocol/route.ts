@@ -1,3 +1,5 @@
+/** Room: a request and its reply: headers, bodies and sessions. It imports events, basics, setup, vault, log and commands alone. */
+
 import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: what routes share when they read. It imports events, basics, vault, log, sql, commands/rules, connections/contract, files/formats,
+ * models, agents/contract, jobs and http/protocol alone.
+ */
+
 import { instant } from '../../../events/stored/envelope.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,3 +1,5 @@
+/** Room: the other routes, a file for each subject. It imports any room above it. */
+
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,8 @@
+/**
+ * Room: the HTTP server: it finds the route of a request and sends the reply. It imports basics, setup, commands, sql/contract, observe,
+ * http/protocol and http/routes alone.
+ */
+
 import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import type { Ledger } from '../../commands/ledger.js'

@@ -1,3 +1,5 @@
+/** Room: what desktop clients start: it carries their messages to the service. It imports events and basics alone. */
+
 import { isObject } from '../../../events/common.js'
 import type { Transport } from '../../basics/fetch-from.js'
 import { limits } from '../../basics/limits.js'

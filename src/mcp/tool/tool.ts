@@ -1,3 +1,5 @@
+/** Room: what a tool of the Model Context Protocol is. It imports events, basics, log/contract, sql, commands and http/protocol alone. */
+
 import * as z from 'zod'
 import type { JsonObject } from '../../../events/common.js'
 import type { Origin } from '../../log/contract/log.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: the tools of the Model Context Protocol, a file for each. It imports events, basics, vault, log, commands, knowledge/contract,
+ * models/serving, sql/facade, agents/contract, http/reads and mcp/tool alone.
+ */
+
 import * as z from 'zod'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,3 +1,5 @@
+/** Room: commands over the exported history. It imports basics, setup, log/sqlite, audit, archive, cli/access and cli/terminal alone. */
+
 import { checkArchive } from '../../../archive/check.js'
 import { openArchive } from '../../../archive/open.js'
 import { writeArchive } from '../../../archive/write.js'

@@ -1,3 +1,5 @@
+/** Room: commands for a log that nodes share. It imports setup, vault, log/shared, files/shared, migration and cli/terminal alone. */
+
 import { resolve } from 'node:path'
 import type { SharedPlace } from '../../../files/shared/open-store.js'
 import { bucketOf } from '../../../files/shared/s3-address.js'

@@ -1,3 +1,5 @@
+/** Room: the pages of recorded answers of agents. It imports console/api, console/basics and console/parts alone. */
+
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'

@@ -1,3 +1,5 @@
+/** Room: the page that checks the log, and erases data. It imports console/api, console/basics and console/parts alone. */
+
 import { useSignal } from '@preact/signals'
 import { apiUrl, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'

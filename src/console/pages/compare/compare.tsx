@@ -1,3 +1,5 @@
+/** Room: the page that compares two moments. It imports console/api, console/basics and console/parts alone. */
+
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { kindNamed, pathOfResource } from '../../basics/kinds.js'

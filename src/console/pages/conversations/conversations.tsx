@@ -1,3 +1,5 @@
+/** Room: the pages of conversations of chatbots. It imports console/api, console/basics and console/parts alone. */
+
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'

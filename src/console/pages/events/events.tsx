@@ -1,3 +1,5 @@
+/** Room: the page of the log's events. It imports console/api, console/basics and console/parts alone. */
+
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { apiUrl, json, loginNeeded } from '../../api/request.js'

@@ -1,3 +1,5 @@
+/** Room: the page of the service's health and the runs of jobs. It imports console/api, console/basics and console/parts alone. */
+
 import { useSignal } from '@preact/signals'
 import { json, request } from '../../api/request.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'

@@ -1,3 +1,5 @@
+/** Room: the first page: what there is, and how to begin. It imports console/api, console/basics and console/parts alone. */
+
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'

@@ -1,3 +1,5 @@
+/** Room: the pages of models: how they learned, and how good they are. It imports console/api, console/basics and console/parts alone. */
+
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'

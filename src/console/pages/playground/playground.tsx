@@ -1,3 +1,5 @@
+/** Room: the page that asks agents. It imports console/api, console/basics and console/parts alone. */
+
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'

@@ -1,3 +1,5 @@
+/** Room: the page that runs statements. It imports console/api, console/basics and console/parts alone. */
+
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'

@@ -1,3 +1,5 @@
+/** Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics and console/parts alone. */
+
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'

@@ -1,3 +1,8 @@
+/**
+ * Room: the routes for conversations, their messages and their webhooks. It imports events, basics, log, commands, chatbots, http/protocol
+ * and http/reads alone.
+ */
+
 import * as z from 'zod'
 import { conversationChannels } from '../../../../events/conversation.js'
 import { limits } from '../../../basics/limits.js'

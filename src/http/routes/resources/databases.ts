@@ -1,3 +1,5 @@
+/** Room: the routes for the resources of projects and for what SQL names, a file for each kind. It imports any room above it. */
+
 import * as z from 'zod'
 import { foldName, jsonObject, resourceName, text, type JsonObject } from '../../../../events/common.js'
 import { knownEngine } from '../../../commands/database.js'
