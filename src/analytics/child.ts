@@ -133,6 +133,7 @@ export class Child {
     return this.#process.pid
   }
 
+  /** Ends the process at once. The first loss that is given is the one that its queries are told. */
   kill(loss: Loss): void {
     if (this.isOver) return
     if (!this.#process.killed) this.loss = loss

@@ -95,6 +95,7 @@ export class Keeper {
     return this.#isStopping
   }
 
+  /** How the process and its tables are now: positions of the log, memory in bytes, and why the process ended before. */
   status(): ProcessStatus {
     const state = this.#child?.state
     return {

@@ -24,6 +24,7 @@ const refusedIn = (error: unknown): string | undefined => {
 export class RememberedRefusals {
   readonly #known = new LRUCache<string, Refusals>({ max: limits.llmRememberedMax })
 
+  /** What a model at its address has refused before. */
   of({ address, model }: ModelSettings): Refusals {
     return this.#known.get(`${address} ${model}`) ?? new Set()
   }

@@ -63,6 +63,7 @@ export class Vector {
     this.valid = valid
   }
 
+  /** Makes the value of a row NULL. */
   setNull(row: number): void {
     if (!this.hasNulls) {
       this.valid.fill(0xff)
@@ -74,6 +75,7 @@ export class Vector {
     if (this.width === 16) this.data.fill(0, row * 16, row * 16 + 16)
   }
 
+  /** Sets a row to a text, as UTF-8. */
   setText(row: number, text: string): void {
     const at = row * 16
     const { data } = this
@@ -98,6 +100,7 @@ export class Vector {
     this.#take(row, this.#heap.write(text, this.#heapBytes))
   }
 
+  /** Sets a row to bytes, as a BLOB or a text that is UTF-8 already. */
   setBytes(row: number, bytes: Uint8Array): void {
     this.#makeHeap(bytes.length)
     this.#heap.set(bytes, this.#heapBytes)

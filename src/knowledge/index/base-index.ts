@@ -88,15 +88,18 @@ export class BaseIndex {
     return rows.map(({ id, position, row }) => [id, position, row])
   }
 
+  /** The chunks that a search finds; those of the past where `asOf` is before the position that the index has. */
   search(request: SearchRequest): KnowledgeChunk[] {
     const asOf = request.asOf !== null && request.asOf < (this.#number('position') ?? 0) ? request.asOf : null
     return searchChunks(this.#db, { ...request, asOf }, () => this.#vectorTable())
   }
 
+  /** Chunks after one of them, in the order of their keys, without a question. */
   list(request: ListRequest): ChunkList {
     return listChunks(this.#db, request)
   }
 
+  /** How many documents hold now, how many chunks there are, their metadata, and the dimensions of vectors (null before the first). */
   facts(): KnowledgeFacts {
     return {
       columns: this.#metadataColumns().all,

@@ -22,6 +22,7 @@ export class BestHits {
 
   constructor(private readonly limit: number) {}
 
+  /** Keeps a hit if it is among the best so far. */
   offer(key: number, similarity: number): void {
     const heap = this.#heap
     if (heap.length < this.limit) {

@@ -14,6 +14,7 @@ export class EventData {
   #lines: string[] = []
   #isAfterReturn = false
 
+  /** The data of the events that these bytes complete. The rest is kept for the next bytes. */
   read(bytes: Uint8Array): string[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []

@@ -53,6 +53,7 @@ export class TokenDays {
     this.#now = options.now ?? Date.now
   }
 
+  /** What one answer of an agent or a project may spend. @param most the tokens of a day (UTC), whoever spends them */
   spending(of: StreamId, most: number): Spending {
     const used: { day: Day; tokens: number }[] = []
     return {

@@ -9,16 +9,19 @@ export class ByteWriter {
   private view = new DataView(this.bytes.buffer)
   private length = 0
 
+  /** Writes a whole number of 8 bits without a sign. */
   u8(value: number): void {
     const at = this.grow(1)
     this.view.setUint8(at, value)
   }
 
+  /** Writes a whole number of 16 bits without a sign, little endian. */
   u16(value: number): void {
     const at = this.grow(2)
     this.view.setUint16(at, value, true)
   }
 
+  /** Writes a whole number of 32 bits without a sign, little endian. */
   u32(value: number): void {
     const at = this.grow(4)
     this.view.setUint32(at, value, true)
@@ -36,11 +39,13 @@ export class ByteWriter {
     this.raw(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
   }
 
+  /** Writes bytes as they are, without their length. */
   raw(bytes: Uint8Array): void {
     const at = this.grow(bytes.length)
     this.bytes.set(bytes, at)
   }
 
+  /** A copy of all that was written. */
   finish(): Uint8Array {
     return this.bytes.slice(0, this.length)
   }
@@ -70,18 +75,26 @@ export class ByteReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
+  /** A whole number of 8 bits without a sign. @throws Problem internal at the end of the bytes */
   u8(): number {
     return this.view.getUint8(this.step(1))
   }
 
+  /** A whole number of 16 bits without a sign, little endian. @throws Problem internal at the end of the bytes */
   u16(): number {
     return this.view.getUint16(this.step(2), true)
   }
 
+  /** A whole number of 32 bits without a sign, little endian. @throws Problem internal at the end of the bytes */
   u32(): number {
     return this.view.getUint32(this.step(4), true)
   }
 
+  /**
+   * A text with its length in bytes before it (32 bits).
+   *
+   * @throws Problem internal at the end of the bytes, TypeError for bytes that are not UTF-8
+   */
   text(): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.raw(this.u32()))
   }
@@ -91,6 +104,7 @@ export class ByteReader {
     return new Kind(this.raw(count * Kind.BYTES_PER_ELEMENT).slice().buffer)
   }
 
+  /** A copy of the next bytes. @throws Problem internal when there are fewer */
   raw(size: number): Uint8Array<ArrayBuffer> {
     const at = this.step(size)
     return new Uint8Array(this.bytes.subarray(at, at + size))
@@ -109,6 +123,7 @@ export class ByteReader {
     if (this.at !== this.bytes.length) throw this.damaged(`${this.bytes.length - this.at} bytes follow its end`)
   }
 
+  /** The problem of bytes that cannot be read; it is for the caller to throw. */
   damaged(reason: string): Problem {
     return new Problem('internal', `Unreadable ${this.what}`, `The ${this.what} cannot be read: ${reason}`)
   }

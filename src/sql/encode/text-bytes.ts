@@ -29,15 +29,18 @@ export class TextBytes {
     return this.buffer.subarray(0, this.at)
   }
 
+  /** Makes it empty; the buffer is used again. */
   clear(): void {
     this.at = 0
   }
 
+  /** Adds one byte. */
   byte(byte: number): void {
     this.reserve(1)
     this.buffer[this.at++] = byte
   }
 
+  /** Adds a text that is known to be ASCII. */
   ascii(text: string): void {
     const { length } = text
     this.reserve(length)
@@ -46,6 +49,7 @@ export class TextBytes {
     this.at = at + length
   }
 
+  /** Adds the bytes from one offset to another, without that one. */
   bytes(bytes: Uint8Array, from: number, to: number): void {
     const length = to - from
     this.reserve(length)

@@ -112,6 +112,7 @@ export class Reader {
     return known && tableOf(known.columns, known.rows, context)
   }
 
+  /** Answers SHOW from what is known here, or by a SELECT. @throws Problem of the SELECT, and for a table that does not exist */
   async show(statement: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
     const shown = ofTable.has(statement.what) ? { ...statement, from: await this.#fullName(statement.from, running) } : statement
     await this.#checkShown(shown, running)
@@ -119,6 +120,7 @@ export class Reader {
     return ofTable.has(shown.what) ? this.#needTable(answer, shown, running) : answer
   }
 
+  /** Answers DESCRIBE by a SELECT over the tables that describe the others. @throws Problem of the query */
   describe(statement: StatementOf<'describe'>, running: RunningStatement): Promise<SqlAnswer> {
     return this.select({ sql: showAsSelect(statement, running.context.db) }, running)
   }

@@ -69,6 +69,7 @@ export class Cursor {
     this.questions = new Map(questions.map((token, i) => [token, i + 1]))
   }
 
+  /** The token at the cursor, or some tokens ahead, which stays; undefined at the end. */
   peek(ahead = 0): Token | undefined {
     return this.tokens[this.at + ahead]
   }
@@ -81,6 +82,7 @@ export class Cursor {
     return this.at >= this.tokens.length
   }
 
+  /** Takes the token at the cursor. @throws StatementSyntaxError at the end */
   next(): Token {
     const token = this.peek()
     if (!token) this.fail()
@@ -96,11 +98,13 @@ export class Cursor {
     this.expected.add(what)
   }
 
+  /** Whether the token is this word (in capitals), whatever its own case. Nothing is taken. */
   isWord(word: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token?.kind === 'word' && token.text.toUpperCase() === word
   }
 
+  /** Whether the token is this symbol. Nothing is taken. */
   isSymbol(text: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token?.kind === 'symbol' && token.text === text
@@ -123,6 +127,7 @@ export class Cursor {
     return words.find((word) => this.takeWords(word))
   }
 
+  /** Takes this symbol when it follows. */
   takeSymbol(text: string): boolean {
     if (!this.isSymbol(text)) {
       this.expect(text)
@@ -132,14 +137,17 @@ export class Cursor {
     return true
   }
 
+  /** Takes these words. @throws StatementSyntaxError when they do not follow */
   needWords(...words: string[]): void {
     if (!this.takeWords(...words)) this.fail()
   }
 
+  /** Takes this symbol. @throws StatementSyntaxError when it does not follow */
   needSymbol(text: string): void {
     if (!this.takeSymbol(text)) this.fail()
   }
 
+  /** Requires the end of the statement. @throws StatementSyntaxError when something follows */
   needEnd(): void {
     if (this.done) return
     this.expect('the end of the statement')
@@ -163,6 +171,7 @@ export class Cursor {
     return this.tokens.slice(from, this.at - 1)
   }
 
+  /** Takes all tokens to the end. */
   takeRest(): Token[] {
     const rest = this.tokens.slice(this.at)
     this.at = this.tokens.length

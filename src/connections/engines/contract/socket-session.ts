@@ -16,6 +16,7 @@ export abstract class SocketSession {
     return this.socket.bytesRead
   }
 
+  /** Ends the connection at once; the session cannot be used again. */
   destroy(): void {
     this.isLost = true
     this.socket.destroy()

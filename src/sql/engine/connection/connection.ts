@@ -37,6 +37,7 @@ export class ConnectionPool {
 
   constructor(private readonly instance: DuckDBInstance) {}
 
+  /** A connection that waits, or a new one. */
   async take(): Promise<DuckDBConnection> {
     return this.#idle.pop() ?? this.instance.connect()
   }

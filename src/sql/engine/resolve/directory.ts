@@ -74,15 +74,18 @@ export class Directory {
     return rows
   }
 
+  /** The projects at a position of the log, in the order in which they were created. */
   async projects(position: number): Promise<ProjectEntry[]> {
     const rows = await this.rows(`SELECT name, stream FROM ${at('projects')} AS p ORDER BY id`, { position })
     return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) }))
   }
 
+  /** The project of a name at a position of the log; undefined when there is none. */
   async project(position: number, name: string): Promise<ProjectEntry | undefined> {
     return named(await this.projects(position), name)
   }
 
+  /** The views of a project (its stream) at a position of the log. */
   async views(position: number, project: string): Promise<ViewEntry[]> {
     const sql = `SELECT name, stream, query, database FROM ${at('views')} AS v WHERE project = $project ORDER BY id`
     const rows = await this.rows(sql, { position, project })
@@ -94,11 +97,13 @@ export class Directory {
     }))
   }
 
+  /** The uploaded files at a position of the log, also those that are no tables. */
   async files(position: number): Promise<FileEntry[]> {
     const rows = await this.rows(`SELECT name, content, json_array_length(columns) > 0 FROM ${at('files')} AS f ORDER BY id`, { position })
     return rows.map(([name, content, isTable]) => ({ name: text(name), content: text(content), isTable: isTable === true }))
   }
 
+  /** The connections at a position of the log, each with the engine that it speaks. */
   async databases(position: number): Promise<DatabaseEntry[]> {
     const named = `list_filter(json_keys(parameters), lambda k: lower(k) = 'db_engine')[1]`
     const sql = `SELECT name, engine, stream, json_extract_string(parameters, '$.' || ${named}) FROM ${at('databases')} AS d ORDER BY id`
@@ -110,6 +115,7 @@ export class Directory {
     }))
   }
 
+  /** The models of a project (its stream) at a position of the log; `active` is a version, or null for none. */
   async models(position: number, project: string): Promise<ModelEntry[]> {
     const sql = `SELECT name, stream, active FROM ${at('models')} AS m WHERE project = $project ORDER BY id`
     const rows = await this.rows(sql, { position, project })
@@ -121,6 +127,7 @@ export class Directory {
     }))
   }
 
+  /** The agents of a project (its stream) at a position of the log. */
   async agents(position: number, project: string): Promise<AgentEntry[]> {
     const rows = await this.rows(`SELECT name, stream FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, {
       position,
@@ -129,6 +136,7 @@ export class Directory {
     return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) as StreamId }))
   }
 
+  /** The knowledge bases of a project (its stream) at a position of the log. */
   async knowledgeBases(position: number, project: string): Promise<KnowledgeEntry[]> {
     const sql = `SELECT name, stream, CAST(metadata_columns AS VARCHAR) FROM ${at('knowledge_bases')} AS k WHERE project = $project ORDER BY id`
     const rows = await this.rows(sql, { position, project })
@@ -139,6 +147,7 @@ export class Directory {
     }))
   }
 
+  /** The versions of a model (its stream) at a position of the log, the oldest first. */
   async versions(position: number, model: string): Promise<ModelVersionEntry[]> {
     const sql = `SELECT version, status, error, artefact, target FROM ${at('model_versions')} AS v WHERE stream = $model ORDER BY version`
     const rows = await this.rows(sql, { position, model })

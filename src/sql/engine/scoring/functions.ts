@@ -107,10 +107,12 @@ export class ModelFunctions {
 
   constructor(private readonly instance: DuckDBInstance) {}
 
+  /** Begins a run, which may use models until `end`. */
   begin(limit: number): Run {
     return { limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
   }
 
+  /** Ends a run, whose uses of models are gone. */
   end(run: Run): void {
     for (const { number } of run.uses.values()) this.uses.delete(number)
   }
