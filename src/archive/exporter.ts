@@ -56,6 +56,7 @@ export class Exporter {
     }
   }
 
+  /** How far the export is, and its last error. */
   status(): ExportStatus {
     return { ...this.#status }
   }

@@ -49,6 +49,7 @@ export class HeadFile {
     this.#status = { file: options.path, position: null, written_at: null, error: null }
   }
 
+  /** What was written to the file, and the last error. */
   status(): HeadFileStatus {
     return { ...this.#status }
   }
@@ -87,6 +88,7 @@ export class HeadFile {
     this.#timer.unref()
   }
 
+  /** Stops, and writes the newest head, unless the file shows that the log has lost events. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     if (this.#other === undefined) await this.#append()

@@ -26,6 +26,7 @@ export class FairTurns {
     return { running: this.#running.size, waiting: this.#waiting.size }
   }
 
+  /** Asks for a turn of an item. An item that waits has one already; one that is running gets another turn behind it. */
   add(group: string, item: string): void {
     const running = this.#running.get(item)
     if (running) running.again = true

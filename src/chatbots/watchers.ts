@@ -34,6 +34,7 @@ export class Watchers {
     return this.#listeners.has(message)
   }
 
+  /** Tells those who watch a message what is new of it. */
   tell(message: string, news: MessageNews): void {
     for (const listener of [...(this.#listeners.get(message) ?? [])]) listener(news)
   }

@@ -25,12 +25,14 @@ export class MissingBlobs {
     this.#options = options
   }
 
+  /** Looks now, and again from time to time. */
   start(): void {
     this.#timer = setInterval(() => this.#look(), limits.blobsLookMs)
     this.#timer.unref()
     this.#look()
   }
 
+  /** Looks no more, and waits for the look under way. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#looking

@@ -19,6 +19,7 @@ export class RunningCalls {
     return { signal: cancelled.signal, end }
   }
 
+  /** Cancels a call of a session, if it still runs. */
   cancel(session: string, id: RequestId): void {
     this.#running.get(keyOf(session, id))?.abort()
   }

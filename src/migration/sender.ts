@@ -44,6 +44,7 @@ export class Sender {
     return this.place
   }
 
+  /** Appends rows to the shared log as one batch. @throws ConfigError when another program writes to it */
   async send(rows: Partial<Rows>): Promise<void> {
     const last = rows.events?.at(-1)
     const end = { seq: this.place.seq + 1, position: last?.position ?? this.place.position, chain: last?.chain ?? this.place.chain }

@@ -83,6 +83,7 @@ export class Gauges {
     }
   }
 
+  /** Reads what is measured only when somebody asks, such as queues, disk and positions. */
   async read(sources: Sources): Promise<void> {
     this.#info.set({ version: sources.version }, 1)
     const [log, disk, bytes] = await Promise.all([known(sources.log()), known(sources.disk()), known(sources.analyticsBytes())])

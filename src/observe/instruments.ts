@@ -18,14 +18,17 @@ export class Instruments {
     ))
   }
 
+  /** A number that only grows. @param labels the names of its labels */
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
     return new Counter(this.#configuration(name, help, labels))
   }
 
+  /** A number that goes up and down. @param labels the names of its labels */
   gauge(name: string, help: string, labels: readonly string[] = []): Gauge {
     return new Gauge(this.#configuration(name, help, labels))
   }
 
+  /** How often values were up to each of some bounds. @param buckets the bounds, in order */
   histogram(name: string, help: string, buckets: readonly number[], labels: readonly string[] = []): Histogram {
     return new Histogram({ ...this.#configuration(name, help, labels), buckets: [...buckets] })
   }

@@ -99,6 +99,7 @@ export class Metrics {
     this.#sources = sources
   }
 
+  /** Counts a request. Its duration counts only if its answer was not a stream. */
   request({ method, route = 'none', status, seconds, streamed, limit }: CompletedRequest): void {
     const labels = { method: methods.has(method) ? method : 'other', route }
     this.#requests.inc({ ...labels, status })
@@ -106,6 +107,7 @@ export class Metrics {
     if (!streamed) this.#requestSeconds.observe(labels, seconds)
   }
 
+  /** Counts a command by its type and outcome. */
   command(type: string, outcome: 'done' | 'dry_run' | 'repeated' | 'refused' | 'failed'): void {
     this.#commands.inc({ type, outcome })
   }
@@ -138,15 +140,18 @@ export class Metrics {
     this.#answerTokens.inc({ direction: 'output' }, output_tokens ?? 0)
   }
 
+  /** Notes how long a prediction took, in seconds. */
   predicted(seconds: number): void {
     this.#predictSeconds.observe(seconds)
   }
 
+  /** Counts a query by its outcome, and notes how long it took, in seconds. */
   queried(outcome: string, seconds: number): void {
     this.#queries.inc({ outcome })
     this.#querySeconds.observe(seconds)
   }
 
+  /** Counts an upload and its bytes. */
   uploaded(bytes: number): void {
     this.#uploads.inc()
     this.#uploadBytes.inc(bytes)

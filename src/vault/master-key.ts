@@ -61,14 +61,17 @@ export class KeyRing {
     this.#keys = keyed(masters)
   }
 
+  /** The master key of an id; undefined when it is not at hand. */
   get(keyId: string): MasterKey | undefined {
     return this.#keys.get(keyId)
   }
 
+  /** The bytes of all master keys at hand. */
   keys(): Buffer[] {
     return [...this.#keys.values()].map(({ bytes }) => bytes)
   }
 
+  /** From now on also opens what these keys sealed. */
   add(...masters: readonly Uint8Array[]): void {
     this.#keys = new Map([...this.#keys, ...keyed(masters)])
   }

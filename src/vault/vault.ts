@@ -38,6 +38,7 @@ export class Vault {
     return this.#ring.keys()
   }
 
+  /** Whether the master key of an id is at hand. */
   knows(keyId: string): boolean {
     return this.#ring.get(keyId) !== undefined
   }
@@ -58,6 +59,11 @@ export class Vault {
     this.#ring.replace([this.#master.bytes])
   }
 
+  /**
+   * Encrypts bytes under a new key, which is wrapped under the master key. `hash` is that of the ciphertext.
+   *
+   * @example const { hash, body, keyId, wrapped } = vault.seal(Buffer.from('secret'))
+   */
   seal(plain: Uint8Array): SealedPayload {
     const key = randomBytes(masterKeyBytes)
     const body = encrypt(key, plain)
@@ -65,6 +71,7 @@ export class Vault {
     return { hash, body, ...this.wrap(key, hash) }
   }
 
+  /** The plain bytes; undefined when the payload is damaged, its key was erased, or no key here unwraps it. */
   open(payload: StoredPayload): Buffer | undefined {
     return this.#ring.open(payload)
   }

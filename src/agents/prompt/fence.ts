@@ -16,6 +16,7 @@ export class Fence {
   /** @param mark that of an answer of the past, whose texts are to be made again */
   constructor(readonly mark = `data-${randomBytes(8).toString('hex')}`) {}
 
+  /** Puts a text between the marks. A mark inside the text is replaced, so that the text cannot end its own part. */
   around(what: string, text: string): string {
     return `<${this.mark} ${what}>\n${visible(text).replaceAll(this.mark, 'data')}\n</${this.mark}>`
   }

@@ -4,6 +4,7 @@ const maxFindings = 20
 export class Findings {
   readonly sentences: string[] = []
 
+  /** Notes a finding. After the most that are shown, one line says that there are more. */
   add(sentence: string): void {
     if (this.sentences.length < maxFindings) this.sentences.push(sentence)
     else if (this.sentences.length === maxFindings) this.sentences.push('... and more')

@@ -31,6 +31,11 @@ export class BadRows {
 
   constructor(private readonly onBadRows: OnBadRows) {}
 
+  /**
+   * Notes a row that cannot be read, if such rows are skipped.
+   *
+   * @throws Problem bad_file with the row, if they are refused
+   */
   add(row: BadRow): void {
     const shown = { ...row, text: shorten(row.text) }
     if (this.onBadRows === 'refuse') {

@@ -36,12 +36,14 @@ export class StagingFile {
     this.used += length
   }
 
+  /** Adds one byte to the row that is being written. */
   byte(value: number): void {
     if (this.used === bufferBytes) this.flush()
     this.buffer[this.used++] = value
     this.rowBytes += 1
   }
 
+  /** Adds a text to the row that is being written, as UTF-8 and without quotes. */
   text(value: string): void {
     if (value.length * 3 > bufferBytes - this.used) this.flush()
     if (value.length * 3 <= bufferBytes) {
@@ -68,6 +70,7 @@ export class StagingFile {
     this.byte(quote)
   }
 
+  /** Ends the row. @throws TableTooLarge for more rows or text than a table may have */
   endRow(): void {
     this.byte(0x0a)
     this.longestRowBytes = Math.max(this.longestRowBytes, this.rowBytes)
@@ -79,6 +82,7 @@ export class StagingFile {
       refuseLarge({ rows: this.rowCount, textBytes: this.totalBytes })
   }
 
+  /** Writes what is still in memory, and closes the file. */
   close(): void {
     this.flush()
     closeSync(this.file)

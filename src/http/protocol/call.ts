@@ -94,6 +94,7 @@ export class Call {
     return new URL(this.incoming.originalUrl, 'http://localhost')
   }
 
+  /** A header of the request, its name in any case; undefined when it was not sent. */
   header(name: string): string | undefined {
     const value = this.incoming.headers[name.toLowerCase()]
     return typeof value === 'string' ? value : undefined

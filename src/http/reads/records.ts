@@ -19,6 +19,7 @@ export class Records {
     private readonly progressOf?: ProgressOf,
   ) {}
 
+  /** The record of a skill with the agents that use it; secrets are masked. */
   async skill(skill: Resource<'skill'>, project: Resource<'project'>) {
     const agents = await this.moment.resources.linked('agent', skill.stream)
     return this.newSkill(skill, project, agents)
@@ -37,6 +38,7 @@ export class Records {
     }
   }
 
+  /** The record of an agent with its skills; secrets are masked. */
   async agent(agent: Resource<'agent'>, project: Resource<'project'>) {
     const { name, model_name, provider } = agent.state
     const found = await Promise.all(
@@ -97,6 +99,7 @@ export class Records {
     return { agent, database: await this.moment.resources.byStream('database', state.database) }
   }
 
+  /** The record of a knowledge base; secrets of its models are masked. */
   knowledgeBase({ id, state, created_at, updated_at }: Resource<'knowledge_base'>, project: Resource<'project'>) {
     const { name, embedding_model, reranking_model, storage, content_columns, metadata_columns, id_column, chunking, params } = state
     return {
@@ -118,6 +121,7 @@ export class Records {
     }
   }
 
+  /** The record of a connection; its secrets are masked. */
   database(database: Resource<'database'>) {
     const { name, engine, parameters } = database.state
     return {
@@ -132,10 +136,12 @@ export class Records {
     }
   }
 
+  /** The record of a view with its query. */
   view(view: Resource<'view'>) {
     return { id: view.id, name: view.state.name, query: view.state.query }
   }
 
+  /** The record of a job, its times as texts in UTC. */
   job({ id, state }: Resource<'job'>, project: Resource<'project'>) {
     const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
     return {

@@ -28,6 +28,7 @@ export class EventFeed {
     this.#projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
   }
 
+  /** Opens a feed at the newest position of a log. */
   static async of(log: ReadableLog): Promise<EventFeed> {
     return new EventFeed(log, await Slices.of(log))
   }

@@ -16,27 +16,44 @@ export class Proofs {
     return this.tree.size
   }
 
+  /** The root over the first `size` events, 32 bytes. @throws Problem wrong_arguments for a size that the log does not have */
   rootAt(size: number): Buffer {
     this.#size('size', size, 0)
     return this.tree.rootAt(size)
   }
 
+  /**
+   * The proof that the event at a position, from 1, is in the tree of a size.
+   *
+   * @throws Problem wrong_arguments for a size or a position that the log does not have
+   */
   inclusionProof(position: number, size: number): InclusionProof {
     this.#size('size', size, 1)
     whole('position', position, 1, size, 'the size')
     return { leaf: this.tree.leaf(position - 1), hashes: this.tree.inclusionProof(position - 1, size) }
   }
 
+  /**
+   * The proof that the tree of one size goes on as the tree of a larger one.
+   *
+   * @throws Problem wrong_arguments for sizes that the log does not have
+   */
   consistencyProof(from: number, to: number): Buffer[] {
     this.#range(from, to)
     return this.tree.consistencyProof(from, to)
   }
 
+  /**
+   * The hashes of the fewest complete subtrees that cover the events from one size to another.
+   *
+   * @throws Problem wrong_arguments for sizes that the log does not have
+   */
   subtrees(from: number, to: number): Buffer[] {
     this.#range(from, to)
     return this.tree.subtrees(from, to)
   }
 
+  /** The leaf hashes of the events from one size to another. @throws Problem wrong_arguments for sizes that the log does not have */
   leaves(from: number, to: number): Buffer[] {
     this.#range(from, to)
     return this.tree.leaves(from, to)

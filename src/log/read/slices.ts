@@ -114,6 +114,7 @@ export class Slices {
     })
   }
 
+  /** Opens slices of a log; they know of each commit from now on. */
   static async of(log: Pick<Log, 'readAll' | 'head' | 'onCommitted'>): Promise<Slices> {
     const { position } = await log.head()
     return new Slices(log, position, (listener) => log.onCommitted(listener))

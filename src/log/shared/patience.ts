@@ -25,6 +25,7 @@ export class Patience {
     this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()
   }
 
+  /** Runs a step whose time is watched. @throws what the work throws */
   async during<T>(kind: Step['kind'], work: () => Promise<T>): Promise<T> {
     this.#step = { kind, since: performance.now() }
     try {

@@ -38,6 +38,7 @@ export class Standing {
     return of === 'away' || of === 'slow' ? of : undefined
   }
 
+  /** Refuses writes from now on; the first reason stays. */
   refuse(refusal: Refusal): void {
     this.#refusal ??= refusal
   }

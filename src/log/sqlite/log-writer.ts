@@ -112,6 +112,7 @@ export class LogWriter {
     return this.#bytes
   }
 
+  /** Begins the transaction of a batch. */
   begin(): void {
     this.#changed = new Map()
     this.#written = []

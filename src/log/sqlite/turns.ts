@@ -71,11 +71,13 @@ export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction)
 export class CommitListeners {
   readonly #listeners = new Set<CommitListener>()
 
+  /** Calls the listener after each commit. Returns what ends that. */
   add(listener: CommitListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
+  /** Tells all listeners of a commit. An error of one is a warning of the process, and the others are told all the same. */
   announce(...commit: Parameters<CommitListener>): void {
     for (const listener of this.#listeners)
       try {

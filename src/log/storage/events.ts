@@ -35,14 +35,17 @@ export class EventReads {
       .pluck()
   }
 
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars` characters. */
   all(after: number, limit: number, maxChars?: number): StoredEvent[] {
     return bounded(this.#all, [after, limit], maxChars)
   }
 
+  /** Events of a stream after a version, in order, with the same bounds. */
   stream(stream: string, after: number, limit: number, maxChars?: number): StoredEvent[] {
     return bounded(this.#stream, [stream, after, limit], maxChars)
   }
 
+  /** The version that a stream had at a position; 0 before its first event. */
   versionAt(stream: string, position: number): number {
     return this.#version.get(stream, position) ?? 0
   }

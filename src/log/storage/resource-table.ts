@@ -134,6 +134,7 @@ export class ResourceTable {
     return undefined
   }
 
+  /** The resource of a stream as it is now; undefined when it was deleted, never was, or is of another kind. */
   byStream<K extends Kind>(kind: K, stream: string): Resource<K> | undefined {
     const found = this.#ofStream(stream)
     return found?.kind === kind ? (found as Resource<K>) : undefined
@@ -146,6 +147,7 @@ export class ResourceTable {
     return row && (this.#kept(row) as AnyResource)
   }
 
+  /** All resources of a kind, or those in a project (the stream of it). */
   list<K extends Kind>(kind: K, project?: string): Resource<K>[] {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#kept<K>(row))
   }
@@ -165,6 +167,7 @@ export class ResourceTable {
     return found
   }
 
+  /** What a project holds: its jobs, how many others, and the names of the first of these. */
   contents(project: string): Contents {
     const others = kinds.filter((kind) => kind !== 'job')
     const first = others.flatMap((kind) => this.#firstNames.all(kind, project, contentsNamed)).sort((a, b) => a.id - b.id)

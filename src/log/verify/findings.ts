@@ -7,6 +7,7 @@ export const maxFindings = 100
 export class Findings {
   readonly all: Finding[] = []
 
+  /** Notes a finding, at a position or of the log as a whole. Those beyond the most that are kept are left out. */
   add(position: number | null, what: string): void {
     if (this.all.length < maxFindings) this.all.push({ position, what })
   }

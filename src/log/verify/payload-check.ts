@@ -34,14 +34,17 @@ export class PayloadCheck {
     for (const hash of hashes) this.#look(hash, position)
   }
 
+  /** Notes the payloads that an event names. */
   secrets(position: number, hashes: readonly string[]): void {
     for (const hash of hashes) this.#secrets.set(hash, position)
   }
 
+  /** Notes the payloads that an event says were erased. */
   erased(position: number, payloads: readonly ErasedPayload[]): void {
     for (const { hash } of payloads) this.#erased.set(hash, position)
   }
 
+  /** Compares what the events say with the stored payloads, after the last event. */
   finish(): void {
     for (const [hash, position] of this.#secrets) this.#look(hash, position)
     for (const [hash, position] of this.#withoutKey)
