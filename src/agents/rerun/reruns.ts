@@ -1,4 +1,4 @@
-/** Room: recorded answers asked again. It imports events, basics, catalogue, log/contract, commands, llm and agents alone. */
+/** Room: recorded answers asked again. It imports events, basics, catalogue, log/contract, log/read, commands, llm and agents alone. */
 
 import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'

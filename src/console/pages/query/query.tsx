@@ -1,4 +1,4 @@
-/** Room: the page that runs statements. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page that runs statements. It imports console/api, console/basics, console/parts and console/pages/query/writing alone. */
 
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'

@@ -1,3 +1,5 @@
+/** Room: what stands around a statement while it is written: its parameters, and the names to propose. It imports console/api alone. */
+
 import type { Value } from '../../../api/sql.js'
 
 /** What a field of a parameter is sent as. */
