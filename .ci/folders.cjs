@@ -24,5 +24,5 @@ module.exports = {
     'chatbots',
     'console',
   ],
-  bench: ['shared', 'bare', 'accuracy', 'largest', 'log', 'model', 'retrieval/questions', 'retrieval', '.'],
+  bench: ['harness', 'bare', 'accuracy', 'largest', 'log', 'model', 'retrieval/questions', 'retrieval', '.'],
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request, type IncomingMessage } from 'node:http'
-import { ask, send, serverOf, serviceWith, upload, type Target } from './shared/harness.js'
-import { modelOf, startModel } from './shared/language-model.js'
+import { ask, send, serverOf, serviceWith, upload, type Target } from './harness/harness.js'
+import { modelOf, startModel } from './harness/language-model.js'
 
 /** How many streams are asked for at once, and how many times each side in turn. The first time is not counted: Node compiles. */
 const levels = [

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { send, serviceAfter } from './shared/harness.js'
-import { modelOf, startModel } from './shared/language-model.js'
+import { send, serviceAfter } from './harness/harness.js'
+import { modelOf, startModel } from './harness/language-model.js'
 import { prepare } from './largest/prepare.js'
 import { largestRequests, type Document } from './largest/requests.js'
 import { walk, type Walked } from './largest/walk.js'
-import { makeDirectory, removeDirectory } from './shared/processes.js'
+import { makeDirectory, removeDirectory } from './harness/processes.js'
 
 const skills = Number(process.env['BENCH_SKILLS'] ?? 20_000)
 const boundMs = 250
@@ -25,7 +25,7 @@ export const block = async (): Promise<void> => {
   const directory = makeDirectory('delay')
   const socket = join(directory, 'delay')
   const model = await startModel()
-  const target = await serviceAfter(['bench/shared/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
+  const target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
   try {
     const names = await prepare(target, { skills, changes: 100, model: modelOf(model.url) })
     const { requests, missing } = largestRequests((await send(target, 'GET', '/api/openapi.json')) as Document, names)

@@ -6,7 +6,7 @@ import { AnswerReader, readIntoTable } from '../src/connections/reader/read-answ
 import { residentBytes } from '../src/basics/resident-memory.js'
 import { startPostgres, type Postgres } from '../test/support/connections/postgres.js'
 import { send, sql, startTestService } from '../test/support/service.js'
-import { median } from './shared/harness.js'
+import { median } from './harness/harness.js'
 
 const rows = 1_000_000
 const rounds = 3

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { openBrowser, openPage } from '../test/support/console/browser.js'
-import { median, service } from './shared/harness.js'
+import { median, service } from './harness/harness.js'
 
 const rows = 1_000_000
 const rounds = 5

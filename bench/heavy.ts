@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { median, send, service, type Target } from './shared/harness.js'
+import { median, send, service, type Target } from './harness/harness.js'
 
 const atOnce = 8
 const seconds = 10

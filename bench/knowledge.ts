@@ -6,8 +6,8 @@ import { BaseIndex } from '../src/knowledge/index/base-index.js'
 import type { SearchRequest } from '../src/knowledge/index/messages.js'
 import { vectorBytes } from '../src/knowledge/index/vector-bytes.js'
 import { dot, normalised } from '../src/knowledge/index/vectors.js'
-import { median } from './shared/harness.js'
-import { removeDirectory } from './shared/processes.js'
+import { median } from './harness/harness.js'
+import { removeDirectory } from './harness/processes.js'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100_000)
 const dimensions = 384

@@ -1,4 +1,4 @@
-import { compare, sameAnswer, send, serverOf, service, type Target } from './shared/harness.js'
+import { compare, sameAnswer, send, serverOf, service, type Target } from './harness/harness.js'
 
 const bare = serverOf('bare', 'bench/bare/read.js', [], '/ready')
 const path = '/api/projects/mindsdb/skills'

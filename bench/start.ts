@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, median, serviceOn } from './shared/harness.js'
+import { ask, median, serviceOn } from './harness/harness.js'
 import { makeLog } from './log/long-log.js'
-import { makeDirectory, removeDirectory } from './shared/processes.js'
+import { makeDirectory, removeDirectory } from './harness/processes.js'
 
 const restSeconds = 20
 

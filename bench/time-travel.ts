@@ -1,6 +1,6 @@
-import { ask, median, serviceOn, whenBuilt, type Target } from './shared/harness.js'
+import { ask, median, serviceOn, whenBuilt, type Target } from './harness/harness.js'
 import { makeHistory } from './log/long-log.js'
-import { removeDirectory } from './shared/processes.js'
+import { removeDirectory } from './harness/processes.js'
 
 const skills = 30_000
 const states = 10

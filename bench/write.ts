@@ -1,4 +1,4 @@
-import { compare, sameAnswer, send, serverOf, service } from './shared/harness.js'
+import { compare, sameAnswer, send, serverOf, service } from './harness/harness.js'
 
 const bare = serverOf('bare', 'bench/bare/write.js', [], '/ready')
 const path = '/api/projects/mindsdb/skills'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { limits } from '../../src/basics/limits.js'
-import { send, trainModel, upload, type Target } from '../shared/harness.js'
+import { send, trainModel, upload, type Target } from '../harness/harness.js'
 
 const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data', 'cars.json')
 const writers = 64

@@ -1,5 +1,5 @@
-import { delayOf, type Delay } from '../shared/delay.js'
-import type { Target } from '../shared/harness.js'
+import { delayOf, type Delay } from '../harness/delay.js'
+import type { Target } from '../harness/harness.js'
 import type { Request } from './requests.js'
 
 /** The result of a request, and how long it blocked others. */

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { median, send, service, type Target } from '../shared/harness.js'
+import { median, send, service, type Target } from '../harness/harness.js'
 
 const rounds = 5
 const clients = 16

@@ -6,7 +6,7 @@ import { streamId } from '../../events/common.js'
 import type { NewEvent } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../src/vault/vault.js'
-import { makeDirectory } from '../shared/processes.js'
+import { makeDirectory } from '../harness/processes.js'
 
 export const origin = { actor: 'bench', source: 'system', request: 'bench', correlation: null, causation: null } as const
 const perCommand = 1_000

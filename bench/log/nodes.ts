@@ -5,8 +5,8 @@ import { SharedLog } from '../../src/log/shared/shared-log.js'
 import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { Vault } from '../../src/vault/vault.js'
 import { password, startPostgres } from '../../test/support/connections/postgres.js'
-import { compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../shared/harness.js'
-import { makeDirectory, start } from '../shared/processes.js'
+import { compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../harness/harness.js'
+import { makeDirectory, start } from '../harness/processes.js'
 import { createdSkills, origin } from './long-log.js'
 
 /** A run at length: NODE_ROUNDS=5 NODE_READS=100000 NODE_EVENTS=1000000. */

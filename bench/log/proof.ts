@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../src/vault/vault.js'
-import { ask, median, send, serviceOn, whenBuilt } from '../shared/harness.js'
+import { ask, median, send, serviceOn, whenBuilt } from '../harness/harness.js'
 import { makeLog } from './long-log.js'
-import { removeDirectory } from '../shared/processes.js'
+import { removeDirectory } from '../harness/processes.js'
 
 const events = 1_000_000
 const rounds = 41

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { median } from '../shared/harness.js'
+import { median } from '../harness/harness.js'
 import { makeLog } from './long-log.js'
-import { makeDirectory, removeDirectory } from '../shared/processes.js'
+import { makeDirectory, removeDirectory } from '../harness/processes.js'
 
 type Run = { events: number; skills: number; seconds: number; peakMb: number }
 const runner = fileURLToPath(new URL('./replay-run.js', import.meta.url))

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { compiled, median } from '../shared/harness.js'
+import { compiled, median } from '../harness/harness.js'
 import { makeHistory } from './long-log.js'
-import { removeDirectory } from '../shared/processes.js'
+import { removeDirectory } from '../harness/processes.js'
 
 type Run = { events: number; root: string; seconds: number; peakMb: number }
 

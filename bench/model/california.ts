@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, service, trainModel, upload, type Target } from '../shared/harness.js'
+import { ask, service, trainModel, upload, type Target } from '../harness/harness.js'
 import { beside, printLatency } from './scoring.js'
 
 const repeats = 10

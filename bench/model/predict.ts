@@ -1,8 +1,8 @@
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from '../shared/harness.js'
-import { makeDirectory, removeDirectory } from '../shared/processes.js'
+import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from '../harness/harness.js'
+import { makeDirectory, removeDirectory } from '../harness/processes.js'
 
 export const path = '/api/projects/mindsdb/models/mpg/predict'
 export const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }

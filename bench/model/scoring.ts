@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, service, trainModel, upload, type Target } from '../shared/harness.js'
+import { ask, service, trainModel, upload, type Target } from '../harness/harness.js'
 
 const rows = 1_000_000
 

@@ -5,9 +5,9 @@ import { encodeMatrix } from '../../src/models/data/matrix-format.js'
 import { MatrixBuilder } from '../../src/models/data/matrix.js'
 import { Trainer, type Training } from '../../src/models/training/trainer.js'
 import type { ColumnType } from '../../src/models/data/values.js'
-import { compare, compiled, median, send, serverOf, service, serviceWith, upload, type Target } from '../shared/harness.js'
+import { compare, compiled, median, send, serverOf, service, serviceWith, upload, type Target } from '../harness/harness.js'
 import { artefactIn, path, row, train } from './predict.js'
-import { makeDirectory, removeDirectory } from '../shared/processes.js'
+import { makeDirectory, removeDirectory } from '../harness/processes.js'
 import { table } from './scoring.js'
 
 /** Enough rows for a training that lasts longer than a load. */

@@ -6,7 +6,7 @@ import { flatten, type Forest } from '../../src/models/engines/tables/boosting/f
 import { compileForest } from '../../src/models/engines/tables/boosting/kernel.js'
 import { squaredLoss } from '../../src/models/engines/tables/boosting/loss.js'
 import { Random } from '../../src/models/numerics/random.js'
-import { median } from '../shared/harness.js'
+import { median } from '../harness/harness.js'
 import { toOnnx } from './onnx.js'
 
 const width = 20

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { until } from '../support/until.js'
 import { isRunning } from '../support/processes.js'
 
-const harness = new URL('../../bench/shared/harness.js', import.meta.url).href
+const harness = new URL('../../bench/harness/harness.js', import.meta.url).href
 
 /** A comparison that has a server under way, and what it does then. */
 const comparison = async (then: string): Promise<{ child: ChildProcess; pid: number; directory: string; ended: Promise<unknown[]> }> => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { send, serviceAfter, type Target } from '../../bench/shared/harness.js'
-import { modelOf, startModel } from '../../bench/shared/language-model.js'
+import { send, serviceAfter, type Target } from '../../bench/harness/harness.js'
+import { modelOf, startModel } from '../../bench/harness/language-model.js'
 import { prepare } from '../../bench/largest/prepare.js'
 import { largestRequests, type Document, type Request } from '../../bench/largest/requests.js'
 import { statements } from '../../bench/largest/statements.js'
@@ -28,7 +28,7 @@ let ids: Awaited<ReturnType<typeof prepare>>
 
 beforeAll(async () => {
   model = await startModel()
-  target = await serviceAfter(['bench/shared/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
+  target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
   ids = await prepare(target, { skills: 200, changes: 3, model: modelOf(model.url) })
 })
 afterAll(async () => {
