@@ -39,7 +39,8 @@ const namesSecret = (text: string, pattern: RegExp): boolean => {
 }
 
 const authority = /[^\s/]*/y
-const parameters = /[?&;#]([^=?&;#\s]{1,100})=([^&;\s*][^&;\s]*)/g
+/** The value is looked at and not passed: a URL in it may have parameters of its own. */
+const parameters = /[?&;#]([^=?&;#\s]{1,100})=(?=([^&;\s*][^&;\s]{0,200}))/g
 /** Names that services give a key in their URLs, and others something else. */
 const oftenKeys = /^(?:key|sig|signature)$/i
 /** A user and a colon without a port: the text up to the next @ is a password, even with slashes and spaces in it. */

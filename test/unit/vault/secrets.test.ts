@@ -55,6 +55,7 @@ const urls = [
     'https://host/?api_key=k',
     'https://maps.example/v1?q=1&key=AB3-x9Zk77',
     'https://blob.example/f?sig=a8Fb%2F31x',
+    'https://host/login?next=https://other/?api_key=k',
     'jdbc:postgresql://h/db?user=u&password=p',
     'jdbc:sqlserver://h;user=u;password=p',
   ],
