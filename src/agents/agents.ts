@@ -245,13 +245,15 @@ export class Agents {
 
   /** What the language model is asked with; or the record of an answer that ended before that. @throws a fault of this service only */
   async #prepared({ answer, asked, began, signal, model }: Admitted): Promise<PreparedAnswer | { recorded: AnswerRecording }> {
-    const { position: head } = await this.parts.ledger.log.head()
+    const { agent } = asked
+    // It was looked up already, unless the agent was changed since.
+    const modelOf: PrepareParts['modelOf'] = async (state) => (state === agent.state ? model : this.parts.modelOf(state))
     try {
       // Not all that it waits for listens to the signal.
-      return await unlessAborted(prepare(this.#prepareParts, this.#descriptions, asked, signal), signal)
+      return await unlessAborted(prepare({ ...this.#prepareParts, modelOf }, this.#descriptions, asked, signal), signal)
     } catch (error) {
       const finished = unasked(endingOf(error, signal), began)
-      const { agent, asOf: readAt = head } = asked
+      const readAt = asked.asOf ?? (await this.parts.ledger.log.head()).position
       const settings = settingsOf(agent.state)
       const scope = scopeOfNothing(agent)
       const request = { ...requestOf(settings), tools: [] }

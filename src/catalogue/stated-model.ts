@@ -29,7 +29,8 @@ export const isOfModel = (name: string): boolean =>
   name === 'model' || name === 'provider' || name === 'model_name' || addressMember.test(name) || keyMember.test(name)
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
-const numberOf = (value: Json | undefined): number | null => {
+/** A number as clients write it, also as a text; null for what is none. @example statedNumber('20') // 20 */
+export const statedNumber = (value: Json | undefined): number | null => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
@@ -71,9 +72,9 @@ export const statedModel = ({ provider, model_name, params }: ModelFields): Stat
     address: addressIn(own, known) ?? addressIn(params, known),
     keys: [...keysIn(own, 'model.'), ...keysIn(params, '')],
     apiVersion: textOf(all['api_version']) ?? textOf(all['openai_api_version']),
-    temperature: numberOf(all['temperature']),
-    maxTokens: numberOf(all['max_tokens']) ?? numberOf(all['max_output_tokens']),
-    timeout: numberOf(all['timeout']),
+    temperature: statedNumber(all['temperature']),
+    maxTokens: statedNumber(all['max_tokens']) ?? statedNumber(all['max_output_tokens']),
+    timeout: statedNumber(all['timeout']),
   }
 }
 

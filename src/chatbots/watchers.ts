@@ -1,6 +1,9 @@
 import type { AgentAnswer, AnswerFrame } from '../agents/contract/answering.js'
 
-/** What became of a message. `queries` are those that the answer rests on, `note` says what else it rests on if there are none, `notice` is what whoever wrote it is told instead of an answer. */
+/**
+ * What became of a message. `queries` are those that the answer rests on, `note` says what else it rests on if there are none, and
+ * `notice` is what whoever wrote it is told instead of an answer.
+ */
 export type MessageEnd =
   | { status: 'answered'; answer: string; text: string; queries: AgentAnswer['queries']; note?: string }
   | { status: 'failed'; reason: string; error: string; notice: string | null }

@@ -62,20 +62,20 @@ const keyFor = (stated: StatedModel, provider: string, address: string, source: 
 }
 
 const readAddress = (address: Json): string => {
-  if (typeof address === 'string' && originOf(address) !== null) {
-    const { search, hash } = new URL(address)
-    if (search === '' && hash === '') return address
+  if (typeof address !== 'string' || originOf(address) === null)
+    throw failed(
+      'No such address',
+      'The address of the language model cannot be called, or it holds a password',
+      'Write base_url as https://host/v1, and the key as api_key.',
+    )
+  const { search, hash } = new URL(address)
+  if (search !== '' || hash !== '')
     throw failed(
       'No such address',
       'The address of the language model has parameters behind its path',
       'Write base_url without them, the key as api_key, and the version of an API as api_version.',
     )
-  }
-  throw failed(
-    'No such address',
-    'The address of the language model cannot be called, or it holds a password',
-    'Write base_url as https://host/v1, and the key as api_key.',
-  )
+  return address
 }
 
 /** The access that the service gives to an address of its own settings: the default's key, then the environment's, each to its own origin. */

@@ -9,8 +9,8 @@ export type Readiness = {
   /** Reads and writes over REST. */
   rest: { ready: boolean; reason?: string }
   /**
-   * Whether the tables follow the log, are being built or have stopped; their position, and how many events they are behind. `other_rows` counts how often since the start the tables
-   * did not show rows that had been added to them; each time they were opened again.
+   * Whether the tables follow the log, are being built or have stopped; their position, and how many events they are behind.
+   * `other_rows` counts how often since the start they did not show rows that had been added; each time they were opened again.
    */
   sql: { ready: boolean; reason?: string; state: TablesState; position: number; lag: number; other_rows: number }
   /** Reads over REST: on a node that shares its log they may need PostgreSQL, or go on without it. */

@@ -1,5 +1,5 @@
 /**
- * Room: what an agent tells its language model. It imports events, basics, vault, log/contract, dialect, commands/rules,
+ * Room: what an agent tells its language model. It imports events, basics, vault, log/contract, dialect, catalogue, commands/rules,
  * connections/contract, llm, agents/contract, agents/scope and agents/queries alone.
  */
 

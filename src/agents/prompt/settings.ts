@@ -1,6 +1,7 @@
 import type { Agent } from '../../../events/agent.js'
-import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { isObject, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
+import { statedNumber } from '../../catalogue/stated-model.js'
 import { agentModes } from '../../commands/rules/agent-settings.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
@@ -17,15 +18,10 @@ export type AgentSettings = {
   params: JsonObject
 }
 
-const numberOf = (value: Json | undefined, least: number, most: number): number | undefined => {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof number === 'number' && Number.isFinite(number) ? Math.min(Math.max(number, least), most) : undefined
-}
-
 const firstNumber = (objects: readonly JsonObject[], key: string, least: number, most: number): number | undefined => {
   for (const object of objects) {
-    const number = numberOf(object[key], least, most)
-    if (number !== undefined) return number
+    const number = statedNumber(object[key])
+    if (number !== null) return Math.min(Math.max(number, least), most)
   }
   return undefined
 }

@@ -61,6 +61,12 @@ const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
   }
 }
 
+/** What an answer has, whether it was given now or made again from its record. */
+const contentsOf = ({ content, outcome, queries, usage }: Pick<AgentAnswer, 'content' | 'outcome' | 'queries' | 'usage'>) => ({
+  ...{ text: content, outcome, queries },
+  ...{ input_tokens: usage.input, output_tokens: usage.output },
+})
+
 const placeOf = ({ answer, position }: Pick<AgentAnswer, 'answer' | 'position'>) => ({ answer: streamId.parse(answer), position })
 
 const isComparison = (one: Comparison | FailedRerun): one is Comparison => one.result !== 'failed'
@@ -142,23 +148,14 @@ export class Reruns {
     const places = { of: placeOf(event), question: record.question }
     if (replaying !== 'exchanges') {
       const { version, answered } = await this.#ask(event, record, replaying, request)
-      const { model, content, outcome, problem, queries, usage, durationMs } = answered
-      const tokens = { input_tokens: usage.input, output_tokens: usage.output }
-      const after = { text: content, outcome, error: problem?.detail ?? null, version, model, queries, ...tokens, duration_ms: durationMs }
+      const { model, problem, durationMs } = answered
+      const after = { ...contentsOf(answered), error: problem?.detail ?? null, version, model, duration_ms: durationMs }
       return compare({ ...places, gave: placeOf(answered) }, { before, after })
     }
     const { finished, isSame } = await replay(event, record)
-    const { content, outcome, problem, queries, usage, durationMs } = finished
-    const tokens = { input_tokens: usage.input, output_tokens: usage.output }
-    const after = {
-      ...before,
-      text: content,
-      outcome,
-      error: problem?.title ?? null,
-      queries,
-      ...tokens,
-      duration_ms: Math.round(durationMs * 10) / 10,
-    }
+    const { problem, durationMs } = finished
+    // A record has the title of a problem alone.
+    const after = { ...before, ...contentsOf(finished), error: problem?.title ?? null, duration_ms: Math.round(durationMs * 10) / 10 }
     return compare({ ...places, gave: null }, { before, after, isSame })
   }
 

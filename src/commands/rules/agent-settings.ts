@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
+import { statedNumber } from '../../catalogue/stated-model.js'
 
 /** How an agent answers: in words, with the rows of its query, or with what it found in documents. */
 export const agentModes = ['text', 'sql', 'retrieval'] as const
@@ -12,8 +13,7 @@ const isUnset = (value: Json | undefined): value is null | undefined => value ==
 
 const refuseUnfitNumber = (name: string, value: Json | undefined): void => {
   const least = leastOf[name] ?? 0
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (isUnset(value) || (typeof number === 'number' && Number.isFinite(number) && number >= least)) return
+  if (isUnset(value) || (statedNumber(value) ?? -Infinity) >= least) return
   throw wrong(`${name}: must be a number, at least ${least}`, 'Leave it out for the limit of the service.')
 }
 

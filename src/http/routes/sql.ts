@@ -57,6 +57,13 @@ const answers = z.union([
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
 
+/** What a member of a context must be. */
+const unfitContext: ReadonlyMap<unknown, string> = new Map([
+  ['as_of', '"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"'],
+  ['dry_run', '"dry_run" in "context" must be true or false'],
+  ['read_only', '"read_only" in "context" must be true or false'],
+])
+
 const body: Body<z.infer<typeof fields>> = {
   schema: fields,
   read: ({ json: sent }) => {
@@ -64,11 +71,7 @@ const body: Body<z.infer<typeof fields>> = {
     const parsed = fields.safeParse(sent)
     if (parsed.success) return parsed.data
     const [field, member] = parsed.error.issues[0]?.path ?? []
-    if (field === 'context' && member === 'as_of')
-      throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
-    if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
-    if (field === 'context' && member === 'read_only') throw refuse('"read_only" in "context" must be true or false')
-    if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
+    if (field === 'context') throw refuse(unfitContext.get(member) ?? '"context" must be an object, and its "db" a string')
     if (field === 'params')
       throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
     if (field === 'response_format') throw invalidFormat()

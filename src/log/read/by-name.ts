@@ -2,7 +2,10 @@ import { notFound } from '../../basics/errors.js'
 import type { Resource, Kind, Log, Outcome } from '../contract/log.js'
 import { lastKnown } from './last-known.js'
 
-/** Where resources are looked up: in the log, or at a moment in the past. `asOf` names that moment in what is refused; reads refuse as they did then. */
+/**
+ * Where resources are looked up: in the log, or at a moment in the past. `asOf` names that moment in what is refused; without it, a
+ * refusal is the one of then.
+ */
 export type Lookup = Pick<Log, 'resources'> & { readonly asOf?: number }
 
 /** The project with this name. @throws Problem 404 */
