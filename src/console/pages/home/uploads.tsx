@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
+import { select } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
-import { listResources } from '../../basics/kinds.js'
 import { go, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 
@@ -32,9 +32,13 @@ export const upload = async (file: File, name = tableNameOf(file.name)): Promise
 
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
-const namesOfFiles = async (): Promise<Set<string>> => {
-  const listed = await listResources(undefined, new AbortController().signal, 'file')
-  return new Set(listed.map(({ name }) => folded(name)))
+/** The names of tables that begin like one. */
+const namesLike = async (name: string): Promise<Set<string>> => {
+  const found = await select<{ name: string }>({
+    query: `SELECT name FROM log.resources WHERE kind = 'file' AND starts_with(lower(name), lower(:name))`,
+    params: { name },
+  })
+  return new Set(found.map((one) => folded(one.name)))
 }
 
 const freeName = (name: string, taken: ReadonlySet<string>): string => {
@@ -45,7 +49,7 @@ const freeName = (name: string, taken: ReadonlySet<string>): string => {
 }
 
 /** A name like this one that no table has. */
-export const freeNameLike = async (name: string): Promise<string> => freeName(name, await namesOfFiles())
+export const freeNameLike = async (name: string): Promise<string> => freeName(name, await namesLike(name))
 
 type ClashProps = { clash: Clash; take: (name: string) => void; leave: () => void }
 
@@ -103,8 +107,8 @@ export const Uploads = ({ done }: { done: () => void }) => {
     sending.value = file.name
     try {
       const name = as ?? tableNameOf(file.name)
-      const taken = await namesOfFiles()
-      if (as === undefined && taken.has(folded(name))) {
+      const taken = as === undefined ? await namesLike(name) : new Set<string>()
+      if (taken.has(folded(name))) {
         clash.value = { file, name, free: freeName(name, taken) }
         return
       }

@@ -43,19 +43,16 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
 
 /** Opens the query page: with what is to come, for a model of series, and else with the rows that it learned from. */
 const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
-  const at = momentShown()
+  const isOpening = useSignal(false)
   const isOfSeries = record.engine === 'forecast' && record.status === 'complete'
-  const { loaded } = useLoaded(
-    async (signal) => (isOfSeries ? loadPlan(of, record.version, at, signal) : []),
-    [of.project, of.model, record.version, isOfSeries, at],
-  )
-  const { value: plan, isLoading } = loaded.value
-  const open = () => {
-    if (isOfSeries && plan) go('/query', { sql: forecastQuery(of, record, plan) })
+  const open = async () => {
+    isOpening.value = true
+    const plan = isOfSeries ? await loadPlan(of, record.version, momentShown()).catch(() => undefined) : undefined
+    if (plan) go('/query', { sql: forecastQuery(of, record, plan) })
     else go('/query', { sql: joinedQuery(of, record), db: record.data_source ?? undefined })
   }
   return (
-    <button type="button" disabled={isOfSeries && isLoading} onClick={open}>
+    <button type="button" disabled={isOpening.value} onClick={() => void open()}>
       Query it
     </button>
   )

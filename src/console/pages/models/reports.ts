@@ -108,8 +108,8 @@ export const loadReport = async (
 }
 
 /** How a version was to be trained. @throws ApiError */
-export const loadPlan = (model: ModelName, version: number, at: string | undefined, signal: AbortSignal): Promise<Report['plan']> =>
-  part(model, version, 'plan', at, signal)
+export const loadPlan = (model: ModelName, version: number, at: string | undefined): Promise<Report['plan']> =>
+  part(model, version, 'plan', at, new AbortController().signal)
 
 /** The trainings of a model, the newest first. @throws ApiError */
 export const loadVersions = async (

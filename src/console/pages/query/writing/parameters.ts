@@ -1,6 +1,7 @@
-/** Room: what stands around a statement while it is written: its parameters, and the names to propose. It imports console/api alone. */
+/** Room: what stands around a statement while it is written: its parameters, and the names to propose. It imports console/api and console/basics alone. */
 
 import type { Value } from '../../../api/sql.js'
+import { jsonIn } from '../../../basics/place.js'
 
 /** What a field of a parameter is sent as. */
 export const parameterTypes = ['text', 'number', 'true/false', 'NULL'] as const
@@ -48,18 +49,14 @@ export const sentAs = ({ text, type = guessed(text) }: Given): Sent => {
 
 /** The values of an address: what is typed is a text, and an object says what it is sent as. */
 export const readGiven = (query: URLSearchParams): Record<string, Given> => {
-  try {
-    const given: unknown = JSON.parse(query.get('given') ?? '{}')
-    return Object.fromEntries(
-      Object.entries(given ?? {}).map(([name, one]: [string, unknown]) => {
-        if (typeof one !== 'object' || one === null) return [name, { text: String(one) }]
-        const { text = '', type } = one as { text?: unknown; type?: unknown }
-        return [name, { text: String(text), type: parameterTypes.find((known) => known === type) }]
-      }),
-    )
-  } catch {
-    return {}
-  }
+  const given = Object.entries(jsonIn(query.get('given')) ?? {})
+  return Object.fromEntries(
+    given.map(([name, one]: [string, unknown]) => {
+      if (typeof one !== 'object' || one === null) return [name, { text: String(one) }]
+      const { text = '', type } = one as { text?: unknown; type?: unknown }
+      return [name, { text: String(text), type: parameterTypes.find((known) => known === type) }]
+    }),
+  )
 }
 
 /** @example givenText({ a: { text: '1' }, b: { text: '2', type: 'text' } }) // '{"a":"1","b":{"text":"2","type":"text"}}' */
