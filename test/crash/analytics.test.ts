@@ -162,19 +162,19 @@ test('what a killed query spilled is gone when the process is there again', asyn
   expect(readdirSync(spill)).toEqual([])
 })
 
+/** A server in a process of its own, which can be killed. */
+const startParent = (directory: string, environment: Record<string, string> = {}) =>
+  spawn(process.execPath, [fileURLToPath(new URL('../support/analytics/orphan-parent.js', import.meta.url)), directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
+
 test('when the server is killed its process and socket go with it', async () => {
   bench = await Bench.open()
   await bench.analytics.stop()
   const temporary = join(bench.directory, 'elsewhere')
   mkdirSync(temporary)
-  const parent = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('../support/analytics/orphan-parent.js', import.meta.url)), bench.directory],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, TMPDIR: temporary },
-    },
-  )
+  const parent = startParent(bench.directory, { TMPDIR: temporary })
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
   expect(isRunning(pid)).toBe(true)
@@ -187,13 +187,7 @@ test('when the server is killed its process and socket go with it', async () => 
 test('a process that was stopped when its server was killed is ended by the next one, which needs its tables', async () => {
   bench = await Bench.open()
   await bench.analytics.stop()
-  const parent = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('../support/analytics/orphan-parent.js', import.meta.url)), bench.directory],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const parent = startParent(bench.directory)
   const [told] = (await once(parent.stdout, 'data')) as [Buffer]
   const pid = Number(told.toString())
   signalTo(pid, 'SIGSTOP')

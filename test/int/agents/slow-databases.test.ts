@@ -64,16 +64,23 @@ test('an answer whose time is over before a language model is asked fails, on re
   })
 })
 
-test('a stream begins before a database is waited for, and who leaves then has an aborted answer', async () => {
-  await shop.agent('streamer', { data: { tables: ['crm.public.*'] } })
-  const left = new AbortController()
-  const response = await fetch(`${shop.url}${shop.path('streamer')}/stream`, {
+/** Asks an agent over the stream, until the signal aborts. */
+const openStream = async (agent: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+  const { body } = await fetch(`${shop.url}${shop.path(agent)}/stream`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
-    signal: left.signal,
+    signal,
   })
-  const { value } = await (response.body as ReadableStream<Uint8Array>).getReader().read()
+  if (!body) throw new Error('the stream has no body')
+  return body
+}
+
+test('a stream begins before a database is waited for, and who leaves then has an aborted answer', async () => {
+  await shop.agent('streamer', { data: { tables: ['crm.public.*'] } })
+  const left = new AbortController()
+  const body = await openStream('streamer', left.signal)
+  const { value } = await body.getReader().read()
   expect(new TextDecoder().decode(value)).toMatch(/^data: {"type":"start"/)
   await until(() => silent.open() > 0)
   left.abort()
@@ -113,13 +120,8 @@ describe('a tool that is cut off', () => {
   test('as its client left is a step of its answer', async () => {
     await shop.agent('patient', { data: { tables: ['files.cars'] } })
     const left = new AbortController()
-    const response = await fetch(`${shop.url}${shop.path('patient')}/stream`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
-      signal: left.signal,
-    })
-    const parts = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+    const body = await openStream('patient', left.signal)
+    const parts = body.pipeThrough(new TextDecoderStream()).getReader()
     for (let text = ''; !text.includes('"type":"status"');) text += (await parts.read()).value ?? ''
     left.abort()
     await until(async () => (await shop.answers())[0]?.['outcome'] === 'aborted')

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { restartable, send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-let url: string
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-  const service = await startTestService()
-  undo.push(service.stop)
-  ;({ url } = service)
-})
-afterAll(() => undoAll(undo))
+const at = startConsole()
 
 test('an address that was cut off or changed by hand leads back, and is no fault of the console', async () => {
-  await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i * 3 AS rent FROM range(40) AS r(i)); ')
-  const { page, misdeeds } = await openPage(browser, url, '#/resources/agent/shop/%E0%A4%A')
+  await sql(at.url, 'CREATE TABLE files.homes (SELECT i AS size, i * 3 AS rent FROM range(40) AS r(i)); ')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/agent/shop/%E0%A4%A')
   await page.getByText('There is no such page').waitFor()
-  await page.goto(`${url}/#/models/new?table=files.homes&target=rent&without=[`)
+  await page.goto(`${at.url}/#/models/new?table=files.homes&target=rent&without=[`)
   await page.locator('.columns > li', { hasText: 'size' }).waitFor()
   expect(await page.getByText('fault of the console').count()).toBe(0)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
@@ -29,11 +17,11 @@ test('an address that was cut off or changed by hand leads back, and is no fault
 })
 
 test('the title of the tab says where the reader is', async () => {
-  await sql(url, "CREATE SKILL rents USING type = 'sql', database = 'files'")
-  const { page } = await openPage(browser, url, '#/resources/skill/mindsdb/rents')
+  await sql(at.url, "CREATE SKILL rents USING type = 'sql', database = 'files'")
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
   await page.locator('h1', { hasText: 'rents' }).waitFor()
   expect(await page.title()).toBe('rents · Resources · Mindledger')
-  await page.goto(`${url}/#/query`)
+  await page.goto(`${at.url}/#/query`)
   await page.getByLabel('SQL').waitFor()
   expect(await page.title()).toBe('Query · Mindledger')
   await page.context().close()
@@ -41,18 +29,18 @@ test('the title of the tab says where the reader is', async () => {
 
 test('the form of a connection has its parameters, and that of a chatbot its agent', async () => {
   const parameters = { host: 'db.example.com', port: 5432, user: 'reader', password: 'hidden', database: 'shop' }
-  await send(url, 'POST', '/api/databases', { database: { name: 'shop_db', engine: 'postgres', parameters } })
-  await send(url, 'POST', '/api/databases', {
+  await send(at.url, 'POST', '/api/databases', { database: { name: 'shop_db', engine: 'postgres', parameters } })
+  await send(at.url, 'POST', '/api/databases', {
     database: { name: 'hook', engine: 'webhook', parameters: { secret: 'a secret of some length' } },
   })
-  await send(url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'seller' } })
+  await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'seller' } })
   const bot = { name: 'bot', database_name: 'hook', agent_name: 'seller' }
-  expect((await send(url, 'POST', '/api/projects/mindsdb/chatbots', { chatbot: bot })).status).toBe(201)
-  const { page } = await openPage(browser, url, '#/resources/database/-/shop_db?tab=edit')
+  expect((await send(at.url, 'POST', '/api/projects/mindsdb/chatbots', { chatbot: bot })).status).toBe(201)
+  const { page } = await openPage(at.browser, at.url, '#/resources/database/-/shop_db?tab=edit')
   const shown = page.getByLabel('parameters')
   await shown.waitFor()
   expect(JSON.parse(await shown.inputValue())).toMatchObject({ host: 'db.example.com', password: '******' })
-  await page.goto(`${url}/#/resources/chatbot/mindsdb/bot?tab=edit`)
+  await page.goto(`${at.url}/#/resources/chatbot/mindsdb/bot?tab=edit`)
   await page.getByLabel('agent name').waitFor()
   expect([await page.getByLabel('agent name').inputValue(), await page.getByLabel('database name').inputValue()]).toEqual([
     'seller',
@@ -62,35 +50,20 @@ test('the form of a connection has its parameters, and that of a chatbot its age
 })
 
 test('a version that failed is not called active', async () => {
-  await sql(url, 'CREATE TABLE files.few (SELECT 1 AS a, 2 AS b)')
-  await sql(url, 'CREATE MODEL bad FROM files (SELECT * FROM few) PREDICT b')
-  const { page } = await openPage(browser, url, '#/models/mindsdb/bad')
+  await sql(at.url, 'CREATE TABLE files.few (SELECT 1 AS a, 2 AS b)')
+  await sql(at.url, 'CREATE MODEL bad FROM files (SELECT * FROM few) PREDICT b')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/bad')
   await page.getByText('predicts b').waitFor()
   await page.getByText('error').first().waitFor()
   expect(await page.getByText(', active').count()).toBe(0)
   await page.context().close()
 })
 
-test('a page that is opened while the service is away opens by itself when it is back', async () => {
-  const place = restartable()
-  undo.push(() => place.remove())
-  const at = await place.start()
-  const { port } = new URL(at)
-  const { page } = await openPage(browser, at, '#/query')
-  await page.getByLabel('SQL').waitFor()
-  await place.stop()
-  await page.getByRole('link', { name: 'Health' }).click()
-  await page.getByText('this page opens when it answers').waitFor()
-  await place.start({ PORT: port })
-  await page.locator('h1', { hasText: 'Health' }).waitFor()
-  await page.context().close()
-})
-
 test('a stream of events that is refused for a moment is asked for again', async () => {
-  const { page } = await openPage(browser, url, '#/')
+  const { page } = await openPage(at.browser, at.url, '#/')
   let asked = 0
   await page.route('**/events/stream*', (route) => (asked++ < 2 ? route.fulfill({ status: 503, body: '' }) : route.continue()))
-  await page.goto(`${url}/#/events`)
+  await page.goto(`${at.url}/#/events`)
   await page.getByText('Live').waitFor()
   expect(asked).toBe(3)
   await page.context().close()

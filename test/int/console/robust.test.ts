@@ -57,20 +57,36 @@ test('a stream of events that is cut off goes on by itself where it was', async 
   await page.context().close()
 })
 
-test('a service that restarts is told as not reachable, and used again without a reload', async () => {
+/** The query page of a service that can go away, and come back at the same address. */
+const openRestartable = async () => {
   const place = restartable()
   undo.push(() => place.remove())
   const url = await place.start()
-  const { port } = new URL(url)
-  await sql(url, 'CREATE PROJECT shop')
   const { page } = await openPage(browser, url, '#/query')
+  await page.getByLabel('SQL').waitFor()
+  return { url, page, leave: () => place.stop(), comeBack: () => place.start({ PORT: new URL(url).port }) }
+}
+
+test('a page that is opened while the service is away opens by itself when it is back', async () => {
+  const { page, leave, comeBack } = await openRestartable()
+  await leave()
+  await page.getByRole('link', { name: 'Health' }).click()
+  await page.getByText('this page opens when it answers').waitFor()
+  await comeBack()
+  await page.locator('h1', { hasText: 'Health' }).waitFor()
+  await page.context().close()
+})
+
+test('a service that restarts is told as not reachable, and used again without a reload', async () => {
+  const { url, page, leave, comeBack } = await openRestartable()
+  await sql(url, 'CREATE PROJECT shop')
   await page.getByLabel('SQL').click()
   await page.keyboard.type('SELECT 41 + 1 AS answer')
-  await place.stop()
+  await leave()
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('cannot be reached').first().waitFor()
   expect(await page.getByLabel('SQL').innerText()).toBe('SELECT 41 + 1 AS answer')
-  await place.start({ PORT: port })
+  await comeBack()
   await page.getByRole('button', { name: 'Run' }).click()
   await page.locator('.grid-row', { hasText: '42' }).waitFor()
   expect(await page.getByText('The service cannot be reached.').count()).toBe(0)

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { sql } from '../../support/service.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
+const at = startConsole()
 
 const csv = (name: string, rows: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(`word\n${rows}\n`) })
 
 test('files with names in other scripts become tables of their own, also several at once', async () => {
-  const { url, stop } = await startTestService()
-  undo.push(stop)
+  const { browser, url } = at
   const { page, misdeeds } = await openPage(browser, url)
   await page.locator('input[type=file]').setInputFiles([csv('данные.csv', 'one'), csv('отчёт.csv', 'two'), csv('Größe (m²).csv', 'three')])
   await page.locator('h1', { hasText: 'größe_m²' }).waitFor()
@@ -31,8 +22,7 @@ test('files with names in other scripts become tables of their own, also several
 })
 
 test('a table gets other rows only when the reader says so', async () => {
-  const { url, stop } = await startTestService()
-  undo.push(stop)
+  const { browser, url } = at
   await sql(url, "CREATE TABLE files.tiny (SELECT 'first' AS word)")
   const { page } = await openPage(browser, url)
   const give = (rows: string) => page.locator('input[type=file]').setInputFiles(csv('Tiny.csv', rows))
