@@ -56,7 +56,7 @@ type RangeManifest = z.infer<typeof rangeManifestSchema>
 type ManifestKind = 'export' | 'range'
 
 /** The name of the manifest of an export. */
-export const manifestName = 'manifest.json'
+const manifestName = 'manifest.json'
 
 /** The place for manifests: an export, and the folder for files that are not complete yet. */
 type ManifestPlace = { store: ArchiveStore; work: string }

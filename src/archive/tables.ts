@@ -52,7 +52,7 @@ export const selectOf = (table: ArchiveTable, events: string): string =>
 const span = (from: number, to: number): string => `${String(from).padStart(12, '0')}-${String(to).padStart(12, '0')}`
 
 /** The folder of the manifests of ranges. */
-export const rangeFolder = 'ranges'
+const rangeFolder = 'ranges'
 
 /** The folders of an export. */
 export const archiveFolders = [...archiveTables, rangeFolder]

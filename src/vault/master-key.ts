@@ -13,7 +13,7 @@ export const encrypt = (key: Uint8Array, plain: Uint8Array, bound = ''): Buffer 
 }
 
 /** @throws when key, bytes or `bound` differ from those of the encryption */
-export const decrypt = (key: Uint8Array, sealed: Buffer, bound = ''): Buffer => {
+const decrypt = (key: Uint8Array, sealed: Buffer, bound = ''): Buffer => {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes)).setAAD(Buffer.from(bound))
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()])

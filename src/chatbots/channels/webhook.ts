@@ -19,7 +19,7 @@ const keyOf = (secret: string): Buffer =>
  *
  * @example signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_1', '1614265330', Buffer.from('{}')) // 'v1,…'
  */
-export const signature = (secret: string, id: string, time: string, body: Buffer): string =>
+const signature = (secret: string, id: string, time: string, body: Buffer): string =>
   `v1,${hmac(keyOf(secret), `${id}.${time}.`, body).toString('base64')}`
 
 const idOf = (header: ReadHeader): string => {

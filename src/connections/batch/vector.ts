@@ -6,7 +6,7 @@ import { bytesOf, isText, type ColumnType } from '../contract/types.js'
 export const batchRows = 2_048
 
 /** Texts up to this many bytes stand in the vector itself. */
-export const inlineBytes = 12
+const inlineBytes = 12
 
 const firstHeapBytes = 16 * 1024
 

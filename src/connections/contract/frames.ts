@@ -6,7 +6,7 @@ export type Frame =
   { columns: readonly AnswerColumn[]; sent: string } | { batch: Buffer } | { end: { rows: number; bytes: number } } | { error: Problem }
 
 /** A frame is one byte for its kind, four for its length, three that are unused, and its bytes: rows as they are, anything else as JSON. */
-export const headerBytes = 8
+const headerBytes = 8
 const batchKind = 0x42
 const jsonKind = 0x4a
 

@@ -1,5 +1,5 @@
 /** Types without parameters, by their names in DuckDB, with the bytes that a value takes in a vector. */
-export const plainTypes = {
+const plainTypes = {
   BOOLEAN: 1,
   TINYINT: 1,
   SMALLINT: 2,

@@ -55,7 +55,7 @@ const plainTypes: Readonly<Record<PlainType, DuckDBType>> = {
 }
 
 /** The type of a vector of DuckDB. */
-export const duckType = (type: ColumnType): DuckDBType => {
+const duckType = (type: ColumnType): DuckDBType => {
   if (type.type === 'LIST') return LIST(duckType(type.of))
   return type.type === 'DECIMAL' ? DECIMAL(type.width, type.scale) : plainTypes[type.type]
 }

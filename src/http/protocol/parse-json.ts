@@ -48,7 +48,7 @@ export const countJson = (bytes: Uint8Array): Counts => {
  *
  * @example endOfValue(Buffer.from('[1, [2, 3], 4]'), 4) // 10
  */
-export const endOfValue = (bytes: Uint8Array, start: number): number => {
+const endOfValue = (bytes: Uint8Array, start: number): number => {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]

@@ -10,7 +10,7 @@ import { limits } from '../../basics/limits.js'
 type Settings = Pick<KnowledgeBase, 'content_columns' | 'metadata_columns' | 'id_column'>
 
 /** The id of a document that came without one. `idOf('text')` → 16 hex digits */
-export const idOf = (content: string): string => createHash('md5').update(content).digest('hex').slice(0, 16)
+const idOf = (content: string): string => createHash('md5').update(content).digest('hex').slice(0, 16)
 
 const textOf = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''

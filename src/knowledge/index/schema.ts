@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 export type Connection = Database.Database
 
 /** Raised whenever the same documents would give another index: chunks, words or tables. Files of another number are built anew. */
-export const indexFormat = 3
+const indexFormat = 3
 
 /** What makes an index one of this log, this code and this knowledge base. */
 export type Identity = { logId: string; base: string; code: string }

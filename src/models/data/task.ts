@@ -51,7 +51,7 @@ const reasonsOf = (columns: readonly MatrixColumn[], target: MatrixColumn, { inc
  *
  * @example chooseInputs(matrix, target, { exclude: ['id'] }).excluded // [{ name: 'id', type: 'integer', reason: … }]
  */
-export const chooseInputs = (
+const chooseInputs = (
   { columns }: Matrix,
   target: MatrixColumn,
   options: InputOptions,
@@ -68,7 +68,7 @@ export const chooseInputs = (
 }
 
 /** For an engine that uses no inputs: leaves out all columns. */
-export const noInputs = ({ columns }: Matrix, target: MatrixColumn): { inputs: MatrixColumn[]; excluded: Exclusion[] } => ({
+const noInputs = ({ columns }: Matrix, target: MatrixColumn): { inputs: MatrixColumn[]; excluded: Exclusion[] } => ({
   inputs: [],
   excluded: columns.flatMap((column) =>
     column === target ? [] : [{ name: column.name, type: column.type, reason: 'the engine looks at no column' }],

@@ -50,7 +50,7 @@ const planless =
   }
 
 /** How each of them is answered. */
-export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
+const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   select: planless(({ sql }, running, { reader }) => reader.selectSent(sql, running)),
   system_select: planless(
     (statement, running, { reader }) => reader.system(statement, running) ?? reader.select({ sql: statement.sql }, running),

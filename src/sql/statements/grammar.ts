@@ -45,7 +45,7 @@ const knowledgeIndexes = ['INDEX ON KNOWLEDGE_BASE', 'INDEX ON KNOWLEDGE BASE']
  * All statements that there are. The forms of one verb are tried in this order; those without a noun come last. What a statement
  * means stands in `src/sql/facade`: the commands that it becomes, or its answer.
  */
-export const grammar: { readonly [K in StatementKind]: Entry } = {
+const grammar: { readonly [K in StatementKind]: Entry } = {
   select: { effect: 'query', forms: [] },
   system_select: { effect: 'query', forms: 'select' },
   explain: { effect: 'reads', forms: [{ verb: 'EXPLAIN', take: (cursor) => takeExplain(cursor) }] },

@@ -37,7 +37,7 @@ const readAlias = (tokens: readonly Token[], { item, next }: ParsedItem): Parsed
  *
  * @example readSystemSelect(lex('SELECT @@version'), 'SELECT @@version')
  */
-export const readSystemSelect = (tokens: readonly Token[], sql: string): StatementOf<'system_select'> | undefined => {
+const readSystemSelect = (tokens: readonly Token[], sql: string): StatementOf<'system_select'> | undefined => {
   if (!isWord(tokens[0], 'SELECT')) return undefined
   const items: SystemItem[] = []
   let at = 1

@@ -1,7 +1,7 @@
 import { editDistance } from '../../basics/nearest.js'
 
 /** How each statement is written, under the words it begins with. Refusals show the nearest one. */
-export const usages: Readonly<Record<string, string>> = {
+const usages: Readonly<Record<string, string>> = {
   SELECT: 'SELECT columns FROM table WHERE condition',
   WITH: 'WITH name AS (SELECT …) SELECT …',
   EXPLAIN: 'EXPLAIN SELECT …',

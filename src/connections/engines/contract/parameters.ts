@@ -48,7 +48,7 @@ const readable = (work: () => unknown, message: string, hint: string): void => {
 const asText = 'Give the certificate itself, as text that begins with -----BEGIN. Files of the server are not read.'
 
 /** A certificate or key as text. A path is refused: it would be read with the rights of this service. */
-export const pemOf = (given: ReadonlyMap<string, Json>, ...names: string[]): string | undefined => {
+const pemOf = (given: ReadonlyMap<string, Json>, ...names: string[]): string | undefined => {
   const name = names.find((each) => given.has(each))
   const text = name === undefined ? undefined : textOf(given, name)?.trim()
   if (name === undefined || text === undefined) return undefined

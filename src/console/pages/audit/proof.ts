@@ -20,8 +20,7 @@ export const leafOf = (text: Uint8Array): Promise<Hash> => sha256(leafMark, text
 
 const nodeOf = (left: Hash, right: Hash): Promise<Hash> => sha256(nodeMark, left, right)
 
-/** Whether two hashes have the same bytes. */
-export const isSame = (a: Hash, b: Hash): boolean => a.length === b.length && a.every((byte, i) => byte === b[i])
+const isSame = (a: Hash, b: Hash): boolean => a.length === b.length && a.every((byte, i) => byte === b[i])
 
 const isOdd = (n: number): boolean => n % 2 === 1
 const half = (n: number): number => Math.floor(n / 2)

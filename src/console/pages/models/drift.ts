@@ -51,7 +51,7 @@ const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) 
  *
  * @example driftOf([{ column: 'size', type: 'integer', … }], [{ size: 1 }], [{ size: 9 }]) // [{ column: 'size', distance: 1, … }]
  */
-export const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =>
+const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =>
   features
     .map((feature) => {
       const part = partsWith(feature, then)

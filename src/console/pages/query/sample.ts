@@ -4,7 +4,7 @@ import { isNumeric } from '../../parts/value.js'
 import type { RowStore } from './rows.js'
 
 /** Points of a picture. More could not be told apart. */
-export const pointsMax = 20_000
+const pointsMax = 20_000
 
 export type Point = Record<string, Value | Date>
 

@@ -13,7 +13,7 @@ import type { Key } from './panel.js'
 import { timeOfCell, timeText } from './times.js'
 
 /** Why a row has no forecast; the answer holds the index. */
-export const reasons = [
+const reasons = [
   'there is no such series',
   'the date is missing',
   'the date is not one of the series',
@@ -23,7 +23,7 @@ export const reasons = [
 const reasonOf = { series: 0, missing: 1, offGrid: 2, past: 3, horizon: 4 } as const
 
 /** The place of the reason, after the four outputs; NaN where there is a forecast. */
-export const reasonOutput = outputs.probabilities
+const reasonOutput = outputs.probabilities
 
 const width = 2
 const outputWidth = reasonOutput + 1

@@ -25,7 +25,7 @@ export type LearnedSeries = {
   refits: number
 }
 
-export const seriesInterval = {
+const seriesInterval = {
   name: 'rolling-origin',
   about: 'Errors of forecasts from past times, by step and by the spread of each series, no exact finite-sample guarantee',
 } as const

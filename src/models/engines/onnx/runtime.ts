@@ -52,7 +52,7 @@ export type Runtime = {
 const packageName = 'onnxruntime-node'
 
 /** The refusal when the package is not installed. */
-export const runtimeMissing = (cause: string): Problem =>
+const runtimeMissing = (cause: string): Problem =>
   new Problem('runtime_missing', 'No ONNX runtime', `The package ${packageName}, which runs imported models, cannot be loaded here`, {
     hint: `Install it beside the service: ONNXRUNTIME_NODE_INSTALL=skip npm install ${packageName}, then start the service again.`,
     cause,

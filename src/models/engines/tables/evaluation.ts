@@ -114,7 +114,7 @@ const balancedAccuracy = (classes: readonly ClassMetrics[]): number => {
  *
  * @example evaluate(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
  */
-export const evaluate = (task: Target, predicted: TaskPredictions): Evaluation => {
+const evaluate = (task: Target, predicted: TaskPredictions): Evaluation => {
   const { labels, classes } = task
   if (task.kind === 'regression')
     return { metrics: regressionMetrics(predicted.predictions, labels), residuals: residualsOf(task, predicted.predictions) }

@@ -3,7 +3,7 @@
 import { NumberText, type AstNode, type AstValue } from './json.js'
 
 /** The location of a node whose place DuckDB does not know: 2^64-1. */
-export const nowhere = new NumberText('18446744073709551615')
+const nowhere = new NumberText('18446744073709551615')
 
 /** Whether a value in a tree is a node: an object, not a list, a text or a number. */
 export const isNode = (value: AstValue | undefined): value is AstNode =>

@@ -32,7 +32,7 @@ export const preparedColumns = (prepared: DuckDBPreparedStatement): { name: stri
  * Connections that have run a query to its end and wait for the next, which then need not open one. A query that passed the guard
  * leaves nothing behind on its connection. A connection on which something was left, or may have been, is closed. See docs/decisions/sql/reused-connections.md.
  */
-export class ConnectionPool {
+class ConnectionPool {
   readonly #idle: DuckDBConnection[] = []
 
   constructor(private readonly instance: DuckDBInstance) {}

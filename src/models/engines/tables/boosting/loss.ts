@@ -41,7 +41,7 @@ export const squaredLoss: Loss = {
 }
 
 /** For two classes: log loss. Scores are the log odds of class 1. */
-export const logisticLoss: Loss = {
+const logisticLoss: Loss = {
   classes: 2,
   outputs: 1,
   start(labels, rows) {
@@ -73,7 +73,7 @@ const logSum = (scores: Float64Array, row: number, rows: number, outputs: number
 }
 
 /** For more than two classes: log loss, one score per class. It keeps a round's sums between its outputs, so rounds must not overlap. */
-export const softmaxLoss = (outputs: number): Loss => {
+const softmaxLoss = (outputs: number): Loss => {
   const factor = outputs / (outputs - 1)
   let logSums = new Float64Array()
   return {

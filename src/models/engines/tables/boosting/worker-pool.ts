@@ -7,7 +7,7 @@ import type { FoldRuns } from './fold-runs.js'
 const mostThreads = 5
 
 /** The default number of threads: as many as the machine runs at once. */
-export const usualThreads = (): number => Math.min(availableParallelism(), mostThreads)
+const usualThreads = (): number => Math.min(availableParallelism(), mostThreads)
 
 /**
  * Helper threads that work on the folds of the caller's trainings. They start with the first work, have the priority of the calling thread,
