@@ -158,12 +158,12 @@ const rangeAfter = async (
 }
 
 /** A file that the manifest does not name. During an export, the manifest soon names the files of the next range. */
-type Stranger = { name: string; isNext: boolean }
+type UnlistedFile = { name: string; isNext: boolean }
 
-const strangers = async (store: ArchiveStore, manifest: ArchiveManifest): Promise<Stranger[]> => {
+const unlistedFiles = async (store: ArchiveStore, manifest: ArchiveManifest): Promise<UnlistedFile[]> => {
   const { size, range_positions: positions } = manifest
   const next = size - (size % positions) + 1
-  const found: Stranger[] = []
+  const found: UnlistedFile[] = []
   for (const folder of manifest.mindledger_parquet === 1 ? archiveTables : archiveFolders)
     for (const name of (await store.list(folder)).keys()) {
       const range = rangeOfFile(folder, name)
@@ -173,11 +173,11 @@ const strangers = async (store: ArchiveStore, manifest: ArchiveManifest): Promis
 }
 
 /** The manifest, and the files that it still does not name after a while. */
-const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: ArchiveManifest; others: Stranger[] }> => {
+const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: ArchiveManifest; others: UnlistedFile[] }> => {
   for (let waited = 0; ; waited += lookMs) {
     const manifest = await readArchiveManifest(store)
     if (!manifest) throw new ConfigError(`${store.place} is not an export: it has no manifest.json`)
-    const others = await strangers(store, manifest)
+    const others = await unlistedFiles(store, manifest)
     if (!others.some(({ isNext }) => isNext) || waited >= waitMs) return { manifest, others }
     await sleep(lookMs)
   }

@@ -31,7 +31,7 @@ export type AnswererOptions = {
 }
 
 /** One message on its way to an answer. */
-type Work = AddressedMessage & Transcript
+type AnswerTask = AddressedMessage & Transcript
 
 /**
  * Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. An answer that was recorded although nobody
@@ -82,10 +82,10 @@ export class Answerer {
     if (!chatbot.state.is_running) return 'stopped'
     const said = readMessage(await delivering.insist(() => log.payload(first.payload)))
     if (!said) return delivering.fail(waiting, 'erased', 'the message was erased before it was answered')
-    const work: Work = { ...waiting, chatbot, said, ...transcript }
-    if (deferred) return delivering.again(work, deferred)
-    const given = await this.#answer(work)
-    return isGiven(given) ? delivering.deliver(work, given) : given
+    const task: AnswerTask = { ...waiting, chatbot, said, ...transcript }
+    if (deferred) return delivering.again(task, deferred)
+    const given = await this.#answer(task)
+    return isGiven(given) ? delivering.deliver(task, given) : given
   }
 
   async #originOf(chatbot: Resource<'chatbot'> | undefined, received: Envelope): Promise<Origin> {
@@ -96,21 +96,21 @@ export class Answerer {
   }
 
   /** The answer to a message, asked for unless it was given before. */
-  async #answer(work: Work): Promise<DeliverableAnswer | NextStep> {
+  async #answer(task: AnswerTask): Promise<DeliverableAnswer | NextStep> {
     const { log } = this.options.ledger
-    const { chatbot, conversation, received } = work
+    const { chatbot, conversation, received } = task
     const { agent: stream, project: projectStream } = chatbot.state
     const project = await this.#delivering.insist(() => log.resources.byStream('project', projectStream))
     const agent = stream === null ? undefined : await this.#delivering.insist(() => log.resources.byStream('agent', stream))
-    if (!agent || !project) return this.#delivering.tellFailed(work, 'chatbot', 'the chatbot has no agent that could answer')
+    if (!agent || !project) return this.#delivering.tellFailed(task, 'chatbot', 'the chatbot has no agent that could answer')
     const before = await givenAnswer(log, agent.stream, conversation.stream, received)
-    return before ?? this.#ask(work, project, agent)
+    return before ?? this.#ask(task, project, agent)
   }
 
-  async #ask(work: Work, project: Resource<'project'>, agent: Resource<'agent'>): Promise<DeliverableAnswer | NextStep> {
+  async #ask(task: AnswerTask, project: Resource<'project'>, agent: Resource<'agent'>): Promise<DeliverableAnswer | NextStep> {
     const { ask, stopping, watchers, logger } = this.options
-    const { message, origin, said, conversation, lease } = work
-    const turns = await work.turns()
+    const { message, origin, said, conversation, lease } = task
+    const turns = await task.turns()
     const late = AbortSignal.timeout(limits.messageAnswerTimeoutMs)
     const signal = AbortSignal.any([stopping, late, lease.lost])
     try {
@@ -123,38 +123,38 @@ export class Answerer {
       })
       let step = await asking.next()
       for (; !step.done; step = await asking.next()) watchers.tell(message, { frame: step.value })
-      return await this.#judge(work, step.value, late)
+      return await this.#judge(task, step.value, late)
     } catch (error) {
       if (stopping.aborted) return 'done'
       if (!lease.isHeld) return 'more'
-      if (isProblem(error)) return this.#refused(work, error)
+      if (isProblem(error)) return this.#refused(task, error)
       logger.error({ err: error, message }, 'an agent could not be asked')
-      return this.#fail(work, 'a fault of this service; its log says more')
+      return this.#fail(task, 'a fault of this service; its log says more')
     }
   }
 
   async #judge(
-    work: Work,
+    task: AnswerTask,
     { outcome, answer, position, content, queries, note, problem }: AgentAnswer,
     late: AbortSignal,
   ): Promise<DeliverableAnswer | NextStep> {
     if (outcome === 'aborted' && this.options.stopping.aborted) return 'done'
-    if (outcome === 'aborted' && !work.lease.isHeld) return 'more'
-    if (late.aborted) return this.#fail(work, 'the agent took too long (messageAnswerTimeoutMs)')
-    if (outcome === 'failed' || outcome === 'aborted') return this.#refused(work, problem)
-    if (content.trim() === '') return this.#fail(work, 'the agent answered nothing')
+    if (outcome === 'aborted' && !task.lease.isHeld) return 'more'
+    if (late.aborted) return this.#fail(task, 'the agent took too long (messageAnswerTimeoutMs)')
+    if (outcome === 'failed' || outcome === 'aborted') return this.#refused(task, problem)
+    if (content.trim() === '') return this.#fail(task, 'the agent answered nothing')
     return { answer, position, content, queries, ...(note !== undefined && { note }) }
   }
 
   /** The agent was not able to answer; what passes is tried again. */
-  #refused(work: Work, problem: Problem | undefined): NextStep | Promise<NextStep> {
-    const later = problem && mayPass(problem) ? this.#delivering.later(work.message) : undefined
-    return later ?? this.#fail(work, problem?.title ?? 'the agent failed')
+  #refused(task: AnswerTask, problem: Problem | undefined): NextStep | Promise<NextStep> {
+    const later = problem && mayPass(problem) ? this.#delivering.later(task.message) : undefined
+    return later ?? this.#fail(task, problem?.title ?? 'the agent failed')
   }
 
   /** The agent has no answer. */
-  #fail(work: Work, error: string): Promise<NextStep> {
-    return this.#delivering.tellFailed(work, 'agent', error)
+  #fail(task: AnswerTask, error: string): Promise<NextStep> {
+    return this.#delivering.tellFailed(task, 'agent', error)
   }
 }
 

@@ -71,7 +71,7 @@ export type RetentionKind = keyof typeof ageing
 type MakePlan = (isRecorded: boolean) => Promise<Plan>
 
 /** What was recorded: the plan as far as it was carried out, and all blobs whose bytes must be gone before the answer. */
-type Recorded = { plan: Plan; positions: number[]; contents: Set<string> }
+type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> }
 
 /**
  * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and removes the
@@ -218,7 +218,7 @@ export class Erasures {
    * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay. It is
    * also made again after the events, because other events may have referred to the data until then.
    */
-  async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<Recorded> {
+  async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<RecordedErasure> {
     const { log } = this.options.ledger
     const positions: number[] = []
     const payloads: PlannedPayload[] = []
@@ -275,7 +275,7 @@ export class Erasures {
    * After the event is on the disk, the data is removed from every file, too. What had been erased before is finished as well: the request
    * may be sent again because the store failed, or because not all nodes had wiped.
    */
-  async #finish({ plan, positions, contents }: Recorded): Promise<void> {
+  async #finish({ plan, positions, contents }: RecordedErasure): Promise<void> {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
     if (blobs.remove) for (const hash of plan.blobs) await blobs.remove(hash)

@@ -13,7 +13,7 @@ import type { Item, CreationMethod } from './items.js'
 export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
 
 /** The two services, a directory for temporary files, and a callback for progress. */
-export type Work = { old: Client; here: Client; directory: string; onProgress: (text: string) => void }
+export type ImportContext = { old: Client; here: Client; directory: string; onProgress: (text: string) => void }
 
 const pollMs = 500
 
@@ -23,7 +23,7 @@ const training = z.looseObject({ status: z.string(), error: z.string().nullish()
 const keyed = (headers: Record<string, string> = {}): Record<string, string> => ({ 'idempotency-key': `import-${uuidv7()}`, ...headers })
 
 /** Sends a command, and sends it again if the answer is lost. Its idempotency key makes the service execute it only once. */
-const command = async ({ here }: Work, path: string, body: object): Promise<unknown> => {
+const command = async ({ here }: ImportContext, path: string, body: object): Promise<unknown> => {
   const init = { method: 'POST', body: JSON.stringify(body), headers: keyed({ 'content-type': 'application/json' }) }
   try {
     return await here.write(path, init)
@@ -34,7 +34,7 @@ const command = async ({ here }: Work, path: string, body: object): Promise<unkn
 }
 
 /** Uploads a file unless one with its name exists by now. */
-const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Work): Promise<string[]> => {
+const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: ImportContext): Promise<string[]> => {
   const path = join(directory, 'rows')
   try {
     const { contentType, rows } = await downloadFile(old, name, path, (read) => onProgress(`file ${name}: ${read} rows read`))
@@ -53,10 +53,10 @@ const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Wo
 }
 
 /** Starts a training and waits for its end. */
-const train = async ({ name }: Item, project: string, statement: string, work: Work): Promise<string[]> => {
+const train = async ({ name }: Item, project: string, statement: string, context: ImportContext): Promise<string[]> => {
   const path = `/api/projects/${encodeURIComponent(project)}/models`
-  const { here, onProgress } = work
-  await command(work, path, { query: statement })
+  const { here, onProgress } = context
+  await command(context, path, { query: statement })
   for (;;) {
     const model = training.safeParse(await here.read(`${path}/${encodeURIComponent(name)}`)).data
     if (model?.status === 'complete') return []
@@ -67,18 +67,18 @@ const train = async ({ name }: Item, project: string, statement: string, work: W
   }
 }
 
-const carryOutOne = async (item: Item, make: CreationMethod, work: Work): Promise<string[]> => {
+const carryOutOne = async (item: Item, make: CreationMethod, context: ImportContext): Promise<string[]> => {
   switch (make.by) {
     case 'request':
-      await command(work, make.path, make.body)
+      await command(context, make.path, make.body)
       return []
     case 'statement':
-      await work.here.query(make.statement, keyed())
+      await context.here.query(make.statement, keyed())
       return []
     case 'training':
-      return train(item, make.project, make.statement, work)
+      return train(item, make.project, make.statement, context)
     case 'upload':
-      return copyFile(item, work)
+      return copyFile(item, context)
     default:
       return make satisfies never
   }
@@ -86,11 +86,11 @@ const carryOutOne = async (item: Item, make: CreationMethod, work: Work): Promis
 
 type AttemptOutcome = Outcome & { isRefused: boolean }
 
-const attempt = async (item: Item, work: Work): Promise<AttemptOutcome> => {
+const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutcome> => {
   if (item.fate.is !== 'create') return { item, failed: undefined, notes: [], isRefused: false }
-  work.onProgress(`${item.kind} ${item.name}`)
+  context.onProgress(`${item.kind} ${item.name}`)
   try {
-    return { item, failed: undefined, notes: await carryOutOne(item, item.fate.make, work), isRefused: false }
+    return { item, failed: undefined, notes: await carryOutOne(item, item.fate.make, context), isRefused: false }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return { item, failed: error.message, notes: [], isRefused: error instanceof RefusedCommandError }
@@ -101,14 +101,14 @@ const attempt = async (item: Item, work: Work): Promise<AttemptOutcome> => {
  * Creates the items of a plan. Refused items are tried again as long as others succeed, because a view may need a later view, or an
  * agent a model. A failed item does not prevent the others.
  *
- * @example const failed = (await carryOut(plan, work)).filter(({ failed }) => failed !== undefined)
+ * @example const failed = (await carryOut(plan, context)).filter(({ failed }) => failed !== undefined)
  */
-export const carryOut = async (plan: readonly Item[], work: Work): Promise<Outcome[]> => {
+export const carryOut = async (plan: readonly Item[], context: ImportContext): Promise<Outcome[]> => {
   const tried = new Map<Item, AttemptOutcome>()
   let left = plan.filter(({ fate }) => fate.is === 'create')
   for (let before = Infinity; left.length > 0 && left.length < before;) {
     before = left.length
-    for (const item of left) tried.set(item, await attempt(item, work))
+    for (const item of left) tried.set(item, await attempt(item, context))
     left = left.filter((item) => tried.get(item)?.isRefused === true)
   }
   return [...tried.values()].map(({ item, failed, notes }) => ({ item, failed, notes }))

@@ -9,7 +9,14 @@ import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 import { IndexGone, IndexNotOpen, type IndexProcess } from './index-client.js'
-import { type IndexAnswer, type ErasedDocuments, type IndexState, type Step, type StoredDocument, type Work } from './index/messages.js'
+import {
+  type IndexAnswer,
+  type ErasedDocuments,
+  type IndexState,
+  type Step,
+  type StoredDocument,
+  type IndexRequest,
+} from './index/messages.js'
 
 type ReadableLog = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt' | 'payload' | 'erasedAt'>
 
@@ -46,10 +53,10 @@ export class FollowedIndexes {
   ) {}
 
   /** Asks an index that has all that the log had. If the process ends meanwhile, the next one is asked. */
-  async ask(base: StreamId, work: Work): Promise<IndexAnswer> {
+  async ask(base: StreamId, request: IndexRequest): Promise<IndexAnswer> {
     return this.#again(base, async () => {
       await this.#follow(base)
-      return this.process.ask(base, work)
+      return this.process.ask(base, request)
     })
   }
 

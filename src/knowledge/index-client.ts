@@ -4,7 +4,7 @@ import { Problem, problemOf, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { startProgram } from '../setup/start-program.js'
-import type { IndexAnswer, FromIndex, ToIndex, Work } from './index/messages.js'
+import type { IndexAnswer, FromIndex, ToIndex, IndexRequest } from './index/messages.js'
 
 type PendingRequest = { resolve: (done: IndexAnswer) => void; reject: (reason: Error) => void; timeoutMs: number }
 
@@ -69,7 +69,7 @@ export class IndexProcess {
   }
 
   /** @throws Problem of the question; IndexGone when the process ended before it answered */
-  ask(base: string, work: Work, timeoutMs: number = this.#limits.callTimeoutMs): Promise<IndexAnswer> {
+  ask(base: string, request: IndexRequest, timeoutMs: number = this.#limits.callTimeoutMs): Promise<IndexAnswer> {
     if (this.#isStopped) return Promise.reject(stopping())
     if (this.#asking.size >= this.#limits.queueMaxCalls)
       return Promise.reject(
@@ -80,7 +80,7 @@ export class IndexProcess {
     return new Promise<IndexAnswer>((resolve, reject) => {
       this.#asking.set(id, { resolve, reject, timeoutMs })
       if (this.#asking.size === 1) this.#time(child)
-      this.#send(child, { ask: id, base, work })
+      this.#send(child, { ask: id, base, request })
     })
   }
 

@@ -5,7 +5,7 @@ import { limits } from '../../basics/limits.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
 import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
-import type { IndexAnswer, FromIndex, ToIndex, Work } from './messages.js'
+import type { IndexAnswer, FromIndex, ToIndex, IndexRequest } from './messages.js'
 import { removeIndex } from './schema.js'
 
 /** The process that keeps the indexes of knowledge bases. It knows no keys: the server tells it what the log says. */
@@ -15,14 +15,14 @@ class Indexes {
 
   constructor(private readonly directory: string) {}
 
-  do(base: string, work: Work): IndexAnswer {
-    if ('open' in work) return { state: this.#openAnew(base, work.open).state }
+  do(base: string, request: IndexRequest): IndexAnswer {
+    if ('open' in request) return { state: this.#openAnew(base, request.open).state }
     // A page is read here so that a large one does not keep the service from answering.
-    if ('page' in work) return { page: pageText(work.page) }
+    if ('page' in request) return { page: pageText(request.page) }
     const index = this.#open.get(base)
     if (!index) throw new IndexClosedError('it was closed')
     try {
-      return answer(index, work)
+      return answer(index, request)
     } catch (error) {
       // A file that SQLite finds damaged is removed: it is built anew when it is opened again.
       if (!isDamage(error)) throw error
@@ -55,13 +55,13 @@ class IndexClosedError extends Error {}
 const isDamage = (error: unknown): boolean =>
   error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
 
-const answer = (index: BaseIndex, work: Exclude<Work, { open: unknown } | { page: unknown }>): IndexAnswer => {
-  if ('apply' in work) return { state: index.apply(work.apply) }
-  if ('erase' in work) return { state: index.erase(work.erase, work.erasedAt) }
-  if ('find' in work) return { places: index.find(work.find) }
-  if ('matching' in work) return { places: index.matching(work.matching) }
-  if ('search' in work) return { chunks: index.search(work.search) }
-  if ('list' in work) return { listed: index.list(work.list) }
+const answer = (index: BaseIndex, request: Exclude<IndexRequest, { open: unknown } | { page: unknown }>): IndexAnswer => {
+  if ('apply' in request) return { state: index.apply(request.apply) }
+  if ('erase' in request) return { state: index.erase(request.erase, request.erasedAt) }
+  if ('find' in request) return { places: index.find(request.find) }
+  if ('matching' in request) return { places: index.matching(request.matching) }
+  if ('search' in request) return { chunks: index.search(request.search) }
+  if ('list' in request) return { listed: index.list(request.list) }
   return { facts: index.facts() }
 }
 
@@ -83,10 +83,10 @@ process.on('message', (message: ToIndex) => {
     indexes = new Indexes(message.settings.directory)
     return
   }
-  const { ask, base, work } = message
+  const { ask, base, request } = message
   try {
     if (!indexes) throw new TypeError('the index has no directory')
-    say({ answer: ask, done: indexes.do(base, work) })
+    say({ answer: ask, done: indexes.do(base, request) })
   } catch (error) {
     say({ answer: ask, ...(error instanceof IndexClosedError ? { notOpen: error.message } : { problem: fieldsOf(problemIn(error)) }) })
   }

@@ -48,8 +48,8 @@ export type ListRequest = {
   metadata: readonly string[] | null
 }
 
-/** What an index is asked. */
-export type Work =
+/** One request to an index. */
+export type IndexRequest =
   | { open: { logId: string; erasedAt: number } }
   | { apply: readonly Step[] }
   | { erase: readonly ErasedDocuments[]; erasedAt: number }
@@ -60,7 +60,7 @@ export type Work =
   | { facts: true }
   | { page: string }
 
-/** What it answers, by the question. */
+/** The answer of an index, by the request. */
 export type IndexAnswer =
   | { state: IndexState }
   | { places: readonly (readonly [id: string, position: number, row: number])[] }
@@ -69,6 +69,6 @@ export type IndexAnswer =
   | { facts: KnowledgeFacts }
   | { page: PageText }
 
-export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; work: Work }
+export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; request: IndexRequest }
 /** `notOpen`: the index has to be opened first; it says why. */
 export type FromIndex = { answer: number } & ({ done: IndexAnswer } | { problem: ProblemFields } | { notOpen: string })
