@@ -66,7 +66,7 @@ module.exports = [
   'sql/engine/read',
   'sql/engine/models',
   'sql/engine/connected',
-  'sql/engine/asked',
+  'sql/engine/agents',
   'sql/engine/knowledge',
   'sql/engine/rewrite',
   'sql/engine/instead-of-rows',

@@ -3,7 +3,7 @@ import type { AskAgent } from './agents/contract/answering.js'
 import { opened } from './basics/undo.js'
 import type { Fetch } from './chatbots/channels/channel.js'
 import { Conversations } from './chatbots/conversations.js'
-import { Desk } from './chatbots/desk.js'
+import { MessageIntake } from './chatbots/message-intake.js'
 import type { Storage } from './open-storage.js'
 
 /** The parts through which chatbots converse. */
@@ -16,5 +16,5 @@ export const openChatbots = ({ logger, storage: { ledger, leases, clock }, ask, 
   opened((undo) => {
     const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger })
     undo(() => conversations.stop())
-    return { conversations, desk: new Desk(ledger, conversations), fetch, begin: () => conversations.start() }
+    return { conversations, intake: new MessageIntake(ledger, conversations), fetch, begin: () => conversations.start() }
   })

@@ -58,7 +58,7 @@ export const appOf = (parts: Parts): Express => {
     ...completionRoutes(ledger, parts.agents.agents),
     ...chatbotRoutes(ledger, records, reading),
     ...conversationRoutes(ledger),
-    ...messageRoutes(ledger, parts.chatbots.desk),
+    ...messageRoutes(ledger, parts.chatbots.intake),
     ...webhookRoutes({ ledger, ...parts.chatbots }),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),

@@ -6,7 +6,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { illFormed } from '../../events/common.js'
 import { Problem, stopping, wrong } from '../basics/errors.js'
-import { unlessAborted } from '../basics/concurrency/in-time.js'
+import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'

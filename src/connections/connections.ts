@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
-import { inTime } from '../basics/concurrency/in-time.js'
+import { inTime } from '../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
@@ -14,6 +14,7 @@ import { makeSocketDirectory } from '../basics/socket-directory.js'
 import { driverOf, isOfFiles } from '../catalogue/connection-engines.js'
 import {
   noComments,
+  type AnswerAddress,
   type Connection,
   type ListedColumns,
   type Outcome,
@@ -30,7 +31,7 @@ import { Driver, type DriverSettings } from './driver.js'
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
 /** An answer that waits for its reader. */
-export type OpenAnswer = { socket: string; ticket: string; ended: Promise<Outcome>; cancel: () => void }
+export type OpenAnswer = AnswerAddress & { ended: Promise<Outcome>; cancel: () => void }
 
 const mostOf: QueryLimits = {
   rows: limits.connectionMaxRows,

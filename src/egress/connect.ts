@@ -1,6 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import { Problem } from '../basics/errors.js'
-import { unlessAborted } from '../basics/concurrency/in-time.js'
+import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import type { EgressPolicy } from './policy.js'
 import { resolveAllowed, type AllowedAddress, type Lookup } from './resolve.js'
 

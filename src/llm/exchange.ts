@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { over } from '../basics/concurrency/in-time.js'
+import { over } from '../basics/concurrency/bounded-waits.js'
 import { isProblem } from '../basics/errors.js'
 import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
 

@@ -8,7 +8,7 @@ import type { Agent } from '../../../events/agent.js'
 import type { EvaluationJudge } from '../../../events/records/answers.js'
 import { isProblem, notFound } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { withinTime } from '../../basics/concurrency/within-time.js'
+import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
@@ -87,7 +87,7 @@ export class AgentEvaluations {
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
     return this.parts.beside(running.origin, async (origin) => {
-      const scored = await withinTime(limits.rerunTimeoutMs, running.signal ?? never, (signal) =>
+      const scored = await withDeadline(limits.rerunTimeoutMs, running.signal ?? never, (signal) =>
         someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, origin, signal }, judging)),
       )
       running.signal?.throwIfAborted()

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { foldName, type Json } from '../../../events/common.js'
-import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'

@@ -4,7 +4,7 @@ import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'
 import { isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { withinTime } from '../../basics/concurrency/within-time.js'
+import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { causeAt } from '../../log/contract/origins.js'
@@ -113,7 +113,7 @@ export class Reruns {
       )
       const events = [...new Map(found.map((event) => [event.position, event])).values()]
       const [only] = events
-      const cases = await withinTime<Rerun['cases']>(limits.rerunTimeoutMs, request.signal, async (signal) =>
+      const cases = await withDeadline<Rerun['cases']>(limits.rerunTimeoutMs, request.signal, async (signal) =>
         only && events.length === 1
           ? [await this.#again(only, replaying, { ...request, signal })]
           : someAtOnce(events, limits.agentQuestionsAtOnce, (event) => this.#tried(event, replaying, { ...request, signal })),

@@ -1,4 +1,4 @@
-import { over, AbortableWait } from '../../basics/concurrency/in-time.js'
+import { over, AbortableWait } from '../../basics/concurrency/bounded-waits.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
-import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'

@@ -56,6 +56,9 @@ export type NativeRequest = { native: string; writes?: boolean; upTo?: number }
 
 export type Query = { scan: Scan } | NativeRequest
 
+/** Where the rows of an answer can be read, once: the socket of the driver process, and the ticket that the server got for the answer. */
+export type AnswerAddress = { socket: string; ticket: string }
+
 /** Whether a query asks to change something. */
 export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true
 

@@ -8,10 +8,10 @@ import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, Session } from '../engines/contract/engine.js'
-import { inTime } from '../../basics/concurrency/in-time.js'
+import { inTime } from '../../basics/concurrency/bounded-waits.js'
 import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
-import { tooLong, tooMuchTogether, watched } from './watched.js'
+import { tooLong, tooMuchTogether, watchStep } from './watch-step.js'
 
 /** The bytes of a step: enough that a round trip costs little, and few enough to hold several steps. */
 const stepBytes = 1024 * 1024
@@ -47,8 +47,8 @@ const closed = async (session: Session, cursor: Cursor): Promise<boolean> => {
   }
 }
 
-/** What is asked, within which limits, and who is told the text right before the database gets it. */
-export type Asked = { query: Query; limit: QueryLimits; onSend: (statement: string) => void }
+/** A query, its limits, and `onSend`, which gets the text right before the database gets it. */
+export type AnswerRequest = { query: Query; limit: QueryLimits; onSend: (statement: string) => void }
 
 /** One answer on its way to its reader. */
 export class Answer {
@@ -61,7 +61,7 @@ export class Answer {
   constructor(
     private readonly socket: Socket,
     private readonly pool: Pool,
-    private readonly asked: Asked,
+    private readonly request: AnswerRequest,
     private readonly held: HeldBytes,
   ) {
     socket.once('close', () => this.#reader.abort(readerLeft()))
@@ -103,7 +103,7 @@ export class Answer {
   }
 
   async #run(): Promise<void> {
-    const { timeMs } = this.asked.limit
+    const { timeMs } = this.request.limit
     const timer = setTimeout(() => this.#reader.abort(tooLong('The statement', timeMs, 'connectionStatementTimeoutMs')), timeMs)
     try {
       const session = await this.pool.acquire(this.#signal)
@@ -122,7 +122,7 @@ export class Answer {
   }
 
   async #stream(session: Session, holding: SessionBytes): Promise<boolean> {
-    this.#changed = isWriting(this.asked.query) && !session.isAtomic
+    this.#changed = isWriting(this.request.query) && !session.isAtomic
     const cursor = await this.#open(session, holding)
     try {
       await this.#write([encodeColumns(cursor.columns, cursor.sent)])
@@ -141,9 +141,9 @@ export class Answer {
 
   /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
   async #open(session: Session, holding: SessionBytes): Promise<Cursor> {
-    const opening = session.open(this.asked.query, (statement) => {
+    const opening = session.open(this.request.query, (statement) => {
       this.#sent = statement
-      this.asked.onSend(statement)
+      this.request.onSend(statement)
     })
     const timeoutMs = limits.connectionFirstRowTimeoutMs
     const [what, limit] = ['The first row of the answer', 'connectionFirstRowTimeoutMs']
@@ -153,7 +153,7 @@ export class Answer {
       () => true,
     )
     try {
-      return await watched(opening, watch)
+      return await watchStep(opening, watch)
     } catch (error) {
       if (!(await inTime(settled, 0, false))) {
         await inTime(
@@ -182,7 +182,7 @@ export class Answer {
   }
 
   async #steps(session: Session, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
-    const { limit, query } = this.asked
+    const { limit, query } = this.request
     const upTo = 'native' in query && !cursor.mayWrite ? (query.upTo ?? Infinity) : Infinity
     const vectors = cursor.columns.map(({ type }) => new Vector(type))
     let most: number = Math.min(batchRows, upTo)
@@ -190,7 +190,7 @@ export class Answer {
       const timeoutMs = limits.connectionStallTimeoutMs
       const [what, ofStep] = ['A step of the answer', 'connectionStallTimeoutMs']
       const watch = { session, holding, timeoutMs, what, limit: ofStep, signal: this.#signal }
-      const rows = await watched(cursor.next(most), watch)
+      const rows = await watchStep(cursor.next(most), watch)
       if (!rows) return
       onStep()
       const { received } = session

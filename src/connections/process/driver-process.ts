@@ -9,7 +9,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { whenOverdue } from '../../basics/overdue.js'
+import { whenOverdue } from '../../basics/when-overdue.js'
 import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
@@ -21,7 +21,7 @@ import { Answer } from './answer.js'
 import { HeldBytes } from './held-bytes.js'
 import { Pools } from './pools.js'
 import { Tickets } from './tickets.js'
-import { watched } from './watched.js'
+import { watchStep } from './watch-step.js'
 
 type OpenRequest = { id: number; connection: Connection; query: Query; limits: QueryLimits }
 
@@ -145,7 +145,7 @@ class Driver {
     try {
       say({
         answered: id,
-        answer: await watched(ask(session, of), {
+        answer: await watchStep(ask(session, of), {
           session,
           holding,
           timeoutMs,

@@ -1,5 +1,5 @@
 import { Problem } from '../../basics/errors.js'
-import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { limits } from '../../basics/limits.js'
 import type { Session } from '../engines/contract/engine.js'
 

@@ -4,11 +4,9 @@ import { connect, type Socket } from 'node:net'
 import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { FrameReader, type Frame } from '../contract/frames.js'
+import type { AnswerAddress } from '../contract/requests.js'
 import { sqlType, type AnswerColumn } from '../contract/types.js'
 import { fillChunk, newChunk } from './chunk.js'
-
-/** Where an answer can be read, once: the driver process's socket, and the ticket that the server got for it. */
-export type Place = { socket: string; ticket: string }
 
 const cutOff = (): Problem =>
   new Problem('connection_failed', 'Cut off', 'The answer of the connected database was cut off', {
@@ -39,7 +37,7 @@ export class AnswerReader {
    * try { for await (const chunk of answer.chunks()) appender.appendDataChunk(chunk) } finally { answer.close() }
    * @throws Problem of the database, the reason of the signal
    */
-  static async open({ socket: path, ticket }: Place, signal?: AbortSignal): Promise<AnswerReader> {
+  static async open({ socket: path, ticket }: AnswerAddress, signal?: AbortSignal): Promise<AnswerReader> {
     signal?.throwIfAborted()
     const socket = connect({ path })
     const stop = () => socket.destroy(signal?.reason as Error)
@@ -117,7 +115,7 @@ export const appendAnswer = async (answer: AnswerReader, appender: DuckDBAppende
  *
  * @example await readIntoTable(connection, place, 'ledger_1') // { columns: […], rows: 3, … }
  */
-export const readIntoTable = async (connection: DuckDBConnection, place: Place, table: string, signal?: AbortSignal) => {
+export const readIntoTable = async (connection: DuckDBConnection, place: AnswerAddress, table: string, signal?: AbortSignal) => {
   const answer = await AnswerReader.open(place, signal)
   try {
     await connection.run(`CREATE TEMP TABLE ${quote(table)} (${columnList(answer.columns)})`)

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../basics/concurrency/in-time.js'
+import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import type { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'

@@ -5,24 +5,24 @@ import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './pos
 import { away, differs, lostRows, refusedThere, slow, unknown } from './problems.js'
 import type { Replica } from './replica.js'
 import { ForkError, UnknownOutcomeError, type Sequencer } from './sequencer.js'
-import type { Standing } from './standing.js'
+import type { NodeStatus } from './node-status.js'
 
 type Options = {
   replica: Replica
   sequencer: Sequencer
-  standing: Standing
+  status: NodeStatus
   /** Called with the number of a batch that the shared log may have. */
   onHeard: (seq: number) => void
 }
 
-/** What failures of the file, of PostgreSQL and of the shared log mean: to this node, which notes them in its standing, and to a caller. */
+/** What failures of the file, of PostgreSQL and of the shared log mean: to this node, which notes them in its status, and to a caller. */
 export class Failures {
   constructor(private readonly options: Options) {}
 
   /** The file failed: it is opened again, and its end checked. */
   ofFile(error: unknown): void {
-    const { standing, replica } = this.options
-    standing.fileFailed(error)
+    const { status, replica } = this.options
+    status.fileFailed(error)
     try {
       replica.disconnect()
     } catch {
@@ -33,15 +33,15 @@ export class Failures {
   /** A batch failed. Returns what its callers are told. */
   async ofBatch(error: unknown): Promise<unknown> {
     if (isProblem(error)) return error
-    const { standing, replica, onHeard } = this.options
+    const { status, replica, onHeard } = this.options
     if (error instanceof UnknownOutcomeError) {
       // If the batch was recorded, this node hears of it as if another node had written it.
       onHeard(replica.place.seq + 1)
-      if (!(error.cause instanceof UnreplicatedError)) standing.serverFailed('away')
+      if (!(error.cause instanceof UnreplicatedError)) status.serverFailed('away')
       return unknown()
     }
     if (error instanceof UnreachableError) {
-      standing.serverFailed('away')
+      status.serverFailed('away')
       return away()
     }
     const problem = await this.#ofLog(error)
@@ -60,31 +60,31 @@ export class Failures {
 
   /** What it means that the shared log differs, or that PostgreSQL refused a statement; undefined for any other failure. */
   async #ofLog(error: unknown): Promise<Problem | undefined> {
-    const { standing } = this.options
+    const { status } = this.options
     if (error instanceof ForkError) {
       await this.#fork()
-      return writesRefused(standing.refusal ?? differs('it lacks events of this node'))
+      return writesRefused(status.refusal ?? differs('it lacks events of this node'))
     }
-    if (error instanceof RangeError) return writesRefused(standing.leave(differs(error.message)))
-    if (error instanceof UnknownEventError) return writesRefused(standing.standStill(error.message))
+    if (error instanceof RangeError) return writesRefused(status.leave(differs(error.message)))
+    if (error instanceof UnknownEventError) return writesRefused(status.standStill(error.message))
     if (!isRefusal(error)) return undefined
     if (isTooSlow(error)) {
-      standing.serverFailed('slow')
+      status.serverFailed('slow')
       return slow()
     }
-    standing.serverRefused(error.message)
+    status.serverRefused(error.message)
     return refusedThere(error.message)
   }
 
   /** Names what the shared log lacks, and stops writing. */
   async #fork(): Promise<void> {
-    const { replica, sequencer, standing } = this.options
+    const { replica, sequencer, status } = this.options
     try {
       const { db } = replica.open()
       const { position } = replica.place
       const chain = db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck()
       const first = await sequencer.firstOther(position, (at) => chain.get(at))
-      standing.leave(first > position ? lostRows : differs(`it lacks the positions ${first} to ${position} of this node`))
+      status.leave(first > position ? lostRows : differs(`it lacks the positions ${first} to ${position} of this node`))
     } catch {
       // It is found again by the next look.
     }

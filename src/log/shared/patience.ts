@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { QueuedWork } from '../sqlite/turns.js'
 import { away, behind, slow } from './problems.js'
-import type { Standing } from './standing.js'
+import type { NodeStatus } from './node-status.js'
 
 /** What other work waits for: a batch at PostgreSQL, or a node that adds what others wrote. */
 type Step = { kind: 'batch' | 'catching up'; since: number }
@@ -12,7 +12,7 @@ const refusals = { away, slow, batch: slow, 'catching up': behind }
  * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves
  * on is left alone, however long it is.
  *
- * @example const patience = new Patience(waiting, standing); await patience.during('batch', () => send())
+ * @example const patience = new Patience(waiting, status); await patience.during('batch', () => send())
  */
 export class Patience {
   #step: Step | undefined
@@ -20,7 +20,7 @@ export class Patience {
 
   constructor(
     private readonly waiting: QueuedWork[],
-    private readonly standing: Pick<Standing, 'absence'>,
+    private readonly status: Pick<NodeStatus, 'absence'>,
   ) {
     this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()
   }
@@ -37,7 +37,7 @@ export class Patience {
 
   #refuseLate(): void {
     if (!this.#step) return
-    const { absence } = this.standing
+    const { absence } = this.status
     const late = performance.now() - (absence ? 0 : limits.sharedWritePatienceMs)
     if (this.#step.since > late) return
     const problem = refusals[absence ?? this.#step.kind]

@@ -17,7 +17,7 @@ import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
 import { ForkError, type Sequencer } from './sequencer.js'
-import { Standing } from './standing.js'
+import { NodeStatus } from './node-status.js'
 import { BatchAppender } from './batch-appender.js'
 
 type Options = {
@@ -37,8 +37,8 @@ export class SharedTurns implements Turns {
   #looping: Promise<void> | undefined
   #isClosing = false
   #isClosed = false
-  readonly #standing = new Standing()
-  readonly #patience = new Patience(this.#waiting, this.#standing)
+  readonly #status = new NodeStatus()
+  readonly #patience = new Patience(this.#waiting, this.#status)
   readonly #stopping = new AbortController()
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
@@ -53,14 +53,14 @@ export class SharedTurns implements Turns {
     this.#replica = replica
     this.#sequencer = sequencer
     this.#onBatch = onBatch
-    this.#failures = new Failures({ replica, sequencer, standing: this.#standing, onHeard: (seq) => this.hear(seq) })
+    this.#failures = new Failures({ replica, sequencer, status: this.#status, onHeard: (seq) => this.hear(seq) })
     this.#following = new CatchUp({
       replica,
       sequencer,
       halts: this.#halts,
       onNews: () => this.#wake(),
       onTaken: (committed, delta) => {
-        this.#standing.fileWorks()
+        this.#status.fileWorks()
         this.#announce(committed)
         // Data that another node erased is wiped from the files of this node, too.
         if (delta.rows.payloads.some(({ wrapped }) => wrapped === null)) this.#wipe()
@@ -101,26 +101,26 @@ export class SharedTurns implements Turns {
   }
 
   health(): Omit<LogHealth, 'position'> {
-    if (this.#standing.mustProbe()) this.#probe()
-    const { unwritable, state } = this.#standing.health(this.#replica.displaced())
+    if (this.#status.mustProbe()) this.#probe()
+    const { unwritable, state } = this.#status.health(this.#replica.displaced())
     return { queued: this.#waiting.length, unwritable, shared: { state, lag: this.#following.lag } }
   }
 
   /** Tries whether the disk accepts writes again. */
   #probe(): void {
     this.between(tryToWrite).then(
-      () => this.#standing.fileWorks(),
+      () => this.#status.fileWorks(),
       () => undefined,
     )
   }
 
   /** Why nothing may be written here until an operator has looked. */
   get refusal(): Refusal | undefined {
-    return this.#standing.refusal ?? this.#replica.displaced()
+    return this.#status.refusal ?? this.#replica.displaced()
   }
 
   refuseWrites(refusal: Refusal): void {
-    this.#standing.refuse(refusal)
+    this.#status.refuse(refusal)
   }
 
   onCommitted(listener: CommitListener): () => void {
@@ -141,9 +141,9 @@ export class SharedTurns implements Turns {
   async poll(): Promise<void> {
     try {
       await this.#following.look()
-      this.#standing.looked(true)
+      this.#status.looked(true)
     } catch (error) {
-      this.#standing.looked(false)
+      this.#status.looked(false)
       throw error
     }
   }
@@ -154,7 +154,7 @@ export class SharedTurns implements Turns {
    */
   async newest(): Promise<void> {
     if (this.#isClosed) throw stopping()
-    const { leftBy } = this.#standing
+    const { leftBy } = this.#status
     if (leftBy) throw goesNoFurther(leftBy)
     await this.#following.newest()
   }
@@ -172,7 +172,7 @@ export class SharedTurns implements Turns {
   }
 
   get #mustFollow(): boolean {
-    return this.#following.isBehind && !this.#isClosing && !this.#standing.leftBy
+    return this.#following.isBehind && !this.#isClosing && !this.#status.leftBy
   }
 
   #wake(): void {
@@ -253,7 +253,7 @@ export class SharedTurns implements Turns {
       const { refusal } = this
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
-      const patienceMs = this.#standing.absence ? 0 : limits.sharedWritePatienceMs
+      const patienceMs = this.#status.absence ? 0 : limits.sharedWritePatienceMs
       const { answers, committed, missed } = await this.#tries.append(batch, {
         until: began + patienceMs,
         goOn: () => !this.#isClosing && performance.now() < began + limits.sharedWritePatienceMs,
@@ -265,7 +265,7 @@ export class SharedTurns implements Turns {
       }
       // Only work that PostgreSQL has recorded is answered.
       for (const answer of answers) answer()
-      if (committed && committed.written.length > 0) this.#standing.written()
+      if (committed && committed.written.length > 0) this.#status.written()
       tell(false, committed)
       if (!committed) return
       this.#following.arrived()

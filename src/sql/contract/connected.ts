@@ -1,4 +1,4 @@
-import type { ListedColumns, Query, TableColumn, Tables } from '../../connections/contract/requests.js'
+import type { AnswerAddress, ListedColumns, Query, TableColumn, Tables } from '../../connections/contract/requests.js'
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
@@ -9,11 +9,9 @@ export type ConnectedQuestion = { connection: string } & (
   { tables: true; soon?: boolean } | { everyColumn: true; soon?: boolean } | { columnsOf: string; schema?: string } | { open: Query }
 )
 
-/** Where the rows of an answer can be fetched, once. */
-export type Place = { socket: string; ticket: string }
-
 /** What the server says of a connected database: the secrets of a connection stay on its side. */
-export type ConnectedAnswer = { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: Place }
+export type ConnectedAnswer =
+  { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: AnswerAddress }
 
 /** What the SQL process asks the server while it answers a query: about a connected database, or of a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion

@@ -7,7 +7,7 @@ import type { ConversationChannel } from '../../../events/conversation.js'
 import type { AgentAnswer, AgentRequest, AskAgent } from '../../../src/agents/contract/answering.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import { Conversations } from '../../../src/chatbots/conversations.js'
-import { Desk, type AcceptedMessage } from '../../../src/chatbots/desk.js'
+import { MessageIntake, type AcceptedMessage } from '../../../src/chatbots/message-intake.js'
 import type { Fetch } from '../../../src/chatbots/channels/channel.js'
 import type { Resource } from '../../../src/log/contract/log.js'
 import { ForgetfulLedger } from '../../support/log/forgetful-ledger.js'
@@ -45,7 +45,7 @@ class HandAgent {
   }
 }
 
-type Worker = { node: Node; agent: HandAgent; conversations: Conversations; desk: Desk }
+type Worker = { node: Node; agent: HandAgent; conversations: Conversations; intake: MessageIntake }
 
 const withWorkers = (
   run: (workers: [Worker, Worker], url: string) => Promise<void>,
@@ -55,7 +55,7 @@ const withWorkers = (
     const workers = nodes.map((node): Worker => {
       const agent = new HandAgent()
       const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger })
-      return { node, agent, conversations, desk: new Desk(node.ledger, conversations) }
+      return { node, agent, conversations, intake: new MessageIntake(node.ledger, conversations) }
     })
     const [{ node }] = workers as [Worker]
     const target = { project: 'shop' }
@@ -77,13 +77,13 @@ const withWorkers = (
   })
 
 const say = async (
-  { node: { log }, desk }: Worker,
+  { node: { log }, intake }: Worker,
   text: string,
   place: string,
   channel: ConversationChannel = 'api',
 ): Promise<AcceptedMessage> => {
   const [chatbot] = (await log.resources.list('chatbot')) as [Resource<'chatbot'>]
-  const taken = await desk.take({
+  const taken = await intake.take({
     ...{ chatbot, channel, place, ids: [], text, sender: null, address: {}, onlyIfStarted: false, origin },
   })
   if (!taken) throw new Error('no message')
@@ -100,7 +100,7 @@ const endsOf = async ({ node: { log } }: Worker): Promise<number> => {
 test('each message is answered by one node, that to which it came if it can', () =>
   withWorkers(async (workers) => {
     const taken = await Promise.all(workers.flatMap((worker, n) => [1, 2, 3].map((i) => say(worker, `${n} ${i}`, `place ${n} ${i}`))))
-    const ends = await Promise.all(taken.map((one, i) => workers[i < 3 ? 0 : 1].desk.end(one, 100_000, never)))
+    const ends = await Promise.all(taken.map((one, i) => workers[i < 3 ? 0 : 1].intake.end(one, 100_000, never)))
     expect(ends.map((end) => end?.status === 'answered' && end.text)).toEqual(
       ['0 1', '0 2', '0 3', '1 1', '1 2', '1 3'].map((text) => `You said: ${text}`),
     )
@@ -112,9 +112,9 @@ test('a message that waited too long fails, by the time that is believed and not
   let ahead = 0
   return withWorkers(
     async ([one]) => {
-      expect(await one.desk.end(await say(one, 'early', 'a place'), 100_000, never)).toMatchObject({ status: 'answered' })
+      expect(await one.intake.end(await say(one, 'early', 'a place'), 100_000, never)).toMatchObject({ status: 'answered' })
       ahead = limits.messageMaxAgeMs + 60_000
-      expect(await one.desk.end(await say(one, 'late', 'a place'), 100_000, never)).toMatchObject({ status: 'failed' })
+      expect(await one.intake.end(await say(one, 'late', 'a place'), 100_000, never)).toMatchObject({ status: 'failed' })
     },
     { clock: { now: () => Date.now() + ahead } },
   )
@@ -124,7 +124,7 @@ test('a message whose node fell silent is answered by another; who waits for it 
   withWorkers(async ([silent, other], url) => {
     silent.agent.waits = other.agent.isMute = true
     const taken = await say(silent, 'hello', 'place')
-    const end = silent.desk.end(taken, 100_000, never)
+    const end = silent.intake.end(taken, 100_000, never)
     await until(() => silent.agent.asked.length === 1)
     await runOut(url, 'conversation:%', other.node.holder)
     await until(() => other.agent.asked.length === 1)

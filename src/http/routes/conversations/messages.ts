@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { text as anyText } from '../../../../events/common.js'
 import { isProblem, notFound, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import type { Desk, AcceptedMessage } from '../../../chatbots/desk.js'
+import type { MessageIntake, AcceptedMessage } from '../../../chatbots/message-intake.js'
 import { checkText } from '../../../chatbots/receiving.js'
 import type { MessageNews } from '../../../chatbots/watchers.js'
 import type { Ledger } from '../../../commands/ledger.js'
@@ -15,7 +15,7 @@ import { route, type Route } from '../../protocol/route.js'
 import { withBeats } from '../../reads/heartbeat.js'
 import { inProject } from '../../../log/read/by-name.js'
 import { conversationIn } from './conversation-in.js'
-import { ended, endedMessage, endFields, notAnswered } from './ended.js'
+import { messageReply, endedMessage, endFields, notAnswered } from './message-replies.js'
 
 const body = z.object({
   text: anyText.describe('What is asked'),
@@ -50,11 +50,11 @@ const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage)
   }
 }
 
-async function* piecesOf(desk: Desk, taken: AcceptedMessage, call: Call): AsyncGenerator<Piece, void, void> {
+async function* piecesOf(intake: MessageIntake, taken: AcceptedMessage, call: Call): AsyncGenerator<Piece, void, void> {
   const { conversation, message } = taken
   yield frame({ type: 'start', conversation, message })
   try {
-    for await (const news of withBeats(desk.news(taken, call.gone), limits.eventStreamHeartbeatMs))
+    for await (const news of withBeats(intake.news(taken, call.gone), limits.eventStreamHeartbeatMs))
       yield news === 'beat' ? ': \n\n' : framesOf(news, taken)
   } catch (error) {
     if (!isProblem(error)) throw error
@@ -69,7 +69,7 @@ const ownConversation = (conversation: Resource<'conversation'>): Resource<'conv
 }
 
 /** Messages of a page of one's own: the same login as everything else. */
-export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
+export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] => {
   /** The conversation that a message goes on with, or a name for a new one: the same for a request that is sent again. */
   const placeOf = async (chatbot: Resource<'chatbot'>, { conversation }: Body, call: Call) => {
     if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(ledger, chatbot, conversation))
@@ -86,7 +86,7 @@ export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
     const { idempotency } = call.idempotency()
     const origin = call.origin()
     const place = await placeOf(chatbot, sent, call)
-    const taken = await desk.take({
+    const taken = await intake.take({
       chatbot,
       channel: 'api',
       place,
@@ -111,9 +111,9 @@ export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
       answers: { 200: endedMessage, 202: endedMessage },
       async handle({ segments, body: sent, call }) {
         const taken = await take(segments, sent, call)
-        const end = await desk.end(taken, limits.messageReplyWaitMs, call.gone)
+        const end = await intake.end(taken, limits.messageReplyWaitMs, call.gone)
         if (end?.status === 'failed') throw notAnswered(taken, end)
-        return ended(taken, end)
+        return messageReply(taken, end)
       },
     }),
     route({
@@ -128,7 +128,7 @@ export const messageRoutes = (ledger: Ledger, desk: Desk): Route[] => {
         const taken = await take(segments, sent, call)
         return stream(
           'text/event-stream',
-          { pieces: piecesOf(desk, taken, call), close: () => taken.following.close() },
+          { pieces: piecesOf(intake, taken, call), close: () => taken.following.close() },
           { headers: eventHeaders, keep: 'never' },
         )
       },

@@ -2,7 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { channelOf } from '../../../chatbots/channels/channel-of.js'
 import type { Channel, Fetch, InboundMessage } from '../../../chatbots/channels/channel.js'
-import type { Desk } from '../../../chatbots/desk.js'
+import type { MessageIntake } from '../../../chatbots/message-intake.js'
 import { checkText } from '../../../chatbots/receiving.js'
 import { bearerOf, isTokenOf } from '../../../chatbots/webhook-token.js'
 import { chatbotStopped } from '../../../commands/conversation.js'
@@ -13,7 +13,7 @@ import { parseJsonBody } from '../../protocol/json-body.js'
 import { readRawBody } from '../../protocol/raw-body.js'
 import { json, text, type Reply } from '../../protocol/reply.js'
 import { route, type Route } from '../../protocol/route.js'
-import { ended, endedMessage } from './ended.js'
+import { messageReply, endedMessage } from './message-replies.js'
 
 /** Limits how many requests of webhooks are read at once. */
 class Places {
@@ -39,10 +39,10 @@ const nothingToDo = (channel: Channel): Reply =>
 
 const noWebhook = () => new Problem('not_found', 'Webhook not found', 'no chatbot has a webhook with this token')
 
-type Parts = { ledger: Ledger; desk: Desk; fetch: Fetch }
+type Parts = { ledger: Ledger; intake: MessageIntake; fetch: Fetch }
 
 /** The webhook that chat services call, one for each chatbot: signed requests, without a login. */
-export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
+export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   const places = new Places()
 
   const chatbotOf = async (token: string): Promise<Resource<'chatbot'>> => {
@@ -57,7 +57,7 @@ export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
     const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
     // A person in a chat sees no refusal, and a program does.
     const said = channel.name === 'webhook' ? checkText(incoming.text) : incoming.text.slice(0, limits.messageMaxChars)
-    return desk.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
+    return intake.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
   }
 
   const answer = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call): Promise<Reply> => {
@@ -70,7 +70,7 @@ export const webhookRoutes = ({ ledger, desk, fetch }: Parts): Route[] => {
     const taken = await take(chatbot, channel, incoming, call)
     if (!taken) return nothingToDo(channel)
     const { conversation, message } = taken
-    if (channel.answersInReply) return ended(taken, await desk.end(taken, limits.messageReplyWaitMs, call.gone))
+    if (channel.answersInReply) return messageReply(taken, await intake.end(taken, limits.messageReplyWaitMs, call.gone))
     taken.following.close()
     return json(channel.name === 'webhook' ? { conversation, message, status: 'waiting' } : { ok: true }, {
       status: channel.name === 'webhook' ? 202 : 200,

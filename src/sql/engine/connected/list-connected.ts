@@ -1,5 +1,5 @@
 import { isProblem } from '../../../basics/errors.js'
-import { inTime } from '../../../basics/concurrency/in-time.js'
+import { inTime } from '../../../basics/concurrency/bounded-waits.js'
 import { limits } from '../../../basics/limits.js'
 import { sqlType } from '../../../connections/contract/types.js'
 import { nameThere, type ListedColumn, type TableColumn } from '../../../connections/contract/requests.js'
@@ -52,14 +52,14 @@ const columnRow = ({ name, type, remote, nullable }: OwnColumn, place: number) =
   about: `${remote} there.`,
 })
 
-/** A table by its name, or all; with `soon` a database that does not answer fails soon. */
-type Wanted = { table: string; soon: boolean }
+/** The name of the table whose columns are asked for. With `soon` a database that does not answer fails soon. */
+type ColumnsRequest = { table: string; soon: boolean }
 
 /** Where a table may be that is listed under a name, as `orders` or `shop.orders`. A name that is not listed is asked for as it is. */
 const placesOf = async (
   { answers }: Session,
   { stream }: DatabaseEntry,
-  { table, soon }: Wanted,
+  { table, soon }: ColumnsRequest,
 ): Promise<{ table: string; schema?: string }[]> => {
   const { tables } = await answers.tablesOf(stream, soon)
   const places = tables.filter((each) => foldName(nameThere(each)) === foldName(table))
@@ -67,7 +67,7 @@ const placesOf = async (
   return places.map(({ name, schema, isUsual }) => ({ table: name, ...(!isUsual && schema !== null && { schema }) }))
 }
 
-const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: Wanted): Promise<ColumnRow[]> => {
+const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: ColumnsRequest): Promise<ColumnRow[]> => {
   const rows: ColumnRow[] = []
   for (const { table, schema } of await placesOf(session, database, wanted)) {
     const columns = await session.answers.columnsOf(database.stream, table, schema)

@@ -1,6 +1,6 @@
 import { foldName } from '../../../../events/common.js'
 import { MissingKnowledge } from '../session/missing-knowledge.js'
-import { agentColumns, agentsNeedQuestions, type AgentUse } from '../asked/agent-answers.js'
+import { agentColumns, agentsNeedQuestions, type AgentUse } from '../agents/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected/fetch-table.js'

@@ -13,7 +13,7 @@ import type { Session } from '../session/session.js'
 import type { Text } from '../session/sources.js'
 import { limitRows } from '../read/limit-rows.js'
 import { readQuery } from '../read/read-query.js'
-import { checkLastUsed, refuseLimit } from './last.js'
+import { checkLastUsed, refuseLimit } from './last-in-query.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
 
 /** How many characters all kept statements may have together. */

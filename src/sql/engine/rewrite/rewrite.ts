@@ -7,12 +7,12 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listOf, nodeOf, nodesOf, partsOf, textOf } from '../ast/nodes.js'
-import { answerAgents } from '../asked/agent-answers.js'
+import { answerAgents } from '../agents/agent-answers.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
-import { LastInQuery } from './last.js'
+import { LastInQuery } from './last-in-query.js'
 import {
   type DeferredReferences,
   hasSeries,

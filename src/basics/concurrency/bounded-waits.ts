@@ -1,11 +1,30 @@
 /** Room: turns, shares, deadlines and retries. It imports basics alone. */
 
-/** The result of a work, or another value if it takes longer. The work itself goes on. */
+/**
+ * The result of a work, or another value if it takes longer than a time in milliseconds. The work itself goes on.
+ *
+ * @example await inTime(child.exit, 5_000, undefined)
+ */
 export const inTime = <T, L>(work: Promise<T>, timeoutMs: number, late: L): Promise<T | L> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(late), timeoutMs)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
+
+/**
+ * Does work under a signal that also aborts after a time, in milliseconds. Unlike `inTime` it tells the work to stop, and waits until it has.
+ *
+ * @example await withDeadline(60_000, signal, (bounded) => fetch(url, { signal: bounded }))
+ */
+export const withDeadline = async <T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), ms)
+  try {
+    return await work(AbortSignal.any([signal, late.signal]))
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /**
  * The result of a work that takes no signal, unless the signal comes first. The work itself goes on.

@@ -13,7 +13,7 @@ type Failure = { cause: string; at: number; of: 'file' | 'away' | 'slow' | 'refu
 const causes = { away: awayCause, slow: slowCause }
 
 /** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
-export class Standing {
+export class NodeStatus {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
   #isForked = false

@@ -42,7 +42,7 @@ export type Watch = { session: Session; holding: SessionBytes; timeoutMs: number
  *
  * @throws Problem query_limit, the reason of the signal, and what the step throws
  */
-export const watched = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, limit, signal }: Watch): Promise<T> => {
+export const watchStep = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, limit, signal }: Watch): Promise<T> => {
   const from = session.received
   // The result of a step is ignored when the wait for it has ended.
   work.catch(() => undefined)

@@ -39,7 +39,7 @@ export const endFields = (end: MessageEnd): { [name: string]: unknown } =>
     : { status: 'failed', reason: end.reason, error: end.error, ...(end.notice !== null && { notice: end.notice }) }
 
 /** The answer to a message: 200 when it ended, 202 while it waits. */
-export const ended = ({ conversation, message }: MessageRef, end: MessageEnd | undefined): Reply =>
+export const messageReply = ({ conversation, message }: MessageRef, end: MessageEnd | undefined): Reply =>
   end
     ? json({ conversation, message, ...endFields(end) }, { keep: 'never' })
     : json({ conversation, message, status: 'waiting' }, { status: 202, keep: 'never' })

@@ -7,28 +7,29 @@ import { endOf, messageOf } from './message-records.js'
 import { receiveMessage, type ChatbotMessage, type Receipt } from './receiving.js'
 import type { MessageEnd, MessageNews } from './watchers.js'
 
-/** A message that was taken, and what follows of it. */
+/** A message that was taken, and the follower of what happens to it. */
 export type AcceptedMessage = Receipt & { following: MessageFollower }
 
 /**
- * Takes messages from any channel, and lets whoever sent one follow it. A message that came before is followed as well, or told as it ended.
+ * Takes messages from any channel. Whoever sent a message can follow it to its end. A message that came before can be followed as well; if
+ * it has ended, its end is told at once.
  *
  * @example
- * const taken = await desk.take(arrived)
- * const end = taken && (await desk.end(taken, 120_000, call.gone))
+ * const taken = await intake.take(arrived)
+ * const end = taken && (await intake.end(taken, 120_000, call.gone))
  */
-export class Desk {
+export class MessageIntake {
   constructor(
     private readonly ledger: Ledger,
     private readonly conversations: Conversations,
   ) {}
 
-  /** Undefined for a message that does not count, because its conversation has not begun. @throws Problem */
+  /** @returns undefined for a message that does not count, because its conversation has not begun. @throws Problem */
   async take(arrived: ChatbotMessage): Promise<AcceptedMessage | undefined> {
     this.conversations.refuseWhileFull()
     const { watchers } = this.conversations
     const message = uuidv7()
-    // Followed before it is recorded, so that nothing is missed.
+    // It is followed before it is recorded, so that nothing is missed.
     const following = new MessageFollower(watchers, message)
     let isFollowed = false
     try {
@@ -41,7 +42,7 @@ export class Desk {
     }
   }
 
-  /** Waits for the end of a message; undefined when it has none in time, or when the client leaves or the service stops. */
+  /** Waits for the end of a message. @returns undefined when it does not end in time, when the client leaves, or when the service stops */
   async end(taken: AcceptedMessage, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
     for await (const news of this.news(taken, AbortSignal.any([gone, AbortSignal.timeout(withinMs)]))) if ('end' in news) return news.end
     return undefined
@@ -57,7 +58,7 @@ export class Desk {
     }
   }
 
-  /** Adds how a message that came before has ended, if it has. Only who follows it needs that: a long conversation is read for it. */
+  /** Adds the end of a message that came before, if it has ended. Only a follower needs it: a long conversation must be read for it. */
   async #addEnd(following: MessageFollower, conversation: StreamId, message: string): Promise<void> {
     const { log } = this.ledger
     const record = await messageOf(log, conversation, message)
