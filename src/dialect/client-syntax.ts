@@ -9,7 +9,8 @@ const joinWords = words('LEFT RIGHT FULL INNER OUTER ASOF SEMI ANTI')
 const notAnAlias = words(
   'ON USING WHERE JOIN LEFT RIGHT FULL INNER CROSS NATURAL ASOF POSITIONAL SEMI ANTI GROUP ORDER LIMIT OFFSET HAVING QUALIFY WINDOW UNION INTERSECT EXCEPT FETCH SAMPLE TABLESAMPLE AT',
 )
-const isName = (token: Token | undefined) =>
+/** Whether a token may be a part of a name, an alias or an option as clients write them: also a number, or a text in single quotes. */
+const isNamePart = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
 /** The index of the token after the bracket that closes the one at `open`. */
@@ -17,7 +18,7 @@ const behindBrackets = (tokens: Token[], open: number): number => (closingBracke
 
 const behindName = (tokens: Token[], start: number): number => {
   let i = start
-  while (isName(tokens[i])) {
+  while (isNamePart(tokens[i])) {
     i++
     if (tokens[i]?.text !== '.') break
     i++
@@ -28,7 +29,7 @@ const behindName = (tokens: Token[], start: number): number => {
 const behindAlias = (tokens: Token[], start: number): number => {
   let i = start
   if (upperWord(tokens[i]) === 'AS') i += 2
-  else if (isName(tokens[i]) && !notAnAlias.has(upperWord(tokens[i]))) i++
+  else if (isNamePart(tokens[i]) && !notAnAlias.has(upperWord(tokens[i]))) i++
   else return i
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
@@ -98,7 +99,7 @@ export const missingConditions = (tokens: Token[]): Map<number, string> => {
 /** The tokens before a trailing `USING key = value, …`, and those behind it: options of the models. */
 export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] } => {
   const using = tokens.findLastIndex((token) => upperWord(token) === 'USING')
-  const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
+  const isOptions = using > 0 && isNamePart(tokens[using + 1]) && tokens[using + 2]?.text === '='
   return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
 }
 

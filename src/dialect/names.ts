@@ -35,3 +35,6 @@ export const columnHint = (name: string, columns: readonly string[], written: (n
  * @example accountOf('ada') // 'ada@localhost'
  */
 export const accountOf = (user = 'mindledger'): string => `${user}@localhost`
+
+/** The key of a name in several parts: two names have the same key if they are compared as equal. @example nameKey(['files', 'Cars']) // '["files","cars"]' */
+export const nameKey = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))

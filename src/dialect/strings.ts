@@ -49,5 +49,8 @@ const escapeAt = (text: string, at: number, escapes: Readonly<Record<string, str
 /** `quoteName('we"ird')` → `"we""ird"` */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
+/** A name as this service and MySQL write it: `backQuoteName('we`ird')` is the name in back-quotes, with the one inside doubled. */
+export const backQuoteName = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+
 /** `quoteText("it's")` → `'it''s'`; DuckDB's plain strings take everything else as it is. */
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`

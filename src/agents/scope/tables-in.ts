@@ -1,4 +1,3 @@
-import { foldName } from '../../../events/common.js'
 import { driverOf } from '../../catalogue/connection-engines.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import type { Tables } from '../../connections/contract/requests.js'
@@ -7,6 +6,7 @@ import type { Resource, Resources } from '../../log/contract/log.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { fits, isPattern, partsOfName } from './names.js'
 import { resourcesNamed } from './resources-named.js'
+import { nameKey } from '../../dialect/names.js'
 
 /** A table that an agent may read. `state` says which state of it its description is of. */
 export type ScopeTable = {
@@ -129,8 +129,6 @@ const meaningsOf = (written: string): string[][] => {
   return [['end', ...parts], ...other]
 }
 
-const keyOf = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))
-
 /**
  * Tells of tables whether names that are left out mean them: by their own names, wherever they are, or by their full names. The names are
  * read once for all tables.
@@ -139,9 +137,9 @@ const keyOf = (parts: readonly string[]): string => JSON.stringify(parts.map(fol
  */
 export const leftOutBy = (except: readonly string[]): ((table: Pick<ScopeTable, 'path' | 'kind'>) => boolean) => {
   const meant = except.flatMap(meaningsOf)
-  const names = new Set(meant.map(keyOf))
+  const names = new Set(meant.map(nameKey))
   const patterns = meant.filter((parts) => parts.some(isPattern))
   const isMeant = (way: readonly string[]): boolean =>
-    names.has(keyOf(way)) || patterns.some((parts) => parts.length === way.length && parts.every((part, i) => fits(part, way[i] ?? '')))
+    names.has(nameKey(way)) || patterns.some((parts) => parts.length === way.length && parts.every((part, i) => fits(part, way[i] ?? '')))
   return (table) => waysToName(table).some(isMeant)
 }

@@ -1,4 +1,3 @@
-import { foldName } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { nameInSql, type DescribedTable } from '../prompt/describe.js'
@@ -7,17 +6,16 @@ import { cutText } from '../../llm/tokens/estimates.js'
 import { namesIn, partsOfName } from '../scope/names.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import { inputSchema, type Tool } from './tool.js'
+import { nameKey } from '../../dialect/names.js'
 
 const tablesAtOnce = 10
 
-const keyOf = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))
-
 /** The tool that tells the columns of tables which the prompt only names. */
 export const describeTool = (tables: readonly ScopeTable[], db: string, describe: (table: ScopeTable) => Promise<DescribedTable>): Tool => {
-  const byName = new Map(tables.map((table) => [keyOf(table.path), table]))
+  const byName = new Map(tables.map((table) => [nameKey(table.path), table]))
   const find = (name: string): ScopeTable | undefined => {
     const parts = partsOfName(name)
-    return byName.get(keyOf(parts)) ?? byName.get(keyOf([db, ...parts]))
+    return byName.get(nameKey(parts)) ?? byName.get(nameKey([db, ...parts]))
   }
   return {
     kind: 'other',

@@ -1,6 +1,6 @@
 /**
- * Room: what a language model may do for an agent. It imports events, basics, log/contract, knowledge/contract, sql/contract, models, llm,
- * agents/contract, agents/scope, agents/queries and agents/prompt alone.
+ * Room: what a language model may do for an agent. It imports events, basics, log/contract, dialect, knowledge/contract, sql/contract, models,
+ * llm, agents/contract, agents/scope, agents/queries and agents/prompt alone.
  */
 
 import type { JsonObject } from '../../../events/common.js'

@@ -1,6 +1,6 @@
 /**
- * Room: what connected databases are asked in the place of DuckDB, and how each of them writes it. It imports basics, catalogue and
- * connections/contract alone.
+ * Room: what connected databases are asked in the place of DuckDB, and how each of them writes it. It imports basics, dialect, catalogue
+ * and connections/contract alone.
  */
 
 import type { ComparisonOperator, Constant, TableColumn } from '../contract/requests.js'

@@ -1,6 +1,7 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
 import { isExactNumber, isExactTime, isInteger, isNumber, isTime, type Dialect } from './dialect.js'
+import { backQuoteName } from '../../dialect/strings.js'
 
 /** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
 const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
@@ -28,7 +29,7 @@ const timeText = ({ type, value }: Constant): string =>
  * NULL here, but values there.
  */
 export const mysqlDialect: Dialect = {
-  quote: (name) => `\`${name.replaceAll('`', '``')}\``,
+  quote: backQuoteName,
   constant: (constant) => {
     if (isExactTime(constant)) return timeText(constant)
     return constant.type === 'VARCHAR' ? hexText(constant.value) : constant.value

@@ -17,6 +17,7 @@ import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
 import type { ShowTarget, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
+import { backQuoteName } from '../../dialect/strings.js'
 
 export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   ledger: Ledger
@@ -172,7 +173,7 @@ export class Reader {
   /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
   async #refuseThen(name: string, { position, query, client }: RunningStatement): Promise<void> {
     if (position === undefined) return
-    const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
+    const made = `SELECT * FROM ${backQuoteName(name)}.models`
     try {
       await this.#rows(made, position, client)
     } catch (error) {

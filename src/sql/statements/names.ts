@@ -9,11 +9,12 @@ const clauseWords = new Set(['USING', 'FROM', 'SELECT', 'WHERE', 'SET', 'PREDICT
 
 type NameToken = Token & { kind: 'backquoted' | 'quoted' | 'word' }
 
-const isName = (token: Token | undefined): token is NameToken =>
+/** Whether a token may be a name where a clause could begin as well. */
+const isUnreservedName = (token: Token | undefined): token is NameToken =>
   isNameLike(token) && !(token.kind === 'word' && clauseWords.has(token.text.toUpperCase()))
 
 /** Whether a name begins at this place. */
-export const nameFollows = (cursor: Cursor, ahead = 0): boolean => isName(cursor.peek(ahead))
+export const nameFollows = (cursor: Cursor, ahead = 0): boolean => isUnreservedName(cursor.peek(ahead))
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
@@ -40,7 +41,7 @@ const takePartAfterDot = (cursor: Cursor): string => {
 /** One name without a dot. */
 export const takePart = (cursor: Cursor, what = 'a name'): string => {
   const token = cursor.peek()
-  if (!isName(token) || token.value === '') {
+  if (!isUnreservedName(token) || token.value === '') {
     cursor.expect(what)
     cursor.fail()
   }

@@ -16,6 +16,7 @@ import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { backQuoteName } from '../../../dialect/strings.js'
 
 const record = z
   .object({
@@ -87,7 +88,7 @@ const modeIn = (params: JsonObject | null | undefined): InsertMode | undefined =
   return params?.['kb_no_upsert'] === true ? 'add' : undefined
 }
 
-const ofFile = (name: string): string => `SELECT * FROM files.\`${name.replaceAll('`', '``')}\``
+const ofFile = (name: string): string => `SELECT * FROM files.${backQuoteName(name)}`
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
 

@@ -3,6 +3,7 @@ import { foldName, resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
+import { backQuoteName } from '../../../dialect/strings.js'
 import { allRows } from '../../../sql/contract/answer.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { wrapped } from '../../protocol/body.js'
@@ -56,8 +57,6 @@ const queryText = (select: string): string => {
   return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
 }
 
-const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
-
 /** The entry with a name; in a connected database others may differ from it in case alone. */
 const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
   let like: Entry | undefined
@@ -72,7 +71,7 @@ const entryNamed = async (at: MomentResources, database: Database, name: string)
 
 /** The full name of a table, as SQL writes it. */
 const pathOf = (database: string, { name, there }: Entry): string =>
-  (there ? [database, ...(there.schema === null ? [] : [there.schema]), there.name] : [database, name]).map(quoted).join('.')
+  (there ? [database, ...(there.schema === null ? [] : [there.schema]), there.name] : [database, name]).map(backQuoteName).join('.')
 
 /** A query of the names and types of columns. A model and what else answers questions cannot be read without one, and is listed. */
 const columnsQuery = (database: string, entry: Entry): { query: string; params?: Record<string, string> } =>
@@ -93,7 +92,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
     const file = fileName(name)
     const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
-    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
+    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${backQuoteName(file)} (\n${queryText(select)}\n)`
     const answer = await sql.execute({ query, origin, client: call.client, execution })
     if (answer.type === 'error') throw answer.problem
     call.positions = answer.positions

@@ -2,8 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import type { TablePath } from '../../contract/select.js'
 import type { TableMeaning } from './resolve.js'
-
-const keyOf = (path: TablePath): string => JSON.stringify(path.map(foldName))
+import { nameKey } from '../../../dialect/names.js'
 
 /**
  * The full name of what a name was found to mean. Tables of this service itself have no full name and are never allowed, and neither are
@@ -38,7 +37,7 @@ export class AllowedTables {
   readonly #keys: ReadonlySet<string>
 
   constructor(private readonly only: readonly TablePath[]) {
-    this.#keys = new Set(only.map(keyOf))
+    this.#keys = new Set(only.map(nameKey))
   }
 
   /**
@@ -58,11 +57,11 @@ export class AllowedTables {
     resolve: (parts: string[]) => Promise<TableMeaning>,
   ): Promise<TableMeaning | undefined> {
     const found = await resolve([...parts]).catch((error: unknown) => {
-      const isNamed = this.#keys.has(keyOf(parts)) || this.#keys.has(keyOf([db, ...parts]))
+      const isNamed = this.#keys.has(nameKey(parts)) || this.#keys.has(nameKey([db, ...parts]))
       if (isNamed || !isProblem(error)) throw error
     })
     const path = found && pathOf(found)
-    return path && this.#keys.has(keyOf(path)) ? found : undefined
+    return path && this.#keys.has(nameKey(path)) ? found : undefined
   }
 
   /** The full name of the only table that is called so; undefined where there are several, or the name has a database. */

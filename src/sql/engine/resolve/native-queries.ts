@@ -10,12 +10,13 @@ export type NativeQuery = { database: string; name: number; close: number }
 /** What a native query is called between its text and its tree. */
 const marker = 'ledger_native_query'
 
-const isName = (token: Token | undefined): boolean => isNameLike(token) && !isWord(token, 'LATERAL')
+/** LATERAL before a bracket is no database: `FROM LATERAL (SELECT …)` is a table. */
+const mayBeDatabase = (token: Token | undefined): boolean => isNameLike(token) && !isWord(token, 'LATERAL')
 
 /** Finds `FROM db (SELECT …)` and `JOIN db (SELECT …)`, which clients send to have a query run in another database. */
 export const nativeQueries = (tokens: readonly Token[]): NativeQuery[] =>
   tokens.flatMap((token, i) => {
-    const opens = isName(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '(')
+    const opens = mayBeDatabase(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '(')
     if (!opens || !isWord(tokens[i + 2], 'SELECT', 'WITH', 'VALUES', 'FROM')) return []
     const close = closingBracket(tokens, i + 1)
     return close === undefined ? [] : [{ database: token.value, name: i, close }]
