@@ -1,7 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { findEngine } from '../../src/models/engines/engines.js'
-import { loadModel } from '../../src/models/engines/load.js'
-import { inMemory } from '../../src/models/engines/contract/remote.js'
+import { loadInMemory } from '../../test/support/models/in-memory.js'
 import { MatrixBuilder } from '../../src/models/data/matrix.js'
 import { outputs } from '../../src/models/engines/tables/predictor.js'
 import { columnTypeOf, type ColumnDescriptor } from '../../src/models/data/values.js'
@@ -92,7 +91,7 @@ const coverageOf = (out: readonly Float64Array[], truth: readonly number[]): Cov
 }
 
 const predictRows = (artefact: Uint8Array, { columns, target }: Data, rows: readonly Row[]) => {
-  const predictor = inMemory(loadModel(artefact))
+  const predictor = loadInMemory(artefact)
   const features = new Float64Array(rows.length * predictor.width)
   const out = new Float64Array(rows.length * predictor.outputWidth)
   const named = (row: Row) => Object.fromEntries(columns.flatMap(({ name }, at) => (at === target ? [] : [[name, row[at]] as const])))

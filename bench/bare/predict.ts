@@ -39,9 +39,9 @@ const commit = () => {
 const app = express().disable('etag').disable('x-powered-by')
 app.use(express.json())
 app.get('/ready', (_req, res) => void res.json(''))
-app.post('/api/projects/:project/models/:model/predict', (req, res) => {
+app.post('/api/projects/:project/models/:model/predict', async (req, res) => {
   const rows = req.body as InputRow[]
-  const answers = answerRows(predictor, rows)
+  const answers = await answerRows(predictor, rows)
   const target = predictor.target.name
   const kept = answers.map((a, row) => ({
     request: model,

@@ -287,19 +287,3 @@ export const tokenToDuckDB = (token: Token): string => {
       return token.text
   }
 }
-
-/**
- * The statement in DuckDB's spelling: back-quotes become double quotes, backslash strings become plain ones,
- * everything else between the first and the last token stays byte for byte.
- *
- * @example toDuckDB(sql, lex(sql)) // SELECT "a" FROM t
- */
-export const toDuckDB = (sql: string, tokens: Token[]): string => {
-  let text = ''
-  let at = tokens[0]?.start ?? 0
-  for (const token of tokens) {
-    text += sql.slice(at, token.start) + tokenToDuckDB(token)
-    at = token.end
-  }
-  return text
-}

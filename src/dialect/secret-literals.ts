@@ -1,4 +1,3 @@
-import { atOnce } from '../basics/long-work.js'
 import { isDoubtfulKey, isSecretKey } from '../vault/secret-keys.js'
 import { holdsSecret, looksSecret } from '../vault/secret-texts.js'
 import type { Token } from './lexer.js'
@@ -125,7 +124,13 @@ const secretAt = (tokens: readonly Token[], i: number, key: string | undefined):
   return before !== undefined && looksSecret(text) ? { token, key: before } : undefined
 }
 
-/** The same as `secretLiterals`, as work that may pause. */
+/**
+ * Finds the texts in a statement that are secrets: by their form, or because a column or a member with a secret's name has them. The work
+ * may pause, and takes time in proportion to the number of tokens. With `isJson`, for a statement with JSON in it, texts in double quotes
+ * count as well.
+ *
+ * @example atOnce(findSecretLiterals(lex("SELECT * FROM skills WHERE params->>'password' = 'hunter2'")))[0]?.key // 'password'
+ */
 export const findSecretLiterals = function* (tokens: readonly Token[], isJson = false): Generator<void, SecretLiteral[]> {
   const subject = new Subject()
   const found: SecretLiteral[] = []
@@ -139,11 +144,3 @@ export const findSecretLiterals = function* (tokens: readonly Token[], isJson = 
   }
   return found
 }
-
-/**
- * The texts in a statement that are secrets: by their form, or because a column or a member with a secret's name has them.
- * In time that grows with the number of tokens. Where a statement has JSON in it, `isJson`, texts in double quotes count, too.
- *
- * @example secretLiterals(lex("SELECT * FROM skills WHERE params->>'password' = 'hunter2'"))[0]?.key // 'password'
- */
-export const secretLiterals = (tokens: readonly Token[], isJson = false): SecretLiteral[] => atOnce(findSecretLiterals(tokens, isJson))

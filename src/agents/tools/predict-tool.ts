@@ -2,7 +2,7 @@ import { foldName, isObject, type Json, type JsonObject } from '../../../events/
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Origin } from '../../log/contract/log.js'
-import { answerAnyRows } from '../../models/serving/answer.js'
+import { answerRows } from '../../models/serving/answer.js'
 import type { ModelStore } from '../../models/serving/model-store.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { isRemote } from '../../models/engines/contract/remote.js'
@@ -62,7 +62,7 @@ export const predictTool = async ({ models, store, recorder, origin, readAt }: P
       const rows = rowsIn(sent)
       const predictor = await store.predictor(model.artefact)
       const canExplain = explain === true && !isRemote(predictor) && predictor.contributions !== undefined
-      const answers = await answerAnyRows(predictor, rows, canExplain ? { explain: 'contributions' } : {})
+      const answers = await answerRows(predictor, rows, canExplain ? { explain: 'contributions' } : {})
       const target = predictor.target.name
       const said = answers.map((answer) => ({
         [target]: answer[target],

@@ -1,7 +1,8 @@
 /** Room: answers of connected databases as chunks of DuckDB. It imports basics, dialect and connections/contract alone. */
 
 import { connect, type Socket } from 'node:net'
-import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
+import type { DuckDBAppender, DuckDBDataChunk } from '@duckdb/node-api'
+import { quoteName } from '../../dialect/strings.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { FrameReader, type Frame } from '../contract/frames.js'
 import type { AnswerAddress } from '../contract/requests.js'
@@ -91,11 +92,9 @@ const told = (error: unknown, signal: AbortSignal | undefined): unknown => {
   return typeof Reflect.get(error, 'code') === 'string' ? cutOff() : error
 }
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /** The columns of a table that takes an answer, as CREATE TABLE has them. */
 export const columnList = (columns: readonly AnswerColumn[]): string =>
-  columns.map(({ name, type }) => `${quote(name)} ${sqlType(type)}`).join(', ')
+  columns.map(({ name, type }) => `${quoteName(name)} ${sqlType(type)}`).join(', ')
 
 /** Appends the rest of an answer to a table with its columns. @returns how many rows and bytes it had */
 export const appendAnswer = async (answer: AnswerReader, appender: DuckDBAppender): Promise<{ rows: number; bytes: number }> => {
@@ -107,23 +106,5 @@ export const appendAnswer = async (answer: AnswerReader, appender: DuckDBAppende
       return next.value
     }
     appender.appendDataChunk(next.value)
-  }
-}
-
-/**
- * Reads an answer into a temporary table.
- *
- * @example await readIntoTable(connection, place, 'ledger_1') // { columns: […], rows: 3, … }
- */
-export const readIntoTable = async (connection: DuckDBConnection, place: AnswerAddress, table: string, signal?: AbortSignal) => {
-  const answer = await AnswerReader.open(place, signal)
-  try {
-    await connection.run(`CREATE TEMP TABLE ${quote(table)} (${columnList(answer.columns)})`)
-    const appender = await connection.createAppender(table, 'main', 'temp')
-    const end = await appendAnswer(answer, appender)
-    appender.closeSync()
-    return { columns: answer.columns, sent: answer.sent, ...end }
-  } finally {
-    answer.close()
   }
 }

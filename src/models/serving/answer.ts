@@ -161,18 +161,7 @@ const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number
   })
 }
 
-/**
- * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's name, and what
- * is known about it. `params.confidence` asks for intervals of another level, `params.explain` for the contribution of each input. For a
- * row that includes the target, the answer compares it with the prediction. Problems (`wrong_arguments`) name the row, the column and what
- * was expected.
- *
- * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
- */
-export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] =>
-  answerSome(predictor, rows, 0, rows.length, params)
-
-/** The same, with some rows in each turn of the event loop. */
+/** Answers all rows of a request, some in each turn of the event loop. */
 const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
   const { explains } = readParams(predictor, rows.length, params)
   const atOnce = explains ? explainedAtOnce : Math.max(1, Math.floor(valuesAtOnce / Math.max(1, predictor.inputs.length)))
@@ -186,16 +175,15 @@ const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], pa
 }
 
 /**
- * The same for a model that may run in a process of its own. Such a model has no intervals, so no other level can be asked for, and no
+ * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's name, and what
+ * is known about it. `params.confidence` asks for intervals of another level, `params.explain` for the contribution of each input. For a
+ * row that includes the target, the answer compares it with the prediction. A model in a process of its own has neither other levels nor
  * explanations.
  *
- * @example (await answerAnyRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
+ * @throws Problem (`wrong_arguments`) that names the row, the column and what was expected
+ * @example (await answerRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
  */
-export const answerAnyRows = async (
-  predictor: AnyPredictor,
-  rows: readonly InputRow[],
-  params: AnswerParams = {},
-): Promise<AnswerRow[]> => {
+export const answerRows = async (predictor: AnyPredictor, rows: readonly InputRow[], params: AnswerParams = {}): Promise<AnswerRow[]> => {
   if (!isRemote(predictor)) return answerInTurns(predictor, rows, params)
   readParams(predictor, rows.length, params)
   const work = new LongWork()

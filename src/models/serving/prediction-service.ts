@@ -9,7 +9,7 @@ import { nearest } from '../../basics/nearest.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import { versionOf } from '../../commands/model.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
-import { answerAnyRows, type AnswerRow, type InputRow } from './answer.js'
+import { answerRows, type AnswerRow, type InputRow } from './answer.js'
 import type { ModelStore } from './model-store.js'
 import type { PredictionRecorder } from './recorder.js'
 import { servedBy } from './served-by.js'
@@ -96,7 +96,7 @@ export class PredictionService {
     const { ledger, store } = this.services
     const artefact = await servedBy(ledger.log, position)
     if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
-    return { answers: await answerAnyRows(await store.predictor(artefact), rows, params), position }
+    return { answers: await answerRows(await store.predictor(artefact), rows, params), position }
   }
 
   /**
@@ -115,7 +115,7 @@ export class PredictionService {
     const { model, version, predictor } = await this.#versionFor(asked)
     const { rows, params } = asked
     const began = performance.now()
-    const answers = await answerAnyRows(predictor, rows, params)
+    const answers = await answerRows(predictor, rows, params)
     onPredicted?.((performance.now() - began) / 1000)
     const by = { version: version.version, target: predictor.target.name }
     if (rows.length === 0 || model.state.recording !== 'all') return { answers, position: undefined, ...by }

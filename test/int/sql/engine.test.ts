@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { loadModel } from '../../../src/models/engines/load.js'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
-import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import { loadInMemory } from '../../support/models/in-memory.js'
 import { loadPredictor } from '../../../src/models/engines/tables/predictor.js'
 import type { ColumnType } from '../../../src/models/data/values.js'
 import type { LoadModel } from '../../../src/sql/engine/scoring/load.js'
@@ -28,7 +27,7 @@ const counted = { predictPoints: 0, predictBatch: 0 }
 /** The features of the rows that were asked for last. */
 let asked = new Float64Array()
 const counting: LoadModel = (artefact) => {
-  const model = inMemory(loadModel(artefact))
+  const model = loadInMemory(artefact)
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows

@@ -1,13 +1,39 @@
 import { DuckDBInstance, type DuckDBConnection, type Json } from '@duckdb/node-api'
 import type { Connections } from '../../../src/connections/connections.js'
-import type { Connection, Filter, ListedColumn, Outcome, Query, QueryLimits } from '../../../src/connections/contract/requests.js'
+import type {
+  AnswerAddress,
+  Connection,
+  Filter,
+  ListedColumn,
+  Outcome,
+  Query,
+  QueryLimits,
+} from '../../../src/connections/contract/requests.js'
 import { sqlType } from '../../../src/connections/contract/types.js'
-import { readIntoTable } from '../../../src/connections/reader/read-answer.js'
+import { AnswerReader, appendAnswer, columnList } from '../../../src/connections/reader/read-answer.js'
 
 /** A DuckDB in memory. */
 export const duck = async (): Promise<DuckDBConnection> => (await DuckDBInstance.create()).connect()
 
 export type Read = { types: Record<string, string>; rows: Json[][]; table: string; sent: string; outcome: Outcome }
+
+/**
+ * Reads an answer into a temporary table.
+ *
+ * @example await readIntoTable(db, await connections.open(connection, query), 'answer_1') // { columns: […], sent: 'SELECT …' }
+ */
+export const readIntoTable = async (db: DuckDBConnection, address: AnswerAddress, table: string) => {
+  const answer = await AnswerReader.open(address)
+  try {
+    await db.run(`CREATE TEMP TABLE ${table} (${columnList(answer.columns)})`)
+    const appender = await db.createAppender(table, 'main', 'temp')
+    await appendAnswer(answer, appender)
+    appender.closeSync()
+    return { columns: answer.columns, sent: answer.sent }
+  } finally {
+    answer.close()
+  }
+}
 
 let tables = 0
 

@@ -14,8 +14,8 @@ describe('the answer for a number', () => {
     predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price', preset: 'fast' }).artefact)
   })
 
-  it('has the documented columns: sent inputs first, as sent, then the others', () => {
-    const [row] = answerRows(predictor, [{ place: 'west', size: '40' }])
+  it('has the documented columns: sent inputs first, as sent, then the others', async () => {
+    const [row] = await answerRows(predictor, [{ place: 'west', size: '40' }])
     expect(Object.keys(row!)).toEqual([
       'place',
       'size',
@@ -48,8 +48,8 @@ describe('the answer for a number', () => {
     expect(Number(row!['price_min'])).toBeLessThan(Number(row!['price']))
   })
 
-  it('explains itself', () => {
-    const [row] = answerRows(predictor, [{ size: 40 }])
+  it('explains itself', async () => {
+    const [row] = await answerRows(predictor, [{ size: 40 }])
     expect(explained(row!['price_explain'])).toEqual({
       predicted_value: row!['price'],
       confidence: 0.9,
@@ -60,41 +60,37 @@ describe('the answer for a number', () => {
     })
   })
 
-  it('compares with the truth when it is sent, and does not learn from it', () => {
-    const [without, near, far] = answerRows(predictor, [{ size: 40 }, { size: 40, price: 250 }, { size: 40, Price: '99999' }])
+  it('compares with the truth when it is sent, and does not learn from it', async () => {
+    const [without, near, far] = await answerRows(predictor, [{ size: 40 }, { size: 40, price: 250 }, { size: 40, Price: '99999' }])
     expect([near!['price'], far!['price']]).toEqual([without!['price'], without!['price']])
     expect([near!['price_original'], far!['price_original']]).toEqual([250, 99999])
     expect([near!['price_anomaly'], far!['price_anomaly']]).toEqual([false, true])
     expect(explained(far!['price_explain'])).toMatchObject({ truth: 99999, anomaly: true })
   })
 
-  it('gives wider bounds for a higher level', () => {
-    const width = (confidence: number) => {
-      const [row] = answerRows(predictor, [{ size: 40 }], { confidence })
+  it('gives wider bounds for a higher level', async () => {
+    const width = async (confidence: number) => {
+      const [row] = await answerRows(predictor, [{ size: 40 }], { confidence })
       expect(row!['price_confidence']).toBe(confidence)
       return Number(row!['price_max']) - Number(row!['price_min'])
     }
-    expect(width(0.99)).toBeGreaterThan(width(0.5))
+    expect(await width(0.99)).toBeGreaterThan(await width(0.5))
   })
 
-  it('answers nothing for nothing, and refuses what it cannot use', () => {
-    expect(answerRows(predictor, [])).toEqual([])
-    expect(() => answerRows(predictor, [{}, { size: 'abc' }])).toThrow('Row 1, column "size"')
-    expect(() => answerRows(predictor, [{ price: 'abc' }])).toThrow('Row 0, column "price": "abc" is not usable as number')
-    expect(() => answerRows(predictor, [{}], { confidence: '0.9' })).toThrow('"confidence" is "0.9"')
-    expect(() =>
-      answerRows(
-        predictor,
-        Array.from({ length: 10_001 }, () => ({})),
-      ),
-    ).toThrow('10001 rows were sent')
+  it('answers nothing for nothing, and refuses what it cannot use', async () => {
+    expect(await answerRows(predictor, [])).toEqual([])
+    await expect(answerRows(predictor, [{}, { size: 'abc' }])).rejects.toThrow('Row 1, column "size"')
+    await expect(answerRows(predictor, [{ price: 'abc' }])).rejects.toThrow('Row 0, column "price": "abc" is not usable as number')
+    await expect(answerRows(predictor, [{}], { confidence: '0.9' })).rejects.toThrow('"confidence" is "0.9"')
+    const many = Array.from({ length: 10_001 }, () => ({}))
+    await expect(answerRows(predictor, many)).rejects.toThrow('10001 rows were sent')
   })
 })
 
 describe('the answer for a class', () => {
-  it('has the class in its own type, its probability and those of all classes, and bounds that are not known', () => {
+  it('has the class in its own type, its probability and those of all classes, and bounds that are not known', async () => {
     const predictor = loadPredictor(train(matrixOf(penguins()), { target: 'Species', preset: 'fast' }).artefact)
-    const [row] = answerRows(predictor, [{ 'Beak Length (mm)': 39, 'Flipper Length (mm)': 181, Species: 'Gentoo' }])
+    const [row] = await answerRows(predictor, [{ 'Beak Length (mm)': 39, 'Flipper Length (mm)': 181, Species: 'Gentoo' }])
     expect(row).toMatchObject({
       Species: 'Adelie',
       Species_original: 'Gentoo',
@@ -121,9 +117,9 @@ describe('the answer for a class', () => {
     })
   })
 
-  it('keeps a boolean a boolean', () => {
+  it('keeps a boolean a boolean', async () => {
     const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden', preset: 'fast' }).artefact)
-    expect(typeof answerRows(predictor, [{ size: 5 }])[0]!['garden']).toBe('boolean')
+    expect(typeof (await answerRows(predictor, [{ size: 5 }]))[0]!['garden']).toBe('boolean')
   })
 })
 

@@ -26,14 +26,16 @@ const withWeight = (model: Model, weight: number): Predictor => {
 
 type Explained = { answer: Record<string, unknown>; contributions: Explanation; probabilities: Map<string, number> }
 
-const explained = (predictor: Predictor, rows: readonly InputRow[]): Explained[] =>
-  answerRows(predictor, rows, { explain: 'contributions' }).map((answer) => {
+const explained = async (predictor: Predictor, rows: readonly InputRow[]): Promise<Explained[]> => {
+  const answers = await answerRows(predictor, rows, { explain: 'contributions' })
+  return answers.map((answer) => {
     const { contributions, ...rest } = JSON.parse(String(answer[`${predictor.target.name}_explain`])) as Record<string, unknown>
     const probabilities = Object.entries(rest).flatMap(([key, value]): [string, number][] =>
       key.startsWith('probability_class_') ? [[key.slice('probability_class_'.length), Number(value)]] : [],
     )
     return { answer, contributions: contributions as Explanation, probabilities: new Map(probabilities) }
   })
+}
 
 const added = ({ base, inputs, rest }: Explanation) => Object.values(inputs).reduce((sum, part) => sum + part, base) + rest
 
@@ -47,7 +49,7 @@ const classesOf = (classOf: (y: number) => string | boolean, type: 'text' | 'boo
 })
 
 describe('contributions add up', () => {
-  test('to a number, with what rounding adds', () => {
+  test('to a number, with what rounding adds', async () => {
     const rounded: Table = {
       columns: mixtures.columns.map((column) => (column.name === 'price' ? { ...column, type: 'integer' } : column)),
       rows: mixtures.rows.map((row) => row.map((value, i) => (i === 5 ? Math.round(Number(value)) : value))),
@@ -55,7 +57,7 @@ describe('contributions add up', () => {
     const rows = asObjects(rounded, 'price').slice(0, 40)
     const model = trained(rounded, 'price')
     expect(model.rounded).toBe(true)
-    for (const { answer, contributions } of explained(loadPredictor(encodeArtefact(model)), rows)) {
+    for (const { answer, contributions } of await explained(loadPredictor(encodeArtefact(model)), rows)) {
       expect(contributions).toMatchObject({ method: expect.stringContaining('Saabas'), scale: 'value', sum: answer['price'] })
       expect(Object.keys(contributions.inputs)).toEqual(['size', 'place', 'garden', 'day', 'seen'])
       expect(added(contributions)).toBeCloseTo(Number(answer['price']), 8)
@@ -63,20 +65,22 @@ describe('contributions add up', () => {
     }
   })
 
-  test('to a blend of trees and a linear model, whatever its weight', () => {
+  test('to a blend of trees and a linear model, whatever its weight', async () => {
     const model = trained(friedmans, 'y')
     for (const weight of [0, 0.25, 0.75, 1])
-      for (const { answer, contributions } of explained(withWeight(model, weight), asObjects(friedmans, 'y').slice(0, 20))) {
+      for (const { answer, contributions } of await explained(withWeight(model, weight), asObjects(friedmans, 'y').slice(0, 20))) {
         expect(contributions.sum).toBe(answer['y'])
         expect(Math.abs(contributions.rest)).toBeLessThan(1e-9)
       }
   })
 
-  test('to the log-odds of one of two classes, whichever was predicted', () => {
+  test('to the log-odds of one of two classes, whichever was predicted', async () => {
     const table = classesOf((y) => y > 15, 'boolean')
     const model = trained(table, 'y')
     expect(model.trees).toBeDefined()
-    const said = [0, 0.25, 1].flatMap((weight) => explained(withWeight(model, weight), asObjects(table, 'y').slice(0, 60)))
+    const said = (
+      await Promise.all([0, 0.25, 1].map((weight) => explained(withWeight(model, weight), asObjects(table, 'y').slice(0, 60))))
+    ).flat()
     expect(new Set(said.map(({ answer }) => answer['y']))).toEqual(new Set([true, false]))
     for (const { answer, contributions, probabilities } of said) {
       const probability = probabilities.get(String(answer['y']))!
@@ -87,12 +91,15 @@ describe('contributions add up', () => {
     }
   })
 
-  test('to the centred logarithm of the probability of one of several classes, mixed or not', () => {
+  test('to the centred logarithm of the probability of one of several classes, mixed or not', async () => {
     const table = classesOf((y) => (y < 12 ? 'low' : y < 17 ? 'middle' : 'high'), 'text')
     const model = trained(table, 'y')
     expect(model.trees).toBeDefined()
     for (const weight of [0, 0.5, 1])
-      for (const { answer, contributions, probabilities } of explained(withWeight(model, weight), asObjects(table, 'y').slice(0, 40))) {
+      for (const { answer, contributions, probabilities } of await explained(
+        withWeight(model, weight),
+        asObjects(table, 'y').slice(0, 40),
+      )) {
         const logs = [...probabilities.values()].map(Math.log)
         const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
         expect(contributions.scale).toBe(`log-probability of ${JSON.stringify(answer['y'])} less the mean over the classes`)
@@ -102,12 +109,12 @@ describe('contributions add up', () => {
       }
   })
 
-  test('in a model of an earlier release too, which did not keep how many rows a leaf holds', () => {
+  test('in a model of an earlier release too, which did not keep how many rows a leaf holds', async () => {
     const { covers, ...older } = trained(friedmans, 'y')
     expect(covers).toBeDefined()
     const rows = asObjects(friedmans, 'y').slice(0, 10)
     const [now, then] = [withWeight({ ...older, covers }, 0), withWeight(older, 0)]
-    const [of, ofOlder] = [explained(now, rows), explained(then, rows)]
+    const [of, ofOlder] = [await explained(now, rows), await explained(then, rows)]
     expect(ofOlder.map(({ answer }) => answer['y'])).toEqual(of.map(({ answer }) => answer['y']))
     for (const { contributions } of ofOlder) expect(Math.abs(contributions.rest)).toBeLessThan(1e-9)
     expect(ofOlder[0]!.contributions.base).not.toBe(of[0]!.contributions.base)
@@ -115,9 +122,9 @@ describe('contributions add up', () => {
 })
 
 describe('contributions tell what matters', () => {
-  test('the base is what is predicted on average, and inputs without effect contribute little', () => {
+  test('the base is what is predicted on average, and inputs without effect contribute little', async () => {
     const model = trained(friedmans, 'y')
-    const said = explained(withWeight(model, 0), asObjects(friedmans, 'y'))
+    const said = await explained(withWeight(model, 0), asObjects(friedmans, 'y'))
     const mean = said.reduce((sum, { answer }) => sum + Number(answer['y']), 0) / said.length
     expect(said[0]!.contributions.base).toBeCloseTo(mean, 0)
     const weightOf = (name: string) => said.reduce((sum, { contributions }) => sum + Math.abs(contributions.inputs[name]!), 0)
@@ -125,14 +132,14 @@ describe('contributions tell what matters', () => {
   })
 })
 
-test('what cannot be explained is refused', () => {
+test('what cannot be explained is refused', async () => {
   const predictor = loadPredictor(train(matrixOf(mixture(100, 1)), { target: 'price', preset: 'fast' }).artefact)
-  expect(() => answerRows(predictor, [{}], { explain: 'shap' })).toThrow('there is no "shap"')
-  expect(() => answerRows(predictor, [{}], { explain: true })).toThrow('there is no true')
+  await expect(answerRows(predictor, [{}], { explain: 'shap' })).rejects.toThrow('there is no "shap"')
+  await expect(answerRows(predictor, [{}], { explain: true })).rejects.toThrow('there is no true')
   const many = Array.from({ length: limits.explainMaxRows + 1 }, () => ({}))
-  expect(() => answerRows(predictor, many, { explain: 'contributions' })).toThrow(`at most ${limits.explainMaxRows} are explained`)
+  await expect(answerRows(predictor, many, { explain: 'contributions' })).rejects.toThrow(`at most ${limits.explainMaxRows} are explained`)
   const { contributions: _, ...mute } = predictor
-  expect(() => answerRows(mute, [{}], { explain: 'contributions' })).toThrow('cannot say what each input contributed')
-  const [plain] = answerRows(predictor, [{}], { explain: null })
+  await expect(answerRows(mute, [{}], { explain: 'contributions' })).rejects.toThrow('cannot say what each input contributed')
+  const [plain] = await answerRows(predictor, [{}], { explain: null })
   expect(String(plain!['price_explain'])).not.toContain('contributions')
 })

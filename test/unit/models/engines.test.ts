@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { findEngine } from '../../../src/models/engines/engines.js'
-import { loadModel } from '../../../src/models/engines/load.js'
-import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import { loadInMemory } from '../../support/models/in-memory.js'
 import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
 import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
@@ -10,7 +9,7 @@ const trained = async (engine: string, table: Table, target: string, options: Gi
   findEngine(engine).train(matrixOf(table, 3), { target, seed: 3, ...options }, () => undefined)
 
 const firstOf = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {
-  const model = inMemory(loadModel(artefact))
+  const model = loadInMemory(artefact)
   const features = new Float64Array(model.width)
   const out = new Float64Array(model.outputWidth)
   model.encodeRow(row, 0, features, 0)

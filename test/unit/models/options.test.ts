@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { foldSplitterOf } from '../../../src/models/data/fold-split.js'
 import { findEngine } from '../../../src/models/engines/engines.js'
 import { unpredicted } from '../../../src/models/data/folds.js'
-import { loadModel } from '../../../src/models/engines/load.js'
-import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import { loadInMemory } from '../../support/models/in-memory.js'
 import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
 import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { Random } from '../../../src/models/numerics/random.js'
@@ -15,7 +14,7 @@ import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 const trained = (table: Table, target: string, options: GivenOptions = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
 
 const predicted = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {
-  const model = inMemory(loadModel(artefact))
+  const model = loadInMemory(artefact)
   const features = new Float64Array(model.width)
   const out = new Float64Array(model.outputWidth)
   model.encodeRow(row, 0, features, 0)

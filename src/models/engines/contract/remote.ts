@@ -23,9 +23,3 @@ export type AnyPredictor = Predictor | RemotePredictor
 /** @example isRemote(loadModel(artefact)) // false for a model that was trained here */
 export const isRemote = <Remote extends Pick<RemotePredictor, 'predictColumns'>>(model: object | Remote): model is Remote =>
   'predictColumns' in model
-
-/** Asserts that a model is in memory. @throws TypeError for one that runs elsewhere */
-export const inMemory = (model: AnyPredictor): Predictor => {
-  if (isRemote(model)) throw new TypeError('this model runs in a process of its own')
-  return model
-}

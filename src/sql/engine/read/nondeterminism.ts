@@ -2,6 +2,7 @@ import type { Nondeterminism } from '../../contract/select.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 
+/** Functions whose values follow from more than their arguments. A test compares them with what DuckDB says of its functions. */
 const drawing = new Set(['random', 'uuid', 'uuidv4', 'uuidv7', 'gen_random_uuid', 'reservoir_quantile'])
 const timely = new Set([
   ...['now', 'today', 'transaction_timestamp', 'get_current_time', 'get_current_timestamp', 'ago'],
@@ -9,9 +10,6 @@ const timely = new Set([
 ])
 /** The functions of these that SQL writes without brackets. A column may have such a name, which only binding tells. */
 const bare = new Set(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp'])
-
-/** Functions whose values follow from more than their arguments. A test compares them with what DuckDB says of its functions. */
-export const nondeterministicFunctions: ReadonlySet<string> = new Set([...drawing, ...timely])
 
 const ofFunction = (name: string, values: number): string | undefined => {
   if (drawing.has(name)) return `${name}() draws other values each time`

@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import { fc } from '../../../support/random/properties.js'
 import type { Json } from '../../../../events/common.js'
+import { atOnce } from '../../../../src/basics/long-work.js'
 import { lex } from '../../../../src/dialect/lexer.js'
-import { secretLiterals } from '../../../../src/dialect/secret-literals.js'
+import { findSecretLiterals } from '../../../../src/dialect/secret-literals.js'
 import { cutSecrets } from '../../../../src/dialect/secrets.js'
 import { sealSecrets } from '../../../../src/vault/secrets.js'
 import { Vault } from '../../../../src/vault/vault.js'
 import { testKey } from '../../../support/log/log.js'
 
-const found = (sql: string) => secretLiterals(lex(sql)).map(({ token }) => token.value)
+const found = (sql: string) => atOnce(findSecretLiterals(lex(sql))).map(({ token }) => token.value)
 
 describe('a text that stands for a secret is found', () => {
   test.each([
