@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { openBrowser, openPage } from '../../support/console/browser.js'
+import { startProxy } from '../../support/console/proxy.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
@@ -41,19 +42,31 @@ test('over a slow network rows are shown as they come, and a query is cancelled'
 test('a stream of events that is cut off goes on by itself where it was', async () => {
   const { url, stop } = await startTestService()
   undo.push(stop)
-  const { page } = await openPage(browser, url, '#/events')
-  await page.getByText('Live').waitFor()
-  await page.context().setOffline(true)
-  const session = await page.context().newCDPSession(page)
-  // What is under way is not cut by that: the page's own connections are closed here.
-  await session.send('Network.emulateNetworkConditions', { offline: true, latency: 0, downloadThroughput: 0, uploadThroughput: 0 })
+  const line = await startProxy(url)
+  undo.push(() => line.stop())
+  const { page } = await openPage(browser, line.url, '#/events')
+  const streams: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/events/stream')) streams.push(request.url())
+  })
+  const status = page.locator('h1 ~ [role=status]')
+  const eventOf = (name: string) => page.locator('.events > li', { has: page.locator('pre', { hasText: `"${name}"` }) })
+  await status.getByText('Live').waitFor()
+  await sql(url, 'CREATE PROJECT before')
+  await eventOf('before').first().waitFor({ state: 'attached' })
+  await line.cut()
+  await status.getByText('Not connected').waitFor()
   await sql(url, 'CREATE PROJECT unseen')
-  await page.context().setOffline(false)
-  await session.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 })
+  expect(await eventOf('unseen').count()).toBe(0)
+  await line.mend()
+  await status.getByText('Live').waitFor()
+  await eventOf('unseen').first().waitFor({ state: 'attached' })
   await sql(url, 'CREATE PROJECT seen')
-  await page.locator('summary', { hasText: 'Project created' }).nth(1).waitFor()
-  const positions = await page.locator('.events .position').allInnerTexts()
-  expect(new Set(positions).size).toBe(positions.length)
+  await eventOf('seen').first().waitFor({ state: 'attached' })
+  for (const name of ['before', 'unseen', 'seen']) expect([name, await eventOf(name).count()]).toEqual([name, 1])
+  expect(streams.length).toBeGreaterThan(0)
+  const positions = (await page.locator('.events .position').allInnerTexts()).map(Number)
+  expect(positions).toEqual(Array.from({ length: positions.length }, (_, i) => positions.length - i))
   await page.context().close()
 })
 
