@@ -1,5 +1,23 @@
 export type Share = { name: string; value: number; text: string }
 
+/** The end of a longer name stays in sight. */
+const wholeChars = 16
+const endChars = 10
+
+/** A name that is cut in its middle where it has no room; whoever points at it, and readers of a screen, have it whole. */
+const Name = ({ name }: { name: string }) =>
+  name.length <= wholeChars ? (
+    <span class="clipped">{name}</span>
+  ) : (
+    <span title={name}>
+      <span class="hidden">{name}</span>
+      <span class="name-cut" aria-hidden="true">
+        <span>{name.slice(0, -endChars)}</span>
+        <span>{name.slice(-endChars)}</span>
+      </span>
+    </span>
+  )
+
 /**
  * Named numbers as bars from the left, or to both sides of the middle when some are below 0. Readers of a screen hear names and numbers.
  *
@@ -13,7 +31,7 @@ export const Shares = ({ label, shares, whole }: { label: string; shares: readon
     <ul class={isTwoSided ? 'shares two-sided' : 'shares'} aria-label={label}>
       {shares.map(({ name, value, text }) => (
         <li key={name}>
-          <span class="clipped">{name}</span>
+          <Name name={name} />
           <span class="bar" aria-hidden="true">
             <span
               class={value < 0 ? 'below' : 'above'}

@@ -11,6 +11,12 @@ const timeText = (seconds: number): string => new Date(seconds * 1_000).toLocale
 /** The time that is shown at least. */
 const leastSeconds = 60
 
+/** The first looks alone would be a line of no width. They stand at the right, as all that come after them do. */
+const spanOf = ({ seconds }: Series): [number, number] => {
+  const last = seconds.at(-1) ?? 0
+  return [Math.min(seconds[0] ?? 0, last - leastSeconds), last]
+}
+
 /**
  * A line that goes on while it is looked at. The library and its style are loaded with the first one.
  *
@@ -35,15 +41,17 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
         {
           ...{ width: element.clientWidth, height, legend: { show: false }, cursor: { show: false } },
           scales: {
-            // The first looks alone would be a line of no width.
-            x: { range: (_, first, last) => [first, Math.max(last, first + leastSeconds)] },
+            x: { range: () => spanOf(newest.current) },
             y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
           },
           axes: [
             { ...axis, space: 80, values: (_, ticks) => ticks.map(timeText) },
             { ...axis, size: 74, values: (_, ticks) => ticks.map(text) },
           ],
-          series: [{}, { stroke: style.outlineColor, width: 2, points: { show: false } }],
+          series: [
+            {},
+            { stroke: style.outlineColor, width: 2, points: { show: ({ data }) => data[0].length < 2, size: 8, fill: style.outlineColor } },
+          ],
         },
         [[...newest.current.seconds], [...newest.current.values]],
         element,

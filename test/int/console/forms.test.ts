@@ -89,7 +89,7 @@ test('what is no JSON, and what the service refuses, is said at its field, and n
 })
 
 test.each(['skill', 'agent', 'chatbot', 'job', 'knowledge_base', 'view'])('anybody can use the form of a new %s', async (kind) => {
-  await seenAtAllSizes(at, `#/new/${kind}`, ['light', 'dark', 'light'], async (page) => {
+  await seenAtAllSizes(at, `#/new/${kind}`, async (page) => {
     await page.locator('form').waitFor()
   })
 })

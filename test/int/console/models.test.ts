@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -70,7 +70,7 @@ const pages = [
 ] as const
 
 test.each(pages)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title, content) => {
-  await seenAtAllSizes(at, hash, ['dark', 'light', 'dark'], async (page) => {
+  await seenAtAllSizes(at, hash, async (page) => {
     await page.locator('h1', { hasText: title }).first().waitFor()
     await page.locator('main').getByText(content).first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
@@ -94,6 +94,7 @@ test('a model is trained from a picture of a table, watched, tried, and its pred
   await page.getByLabel('size', { exact: true }).fill('50')
   await page.getByRole('button', { name: 'Predict rent' }).click()
   await page.getByText('What each input added').waitFor()
+  await expectUsable(page)
   const predicted = Number((await page.locator('output').innerText()).replaceAll(',', ''))
   expect(predicted).toBeGreaterThan(500)
   expect(predicted).toBeLessThan(720)
@@ -115,6 +116,16 @@ test('it is seen how a model misses, what it depends on, and how what it is aske
   const drift = page.getByRole('list', { name: 'Distance of each input from the training' }).getByRole('listitem')
   expect(await drift.first().innerText()).toMatch(/district\s+67 % · north: 100 %, was 33 %/)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('a single time on an axis is told as times of day, not as a stamp of a program', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1&tab=since')
+  const drawn = page.getByRole('img', { name: 'Mean miss over time' })
+  await drawn.locator('path[marker-start], path[marker-mid], circle').first().waitFor({ state: 'attached' })
+  const texts = await drawn.locator('text').allInnerTexts()
+  expect(texts.length).toBeGreaterThan(3)
+  expect(texts.join(' ')).not.toMatch(/\d{4}-\d{2}-\d{2}T/)
   await page.context().close()
 })
 

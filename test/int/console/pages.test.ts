@@ -29,10 +29,11 @@ const pages = [
   ['a history', '#/resources/agent/shop/broker?tab=history', 'broker'],
   ['events', '#/events', 'Events'],
   ['health', '#/health', 'Health'],
+  ['a connection', '#/connect', 'Connect a database'],
 ] as const
 
 test.each(pages)('%s is shown without an error or a request to elsewhere, and anybody can use it', async (_, hash, title) => {
-  await seenAtAllSizes(at, hash, ['light', 'dark', 'light'], async (page) => {
+  await seenAtAllSizes(at, hash, async (page) => {
     await page.locator('h1', { hasText: title }).first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
   })

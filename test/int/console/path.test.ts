@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { expectUsable, screenWidths } from '../../support/console/console.js'
 import { sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
@@ -98,15 +99,10 @@ test('types of an upload are corrected after it was seen what that gives', async
 test('the sample leads to a model with one click, and anybody can use the first page', async () => {
   const { url, stop } = await startTestService()
   undo.push(stop)
-  for (const [width, colorScheme] of [
-    [360, 'dark'],
-    [1280, 'light'],
-    [2560, 'dark'],
-  ] as const) {
-    const { page, misdeeds } = await openPage(browser, url, '#/', { viewport: { width, height: 900 }, colorScheme })
+  for (const width of screenWidths) {
+    const { page, misdeeds } = await openPage(browser, url, '#/', { viewport: { width, height: 900 } })
     await page.getByText('Nothing is here yet').waitFor()
-    expect(await violationsOf(page)).toEqual([])
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await expectUsable(page)
     expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
     await page.context().close()
   }

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { startTestService } from '../service.js'
 import { openBrowser, openPage, violationsOf } from './browser.js'
+import { tooWideIn } from './width.js'
 
 /** A service and a browser, there from the first test of a file on. */
 export type Console = { browser: Browser; url: string }
@@ -38,20 +39,24 @@ export const startConsole = (prepare?: (url: string) => Promise<void>, environme
   }
 }
 
-type Scheme = 'light' | 'dark'
-
-/** Looks at a page on a phone, a laptop and a large screen: anybody can use it, nothing is wider than the screen, and it does no misdeed. */
-export const seenAtAllSizes = async (
-  { browser, url }: Console,
-  hash: string,
-  schemes: readonly [phone: Scheme, laptop: Scheme, large: Scheme],
-  ready: (page: Page) => Promise<void>,
-): Promise<void> => {
-  for (const [i, width] of [360, 1_280, 2_560].entries()) {
-    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 }, colorScheme: schemes[i] ?? 'light' })
-    await ready(page)
+/** Anybody can use a page as it stands now, in both themes, and nothing of it is wider than its place. */
+export const expectUsable = async (page: Page): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
     expect(await violationsOf(page)).toEqual([])
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  }
+  expect(await tooWideIn(page)).toEqual([])
+}
+
+/** The widths of a phone, a laptop and a large screen, in pixels. */
+export const screenWidths = [360, 1_280, 2_560] as const
+
+/** Looks at a page on a phone, a laptop and a large screen, in both themes: anybody can use it, nothing is too wide, and it does no misdeed. */
+export const seenAtAllSizes = async ({ browser, url }: Console, hash: string, ready: (page: Page) => Promise<void>): Promise<void> => {
+  for (const width of screenWidths) {
+    const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 } })
+    await ready(page)
+    await expectUsable(page)
     expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
     await page.context().close()
   }

@@ -142,7 +142,9 @@ const OneEvent = ({ position, head }: { position: number; head: Head }) => {
           {kept ? 'Checked against a head that this browser keeps.' : 'Checked against the newest head of the service.'}
         </span>
       </p>
-      <pre class="card event-text">{value.text}</pre>
+      <pre class="card event-text" tabIndex={0} role="region" aria-label="Text of the event">
+        {value.text}
+      </pre>
     </>
   )
 }

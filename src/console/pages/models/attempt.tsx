@@ -103,7 +103,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
       )}
       {contributions && (
         <>
-          <h3>What each input added</h3>
+          <h2>What each input added</h2>
           <p class="quiet">
             It begins at {figure(contributions.base)} ({contributions.scale}). Found by {contributions.method}.
           </p>

@@ -86,6 +86,17 @@ const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: D
   return [...sums].toSorted(([a], [b]) => a - b).map(([part, { rows, y }]) => ({ from: new Date(first + part * step), y: y / rows }))
 }
 
+/** What surrounds a single time on its axis, in milliseconds. */
+const aroundMs = 30 * 60_000
+
+/** One time alone has no span, and an axis of none writes it as a program would. */
+const spanOf = (parts: readonly { from: Date }[]): { domain?: [Date, Date] } => {
+  const [one] = parts
+  return one === undefined || parts.length > 1
+    ? {}
+    : { domain: [new Date(Number(one.from) - aroundMs), new Date(Number(one.from) + aroundMs)] }
+}
+
 const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcome[]; target: string; isOfClasses: boolean }) => (
   <div class="pictures">
     {!isOfClasses && (
@@ -104,16 +115,15 @@ const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcom
     <Plotted
       label={isOfClasses ? 'Share of right answers over time' : 'Mean miss over time'}
       inputs={[outcomes]}
-      draw={(plot, width) =>
-        plot.plot({
+      draw={(plot, width) => {
+        const parts = overTime(outcomes, isOfClasses)
+        return plot.plot({
           ...{ width: Math.min(width, 560), height: 320, marginLeft: 60, className: 'plot', grid: true },
-          x: { label: 'predicted at', type: 'utc' },
+          x: { label: 'predicted at', type: 'utc', ...spanOf(parts) },
           y: isOfClasses ? { label: 'share that was right', domain: [0, 1] } : { label: 'mean miss', zero: true },
-          marks: [
-            plot.lineY(overTime(outcomes, isOfClasses), { x: 'from', y: 'y', stroke: 'var(--accent)', strokeWidth: 2, marker: true }),
-          ],
+          marks: [plot.lineY(parts, { x: 'from', y: 'y', stroke: 'var(--accent)', strokeWidth: 2, marker: true })],
         })
-      }
+      }}
     />
   </div>
 )
