@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
 const csv = `size,district,rent\n${Array.from({ length: 300 }, (_, i) => `${20 + (i % 90)},${['north', 'south'][i % 2]},${300 + 9 * (i % 90)}`).join('\n')}\n`
@@ -67,6 +67,38 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
   ])
   await page.context().close()
   await other.context().close()
+})
+
+test('a grid is sorted by keys alone, and the editor says how Tab leaves it', async () => {
+  const { page, misdeeds } = await openPage(
+    at.browser,
+    at.url,
+    `#/query?${new URLSearchParams({ sql: 'SELECT * FROM files.homes' }).toString()}`,
+  )
+  const editor = page.getByLabel('SQL', { exact: true })
+  await editor.click()
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('300 rows').first().waitFor()
+  expect(await editor.getAttribute('aria-description')).toContain('press Escape, then Tab')
+  const isInEditor = `document.activeElement?.classList.contains('editor') === true`
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(isInEditor)).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(isInEditor)).toBe(false)
+  const grid = page.getByRole('grid')
+  await grid.focus()
+  for (const key of ['ArrowUp', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
+  const head = page.locator(`#${(await grid.getAttribute('aria-activedescendant')) ?? 'none'}`)
+  expect([await head.getAttribute('role'), (await head.innerText()).trim()]).toEqual(['columnheader', 'rent'])
+  await page.keyboard.press('Enter')
+  await page.locator('[aria-sort=ascending]', { hasText: 'rent' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('[aria-sort=descending]', { hasText: 'rent' }).waitFor()
+  await page.locator('.grid-row', { hasText: '1101' }).first().waitFor()
+  await expectUsable(page)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
 })
 
 test('an error stands under the place that it names', async () => {

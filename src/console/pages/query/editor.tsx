@@ -64,6 +64,9 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
   return { from, to: Math.min(state.doc.length, from + Math.max(1, word)) }
 }
 
+/** What readers of a screen are told: here Tab moves the text, and not to the next control. */
+const keys = 'Ctrl Enter runs it. Tab indents. To leave the editor press Escape, then Tab.'
+
 /**
  * A text of SQL. It stands in a shadow root, where the editor adds its rules by the object model: the page forbids styles in the
  * document itself.
@@ -99,7 +102,7 @@ export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
         language.current.of(words()),
         functionNames,
         placeholder('SELECT … (Ctrl Enter runs it)'),
-        EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true' }),
+        EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true', 'aria-description': keys }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) text.value = update.state.doc.toString()
         }),

@@ -23,7 +23,10 @@ const widthsOf = (store: RowStore): number[] =>
     return Math.round(Math.min(widthMost, Math.max(widthLeast, longest * characterWidth + 20)))
   })
 
-/** The rows of an answer. Only those in sight are in the page. Arrows move through the cells, as in a sheet. */
+/** The row of the names of columns, above the first one. */
+const headRow = -1
+
+/** The rows of an answer. Only those in sight are in the page. Arrows move through the cells, as in a sheet; on a name, Enter sorts. */
 export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const view = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
@@ -44,9 +47,12 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
     return () => watch.disconnect()
   }, [])
   useEffect(() => {
-    view.current?.scrollTo(0, 0)
+    // Who sorts by keys stays on the name, and can turn the order.
+    const { row, column } = cell.peek()
+    const isSorting = row === headRow && column < store.columns.length
+    cell.value = isSorting ? { row, column } : { row: 0, column: 0 }
+    view.current?.scrollTo(isSorting ? view.current.scrollLeft : 0, 0)
     top.value = 0
-    cell.value = { row: 0, column: 0 }
   }, [store, sort.by, sort.descending])
 
   const rows = store.length
@@ -63,34 +69,49 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
 
   const show = (row: number) => {
     const element = view.current
-    if (!element) return
+    if (!element || row === headRow) return
     if (isScaled) {
       if (row < first || row >= first + inSight)
         element.scrollTop = (Math.max(0, row - inSight / 2) / Math.max(1, rows - inSight)) * furthest
     } else if (row < first) element.scrollTop = row * rowHeight
     else if (row >= first + inSight) element.scrollTop = (row - inSight + 1) * rowHeight
   }
+  const showColumn = (column: number) => {
+    const element = view.current
+    if (!element) return
+    const left = numberWidth(rows) + widths.value.slice(0, column).reduce((sum, width) => sum + width, 0)
+    const right = left + (widths.value[column] ?? 0)
+    if (left < element.scrollLeft) element.scrollLeft = column === 0 ? 0 : left
+    else if (right > element.scrollLeft + element.clientWidth) element.scrollLeft = right - element.clientWidth
+  }
   const move = (event: KeyboardEvent) => {
     const { row, column } = cell.value
     const last = store.columns.length - 1
+    if (row === headRow && (event.key === 'Enter' || event.key === ' ')) {
+      event.preventDefault()
+      onSort(column)
+      return
+    }
     const next = {
       ArrowDown: { row: row + 1, column },
       ArrowUp: { row: row - 1, column },
       ArrowRight: { row, column: column + 1 },
       ArrowLeft: { row, column: column - 1 },
       PageDown: { row: row + inSight, column },
-      PageUp: { row: row - inSight, column },
+      PageUp: { row: Math.max(0, row - inSight), column },
       Home: { row: event.ctrlKey ? 0 : row, column: 0 },
       End: { row: event.ctrlKey ? rows - 1 : row, column: last },
     }[event.key]
     if (!next) return
     event.preventDefault()
-    cell.value = { row: Math.max(0, Math.min(rows - 1, next.row)), column: Math.max(0, Math.min(last, next.column)) }
+    cell.value = { row: Math.max(headRow, Math.min(rows - 1, next.row)), column: Math.max(0, Math.min(last, next.column)) }
     show(cell.value.row)
+    showColumn(cell.value.column)
   }
   const copy = (event: ClipboardEvent) => {
     if ((getSelection()?.toString() ?? '') !== '') return
-    const value = store.row(cell.value.row)?.[cell.value.column]
+    const { row, column } = cell.value
+    const value = row === headRow ? store.columns[column]?.name : store.row(row)?.[column]
     event.clipboardData?.setData('text/plain', shown(value))
     event.preventDefault()
   }
@@ -104,7 +125,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
       aria-label={label}
       aria-rowcount={rows + 1}
       aria-colcount={store.columns.length}
-      aria-activedescendant={cell.value.row >= from && cell.value.row < to ? chosen : undefined}
+      aria-activedescendant={cell.value.row === headRow || (cell.value.row >= from && cell.value.row < to) ? chosen : undefined}
       tabIndex={0}
       onScroll={({ currentTarget }) => (top.value = currentTarget.scrollTop)}
       onKeyDown={move}
@@ -115,7 +136,9 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
         {store.columns.map(({ name, type }, i) => (
           <span
             key={i}
+            id={`cell-${headRow}-${i}`}
             role="columnheader"
+            aria-selected={cell.value.row === headRow && cell.value.column === i}
             aria-colindex={i + 1}
             aria-sort={sort.by === i ? (sort.descending ? 'descending' : 'ascending') : 'none'}
             class={isNumeric(type) ? 'right' : ''}
