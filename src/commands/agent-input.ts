@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { jsonObject, resourceName, text, type Json, type JsonObject } from '../../events/common.js'
-import { providerOf } from '../catalogue/llm-providers.js'
+import { llmProviders, providerOf } from '../catalogue/llm-providers.js'
 import type { SkillRef } from './agent.js'
 
 const skillRef = z.union([text, z.looseObject({ name: text })])
@@ -11,7 +11,7 @@ export const agentFields = z.object({
   name: resourceName.nullish(),
   model: z.union([text, jsonObject]).nullish(),
   model_name: text.nullish(),
-  provider: text.nullish(),
+  provider: text.meta({ examples: [...llmProviders.keys()] }).nullish(),
   skills: skillList,
   skills_to_add: skillList,
   skills_to_remove: skillList,

@@ -9,6 +9,7 @@ type Schema = {
   anyOf?: Schema[]
   items?: Schema
   description?: string
+  examples?: string[]
 }
 
 type Document = {
@@ -22,6 +23,8 @@ export type Field = {
   form: 'text' | 'number' | 'flag' | 'list' | 'object' | 'mixed'
   isRequired: boolean
   description: string | undefined
+  /** What the document proposes to write. */
+  examples: readonly string[]
 }
 
 /** The fields of a body, which stand in one member of it, such as `agent`. */
@@ -45,6 +48,12 @@ const typesOf = (document: Document, schema: Schema): Set<string> => {
   const { type, anyOf } = resolved(document, schema)
   const own = type === undefined ? [] : [type].flat()
   return new Set([...own, ...(anyOf ?? []).flatMap((one) => [...typesOf(document, one)])].filter((name) => name !== 'null'))
+}
+
+/** The examples of a schema, or of one of its alternatives. */
+const examplesOf = (document: Document, schema: Schema): string[] => {
+  const { examples = [], anyOf = [] } = resolved(document, schema)
+  return [...examples, ...anyOf.flatMap((one) => examplesOf(document, one))]
 }
 
 const formOf = (types: ReadonlySet<string>): Field['form'] => {
@@ -72,6 +81,7 @@ export const bodyForm = async (method: 'post' | 'put', path: string): Promise<Bo
   const fields = Object.entries(properties).map(([name, one]): Field => ({
     ...{ name, form: formOf(typesOf(document, one)), isRequired: required.includes(name) },
     description: resolved(document, one).description,
+    examples: examplesOf(document, one),
   }))
   return { member, fields }
 }

@@ -76,6 +76,25 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   await page.context().close()
 })
 
+test('a form proposes the resources that a field can refer to, and what the API knows by name', async () => {
+  await sql(at.url, `CREATE SKILL elsewhere USING type = 'sql', database = 'files', tables = ['homes']`)
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/new/agent')
+  const proposed = (name: string) =>
+    page.evaluate<string[]>(`[...document.querySelectorAll('#choices-${name} option')].map(({ value }) => value)`)
+  await page.getByLabel('Project', { exact: false }).selectOption('shop')
+  expect(await page.getByLabel(/^provider/).getAttribute('list')).toBe('choices-provider')
+  expect(await proposed('provider')).toEqual(expect.arrayContaining(['openai', 'anthropic', 'ollama']))
+  const adding = page.getByLabel('Add to skills')
+  expect(await adding.locator('option').allInnerTexts()).not.toContain('elsewhere')
+  await adding.selectOption('rents')
+  expect(await page.getByLabel(/^skills/).inputValue()).toBe('rents')
+  await page.goto(`${at.url}/#/new/database`)
+  await page.getByLabel(/^engine/).waitFor()
+  expect(await proposed('engine')).toEqual(expect.arrayContaining(['postgres', 'slack']))
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('what is no JSON, and what the service refuses, is said at its field, and nothing that was written is lost', async () => {
   const { page } = await openPage(at.browser, at.url, '#/new/skill')
   await page.getByLabel(/^name/).fill('broken')

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
-import { select } from '../../api/sql.js'
-import { isMadeByForm, kindNamed, pathOfResource, placeToMake } from '../../basics/kinds.js'
+import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { choicesOf } from './choices.js'
 import { ResourceForm } from './form.js'
 
 /** A new resource of a kind. */
@@ -18,7 +18,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
       isMadeByForm(info) &&
       Promise.all([
         bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
-        select<{ name: string }>({ query: `SELECT name FROM log.resources WHERE kind = 'project' ORDER BY name LIMIT 10000`, signal }),
+        listResources(undefined, signal),
       ]),
     [kind],
   )
@@ -45,9 +45,11 @@ export default ({ params: { kind = '' } }: PageProps) => {
             <label class="of-project">
               Project
               <select value={project.value} onChange={({ currentTarget }) => (project.value = currentTarget.value)}>
-                {value[1].map(({ name }) => (
-                  <option key={name}>{name}</option>
-                ))}
+                {value[1]
+                  .filter((one) => one.kind === 'project')
+                  .map(({ name }) => (
+                    <option key={name}>{name}</option>
+                  ))}
               </select>
             </label>
           )}
@@ -57,6 +59,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
             method="POST"
             path={path}
             word="Create"
+            choices={(field) => choicesOf(field, info.isInProject ? project.value : null, value[1])}
             done={({ name }) => go(pathOfResource(kind, info.isInProject ? project.value : null, typeof name === 'string' ? name : ''))}
           />
         </>

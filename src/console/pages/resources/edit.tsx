@@ -1,9 +1,10 @@
 import { request } from '../../api/request.js'
 import { bodyForm } from '../../api/schemas.js'
 import type { Value } from '../../api/sql.js'
-import type { KindInfo } from '../../basics/kinds.js'
+import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { Busy, Refusal } from '../../parts/notice.js'
+import { choicesOf } from './choices.js'
 import { ResourceForm } from './form.js'
 
 /** The name that the API's document gives to a resource in a path. */
@@ -24,13 +25,27 @@ const readRecord = async (kind: string, response: Response): Promise<Record<stri
 }
 
 /** A form with what a resource is now. */
-export const Edit = ({ info, path, done }: { info: KindInfo; path: string; done: (renamed: string | undefined) => void }) => {
+export const Edit = ({
+  info,
+  path,
+  project,
+  done,
+}: {
+  info: KindInfo
+  path: string
+  project: string | null
+  done: (renamed: string | undefined) => void
+}) => {
   const segment = segments[info.kind] ?? info.kind
   const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [form, response] = await Promise.all([bodyForm('put', described), request(path, { signal })])
-      return { form, etag: response.headers.get('ETag') ?? undefined, record: await readRecord(info.kind, response) }
+      const [form, response, all] = await Promise.all([
+        bodyForm('put', described),
+        request(path, { signal }),
+        listResources(undefined, signal),
+      ])
+      return { form, all, etag: response.headers.get('ETag') ?? undefined, record: await readRecord(info.kind, response) }
     },
     [path],
   )
@@ -46,6 +61,7 @@ export const Edit = ({ info, path, done }: { info: KindInfo; path: string; done:
       path={path}
       etag={value.etag}
       word="Save"
+      choices={(field) => choicesOf(field, project, value.all)}
       done={({ name }) => {
         done(typeof name === 'string' ? name : undefined)
         reload()

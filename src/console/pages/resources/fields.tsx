@@ -48,10 +48,36 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
   return parsed(name, text)
 }
 
-type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean }
+type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean; choices: readonly string[] }
+
+/** Adds one of the choices to a list as a line. Its text has no proposals by itself, as a field of one line has. */
+const Adding = ({ name, text, set, choices }: { name: string } & Pick<Props, 'text' | 'set' | 'choices'>) => {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const others = choices.filter((choice) => !lines.includes(choice))
+  if (others.length === 0) return null
+  return (
+    <select
+      aria-label={`Add to ${name.replaceAll('_', ' ')}`}
+      value=""
+      onChange={({ currentTarget }) => set([...lines, currentTarget.value].join('\n'))}
+    >
+      <option value="">Add…</option>
+      {others.map((choice) => (
+        <option key={choice}>{choice}</option>
+      ))}
+    </select>
+  )
+}
 
 /** A control for a member of a body. */
-export const Control = ({ field: { name, form, isRequired, description }, text, set, isWrong }: Props) => {
+export const Control = (props: Props) => (
+  <div class="field">
+    <Labelled {...props} />
+    {props.field.form === 'list' && <Adding name={props.field.name} {...props} />}
+  </div>
+)
+
+const Labelled = ({ field: { name, form, isRequired, description }, text, set, isWrong, choices }: Props) => {
   const common = { 'aria-invalid': isWrong || undefined, required: isRequired }
   const isLong = form === 'list' || form === 'object' || form === 'mixed' || long.test(name)
   return (
@@ -76,7 +102,19 @@ export const Control = ({ field: { name, form, isRequired, description }, text, 
       ) : form === 'number' ? (
         <input {...common} type="number" value={text} onInput={({ currentTarget }) => set(currentTarget.value)} />
       ) : (
-        <input {...common} value={text} onInput={({ currentTarget }) => set(currentTarget.value)} />
+        <input
+          {...common}
+          list={choices.length > 0 ? `choices-${name}` : undefined}
+          value={text}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+      )}
+      {form === 'text' && choices.length > 0 && (
+        <datalist id={`choices-${name}`}>
+          {choices.map((choice) => (
+            <option key={choice} value={choice} />
+          ))}
+        </datalist>
       )}
       <small class="quiet">
         {description ??

@@ -17,6 +17,8 @@ type Props = {
   /** The version that is changed: another one in between is a conflict. */
   etag?: string | undefined
   word: string
+  /** What may be written in a field. */
+  choices: (field: Field) => readonly string[]
   done: (sent: Record<string, Value>) => void
 }
 
@@ -24,7 +26,7 @@ type Props = {
 const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 
 /** A form as the API describes it: only what was changed is sent. */
-export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, done }: Props) => {
+export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, choices, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
   const texts = useSignal(was)
@@ -76,6 +78,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
           text={texts.value[field.name] ?? ''}
           set={(text) => (texts.value = { ...texts.value, [field.name]: text })}
           isWrong={isWrong(field)}
+          choices={choices(field)}
         />
       ))}
       {error.value && <Refusal error={error.value} />}

@@ -117,6 +117,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
             key={path}
             info={info}
             path={path}
+            project={project}
             done={(renamed) =>
               renamed === undefined || renamed === name ? reload() : go(pathOfResource(kind, project, renamed), { tab: 'edit' })
             }

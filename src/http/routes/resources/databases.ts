@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { foldName, jsonObject, resourceName, text, type JsonObject } from '../../../../events/common.js'
+import { connectionEngines } from '../../../catalogue/connection-engines.js'
 import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
@@ -36,8 +37,9 @@ const record = z
     connection_data: jsonObject.optional(),
   })
   .meta({ id: 'Database' })
-const creation = z.object({ name: resourceName, engine: text, parameters: jsonObject.nullish() })
-const changes = z.object({ engine: text.nullish(), parameters: jsonObject.nullish() })
+const engine = text.meta({ examples: [...connectionEngines.keys()] })
+const creation = z.object({ name: resourceName, engine, parameters: jsonObject.nullish() })
+const changes = z.object({ engine: engine.nullish(), parameters: jsonObject.nullish() })
 const path = '/databases'
 
 const checked = z.boolean().nullish().describe('tries the connection first, and keeps nothing unless it can be opened')
