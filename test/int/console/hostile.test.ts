@@ -1,80 +1,129 @@
-import { expect, test } from '@jest/globals'
-import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
-import { send } from '../../support/service.js'
-
-/** Ways in which a text becomes code where it is taken for markup, an address, a style or a piece of a script. Each marks the page. */
-const ways = (n: number): string[] => [
-  `<img src=x onerror="window.ran=${n}">`,
-  `<script>window.ran=${n}</script>`,
-  `"><svg onload="window.ran=${n}">`,
-  `'><iframe srcdoc="<script>parent.ran=${n}</script>"></iframe>`,
-  `javascript:window.ran=${n}`,
-  `</textarea><script>window.ran=${n}</script>`,
-  `<a href="javascript:window.ran=${n}">x</a>`,
-  `\${window.ran=${n}}`,
-  `{{constructor.constructor('window.ran=${n}')()}}`,
-  `<style>@import 'http://elsewhere.example/x.css'</style>`,
-  `<link rel=stylesheet href=http://elsewhere.example/${n}>`,
-  `<math><mi xlink:href="javascript:window.ran=${n}">`,
-  `<details open ontoggle="window.ran=${n}">`,
-  `<input autofocus onfocus="window.ran=${n}">`,
-  `</title><script>window.ran=${n}</script>`,
-  `<object data="javascript:window.ran=${n}">`,
-  `<form action="javascript:window.ran=${n}"><button>x</button></form>`,
-  `<meta http-equiv=refresh content="0;url=javascript:window.ran=${n}">`,
-  `--><script>window.ran=${n}</script><!--`,
-  `\u2028<img src=x onerror=window.ran=${n}>`,
-]
-const payloads = Array.from({ length: 5 }, (_, n) => ways(n)).flat()
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { undoAll } from '../../../src/basics/undo.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { openBrowser, openPage, type Misdeeds } from '../../support/console/browser.js'
+import { asShown, payloads } from '../../support/console/payloads.js'
+import { send, sql } from '../../support/service.js'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
+/** Names are a segment of a path: the service refuses slashes. */
+const nameOf = (text: string): string => text.replaceAll('/', '∕').replace(/^\s+/, '')
 
-const at = startConsole(async (url) => {
-  const header = payloads.slice(0, 20).map((text, i) => csvField(`${i} ${text.replace(/[\u2028]/g, '')}`))
-  const lines = payloads.map((text) =>
-    payloads
-      .slice(0, 20)
-      .map(() => csvField(text))
-      .join(','),
-  )
+const shop = new AgentShop()
+const undo: (() => unknown)[] = []
+let browser: Browser
+
+const upload = async (name: string, lines: readonly string[]): Promise<void> => {
   const form = new FormData()
-  form.append('file', new Blob([`${header.join(',')}\n${lines.join('\n')}\n`]), 'hostile.csv')
-  expect((await send(url, 'PUT', '/api/files/hostile', form)).status).toBe(200)
-  for (const [i, text] of payloads.slice(0, 20).entries()) {
-    await send(url, 'POST', '/api/projects/mindsdb/skills', {
-      skill: { name: `${i} ${text}`.slice(0, 60), type: 'sql', params: { description: text, database: 'files' } },
-    })
-    await send(url, 'POST', '/api/projects/mindsdb/agents', {
-      agent: { name: `agent_${i}`, model_name: text, skills: [], params: { prompt_template: text } },
-    })
-  }
-})
+  form.append('file', new Blob([`${lines.join('\n')}\n`]), `${name}.csv`)
+  const { status, body } = await send(shop.url, 'PUT', `/api/files/${name}`, form)
+  expect([status, body]).toMatchObject([200, {}])
+}
 
-/** Nothing ran: no mark, no element of theirs, no dialog. */
-const nothingRan = async (page: Page, misdeeds: { errors: string[]; elsewhere: string[] }): Promise<void> => {
+beforeAll(async () => {
+  undo.push(() => shop.stop())
+  await shop.start()
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+  await upload('cells', ['i,said,n', ...payloads.map((text, i) => `${i},${csvField(text)},${1 + (i % 7)}`)])
+  await upload('heads', [payloads.map(csvField).join(','), payloads.map((_, i) => i).join(',')])
+  for (const text of payloads) {
+    const skill = { name: nameOf(text), type: 'sql', params: { description: text, database: 'files' } }
+    expect([text, (await send(shop.url, 'POST', '/api/projects/shop/skills', { skill })).status]).toEqual([text, 201])
+  }
+  await shop.agent('talker', { data: { tables: ['files.cells'] } })
+})
+afterAll(() => undoAll(undo))
+
+const open = async (hash: string): Promise<{ page: Page; misdeeds: Misdeeds }> => {
+  const { page, misdeeds } = await openPage(browser, shop.url, hash, { viewport: { width: 1280, height: 900 } })
+  page.on('dialog', (dialog) => {
+    misdeeds.errors.push(dialog.message())
+    void dialog.dismiss()
+  })
+  return { page, misdeeds }
+}
+
+const queryHash = (statement: string, more: Record<string, string> = {}): string =>
+  `#/query?${new URLSearchParams({ sql: statement, ...more }).toString()}`
+
+const runIn = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+}
+
+/** Nothing ran: no mark, no element of theirs, no dialog, no request to elsewhere. */
+const nothingRan = async (page: Page, misdeeds: Misdeeds): Promise<void> => {
   expect(await page.evaluate('window.ran')).toBeUndefined()
-  expect(await page.locator('main :is(img, iframe, script, object, link, style, form[action], math)').count()).toBe(0)
+  const theirs = ':is(img, iframe, script, object, link, style, form[action], math, base, meta, video, animate, a[href^="javascript" i])'
+  expect(await page.locator(`main ${theirs}`).count()).toBe(0)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
 }
 
-test('a hundred texts that would be code are shown as texts, as names, headers and cells', async () => {
-  expect(payloads).toHaveLength(100)
-  const { page, misdeeds } = await openPage(
-    at.browser,
-    at.url,
-    `#/query?${new URLSearchParams({ sql: 'SELECT * FROM files.hostile' }).toString()}`,
-  )
-  page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
-  await page.getByRole('button', { name: 'Run' }).click()
+/** The texts of what a locator finds, as they stand in the page. */
+const textsOf = async (found: Locator): Promise<string[]> => (await found.allTextContents()).map(asShown)
+
+test('there are a hundred different texts', () => {
+  expect(new Set(payloads).size).toBe(100)
+  expect(new Set(payloads.map(nameOf)).size).toBe(100)
+})
+
+test('cells: each text is in the grid as it is', async () => {
+  const { page, misdeeds } = await open(queryHash('SELECT i, said, n FROM files.cells ORDER BY i'))
+  await runIn(page)
   await page.getByText('100 rows').first().waitFor()
-  await page.locator('.grid-row', { hasText: '<script>window.ran=0' }).first().waitFor()
-  for (const view of ['Columns', 'Chart', 'My queries', 'Rows']) {
+  const seen = new Set<string>()
+  // Only rows in sight are in the page.
+  for (let row = 0; row < 100; row += 5) {
+    await page.evaluate(`document.querySelector('.grid').scrollTop = ${row} * 28`)
+    for (const at of [row, row + 4]) await page.locator(`.grid-row[aria-rowindex="${at + 2}"]`).waitFor({ state: 'attached' })
+    for (const text of await page.locator('.grid-row > [aria-colindex="2"]').allTextContents()) seen.add(text)
+  }
+  expect(payloads.filter((text) => !seen.has(text))).toEqual([])
+  for (const view of ['Columns', 'My queries', 'Rows']) {
     await page.getByRole('tab', { name: view }).click()
     await nothingRan(page, misdeeds)
   }
+  await page.context().close()
+})
+
+test.each([0, 50])('charts: each text from %i on is a name on the axis, and some are the names of colours', async (from) => {
+  const { page, misdeeds } = await open(
+    queryHash(`SELECT said, n FROM files.cells WHERE i >= ${from} AND i < ${from + 50} ORDER BY i`, { view: 'chart', kind: 'bar' }),
+  )
+  await runIn(page)
+  const drawn = page.getByRole('img', { name: 'n by said' })
+  await drawn.locator('rect').nth(10).waitFor({ state: 'attached' })
+  const texts = await textsOf(drawn.locator('text'))
+  expect(payloads.slice(from, from + 50).filter((text) => !texts.includes(asShown(text)))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.goto(
+    `${shop.url}/${queryHash(`SELECT said, n, i FROM files.cells WHERE i >= ${from} AND i < ${from + 10} ORDER BY i`, { view: 'chart', kind: 'dots', by: 'said' })}`,
+  )
+  await runIn(page)
+  const coloured = page.locator('.picture')
+  await coloured.locator('.plot-swatch').nth(9).waitFor()
+  const legend = await textsOf(coloured.locator('.plot-swatch'))
+  expect(payloads.slice(from, from + 10).filter((text) => !legend.includes(asShown(text)))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.context().close()
+})
+
+test('headers: each text is the name of a column, in the grid and among the columns', async () => {
+  const { page, misdeeds } = await open(queryHash('SELECT * FROM files.heads'))
+  await runIn(page)
+  await page.getByText('1 row').first().waitFor()
+  const heads = await textsOf(page.locator('.grid-head button'))
+  expect(payloads.filter((text) => !heads.includes(asShown(text)))).toEqual([])
+  await page.getByRole('tab', { name: 'Columns' }).click()
+  await page.locator('.columns h2').nth(99).waitFor()
+  const columns = await textsOf(page.locator('.columns h2'))
+  expect(payloads.filter((text) => !columns.some((one) => one.startsWith(asShown(text))))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.goto(`${shop.url}/#/models/new?table=files.heads`)
+  await page.locator('.columns h2').nth(99).waitFor()
+  await nothingRan(page, misdeeds)
   await page.context().close()
 })
 
@@ -82,15 +131,15 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
   'way %i: as a literal, an error, a filter and an address: %s',
   async (_, text) => {
     const { page, misdeeds } = await openPage(
-      at.browser,
-      at.url,
+      browser,
+      shop.url,
       `#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a`, at: text }).toString()}`,
     )
     page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByRole('alert').first().waitFor()
     await page.goto(
-      `${at.url}/#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a, nosuch FROM "${text.replaceAll('"', '""')}"` }).toString()}`,
+      `${shop.url}/#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a, nosuch FROM "${text.replaceAll('"', '""')}"` }).toString()}`,
     )
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByRole('alert').first().waitFor()
@@ -103,7 +152,7 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
       `#/compare?from=${encodeURIComponent(text)}`,
       `#/events?actor=${encodeURIComponent(text)}`,
     ]) {
-      await page.goto(`${at.url}/${hash}`)
+      await page.goto(`${shop.url}/${hash}`)
       await page.locator('main').locator('h1, h2, .empty').first().waitFor()
     }
     // A refusal of the service is no fault of the page: the browser writes each into its console.
@@ -113,28 +162,54 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
   },
 )
 
-test('names and records of resources, events, histories and the jump menu show them as texts', async () => {
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill')
-  page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
-  for (const hash of [
-    '#/',
-    '#/resources/skill',
-    '#/resources/agent',
-    '#/resources/agent/mindsdb/agent_1',
-    '#/resources/agent/mindsdb/agent_1?tab=history',
-    '#/events',
-    '#/compare?from=1',
-    '#/models/new?table=files.hostile',
-    '#/health',
-  ]) {
-    await page.goto(`${at.url}/${hash}`)
+test('names: each text is in the list, in the log and in its own record; a slash is refused', async () => {
+  const slashed = payloads.filter((text) => text.includes('/'))
+  expect(slashed.length).toBeGreaterThan(20)
+  for (const text of slashed) {
+    const skill = { name: text, type: 'sql', params: {} }
+    expect((await send(shop.url, 'POST', '/api/projects/shop/skills', { skill })).status).toBe(400)
+  }
+  const { page, misdeeds } = await open('#/resources/skill')
+  await page.locator('tbody a').nth(99).waitFor()
+  const names = await page.locator('tbody a').allTextContents()
+  expect(payloads.filter((text) => !names.includes(nameOf(text)))).toEqual([])
+  await page.goto(`${shop.url}/#/events?kind=skill`)
+  await page.locator('.events > li').nth(99).waitFor()
+  const events = await page.locator('.events pre').allTextContents()
+  expect(payloads.filter((text) => !events.some((one) => one.includes(JSON.stringify(text))))).toEqual([])
+  await nothingRan(page, misdeeds)
+  for (const text of payloads) {
+    await page.goto(`${shop.url}/#/resources/skill/shop/${encodeURIComponent(nameOf(text))}`)
+    await page.locator('h1', { hasText: nameOf(text) }).waitFor()
+    expect(await page.locator('h1').textContent()).toBe(nameOf(text))
+    await page
+      .locator('.fields pre', { hasText: JSON.stringify(text) })
+      .first()
+      .waitFor()
+  }
+  await nothingRan(page, misdeeds)
+  await page.keyboard.press('Control+k')
+  for (const text of payloads.slice(0, 25)) {
+    await page.getByLabel('Name of a page or a resource').fill(nameOf(text))
+    await page
+      .getByRole('option')
+      .filter({ hasText: nameOf(text) })
+      .first()
+      .waitFor()
+  }
+  await nothingRan(page, misdeeds)
+  await page.context().close()
+})
+
+test('pages that list and compare show them without running them', async () => {
+  const { page, misdeeds } = await open('#/')
+  for (const hash of ['#/', '#/resources/file/-/cells?tab=rows', '#/resources/file/-/heads?tab=types', '#/compare?from=1', '#/health']) {
+    await page.goto(`${shop.url}/${hash}`)
     await page.locator('main').locator('h1').first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
     for (const one of await page.locator('main details > summary').all()) if (await one.isVisible()) await one.click()
     await nothingRan(page, misdeeds)
   }
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('script')
-  await nothingRan(page, misdeeds)
+  expect((await sql(shop.url, `SELECT count(*) FROM log.resources WHERE kind = 'skill'`)).data).toEqual([[100]])
   await page.context().close()
 })
