@@ -3,13 +3,14 @@ import type { Page } from 'playwright-core'
 import { openPage } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
 import { sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const at = startConsole(async (url) => {
   await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i AS sizes_of, i AS "set up" FROM range(3) AS t(i))')
   await sql(url, 'CREATE VIEW large AS (SELECT size AS sized FROM files.homes)')
 })
 
-/** What is proposed first for a text, after its schema came. */
+/** What is proposed for a text, from the first on. */
 const proposed = async (page: Page, text: string): Promise<string[]> => {
   await page.getByLabel('SQL').fill('')
   await page.getByLabel('SQL').click()
@@ -21,12 +22,9 @@ const proposed = async (page: Page, text: string): Promise<string[]> => {
 }
 
 test('columns of what a statement reads are proposed without a dot, before keywords', async () => {
-  const schema = async (page: Page) =>
-    page.waitForResponse((response) => (response.request().postData() ?? '').includes('information_schema.columns'))
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/')
-  const loaded = schema(page)
-  await page.goto(`${at.url}/#/query`)
-  await (await loaded).finished()
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
+  // The schema comes after the page.
+  await until(async () => (await proposed(page, 'SELECT * FROM files.homes WHERE siz'))[0] === 'size')
   expect((await proposed(page, 'SELECT * FROM files.homes WHERE siz')).slice(0, 2)).toEqual(['size', 'sizes_of'])
   expect((await proposed(page, 'SELECT * FROM large WHERE siz'))[0]).toBe('sized')
   expect((await proposed(page, 'SELECT * FROM large JOIN files.homes AS h WHERE siz')).slice(0, 3).sort()).toEqual([
