@@ -13,13 +13,46 @@ export type Change = {
   diff: Operation[]
 }
 
-export type Changes = { changes: Change[]; next: number | null; version: number }
+/** Changes that follow each other, the oldest first. */
+export type Changes = {
+  changes: Change[]
+  /** The version before the first of them: 0 where none is earlier. */
+  from: number
+  /** How many changes there are in all. */
+  version: number
+}
 
-const changesMax = 1_000
+/** Whose changes are asked for, and at which moment. */
+export type ChangesOf = { info: KindInfo; path: string; at: string | undefined }
 
-/** The changes of a resource, the oldest first. @throws ApiError */
-export const loadChanges = (info: KindInfo, path: string, at: string | undefined, signal: AbortSignal): Promise<Changes> =>
-  json<Changes>(`${path}/history?${info.kind === 'job' ? 'of=changes&' : ''}limit=${changesMax}`, { at, signal })
+type Page = { changes: Change[]; next: number | null; version: number }
+
+/** Changes that are loaded at once, which is as many as the API has in a page. */
+const loadedMax = 1_000
+
+const readPage = ({ info, path, at }: ChangesOf, after: number, limit: number, signal?: AbortSignal): Promise<Page> =>
+  json<Page>(`${path}/history?${info.kind === 'job' ? 'of=changes&' : ''}after=${after}&limit=${limit}`, { at, signal })
+
+/**
+ * The last changes up to a version, as many as come in one page: a page of large changes has fewer.
+ *
+ * @example (await loadUntil(of, 2_500, signal)).from // 1_500
+ * @throws ApiError
+ */
+export const loadUntil = async (of: ChangesOf, until: number, signal?: AbortSignal): Promise<Changes> => {
+  for (let count = Math.min(loadedMax, until); ;) {
+    const from = until - count
+    const { changes, version } = await readPage(of, from, count, signal)
+    if (changes.length >= count || count === 1) return { changes, from, version }
+    count = Math.max(1, Math.min(changes.length, Math.floor(count / 2)))
+  }
+}
+
+/** The newest changes of a resource. @throws ApiError */
+export const loadNewest = async (of: ChangesOf, signal?: AbortSignal): Promise<Changes> => {
+  const { changes, next, version } = await readPage(of, 0, loadedMax, signal)
+  return next === null ? { changes, from: 0, version } : loadUntil(of, version, signal)
+}
 
 const sets = ({ path, value }: Operation, member: string): boolean =>
   path === ''
@@ -32,7 +65,7 @@ const sets = ({ path, value }: Operation, member: string): boolean =>
  * @example blameOf(changes, 'params')?.actor // 'ann'
  */
 export const blameOf = (changes: readonly Change[], member: string): Change | undefined =>
-  changes.toReversed().find(({ diff }) => diff.some((operation) => sets(operation, member)))
+  changes.findLast(({ diff }) => diff.some((operation) => sets(operation, member)))
 
 /** Who changed something, and when, as one text. */
 export const whoOf = ({ actor, recorded_at }: Change): string => `${actor}, ${recorded_at.slice(0, 16).replace('T', ' ')} UTC`

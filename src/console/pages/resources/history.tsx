@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Diff } from '../../parts/diff.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
-import { loadChanges } from './changes.js'
+import { Earlier, useChanges } from './earlier.js'
 
 /** Kinds without a state to go back to. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project'])
@@ -54,11 +54,10 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
   )
 }
 
-/** All changes of a resource, the newest first: who, when, and what. */
+/** The changes of a resource, the newest first: who, when, and what. */
 export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: () => void }) => {
   const at = momentShown()
-  const { loaded, reload } = useLoaded((signal) => loadChanges(info, path, at, signal), [path, at])
-  const { value, error } = loaded.value
+  const { value, error, reload, earlier } = useChanges({ info, path, at })
   const goneBack = () => {
     reload()
     changed()
@@ -66,23 +65,26 @@ export const History = ({ info, path, changed }: { info: KindInfo; path: string;
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   return (
-    <ol class="history" reversed>
-      {value.changes.toReversed().map(({ position, version, type, recorded_at, actor, source, diff }) => (
-        <li key={position}>
-          <div class="when">
-            <strong>{wordsOf(type)}</strong> by {actor} over {source}
-            <br />
-            <span class="quiet">
-              <time dateTime={recorded_at}>{recorded_at.slice(0, 19).replace('T', ' ')} UTC</time> ·{' '}
-              <a href={hrefOf('/events', { position: String(position) })}>event {position}</a> · version {version}
-            </span>
-          </div>
-          <Diff operations={diff} />
-          {at === undefined && version < value.version && !cannotRollBack.has(info.kind) && (
-            <RollBack path={path} version={version} done={goneBack} />
-          )}
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol class="history" reversed>
+        {value.changes.toReversed().map(({ position, version, type, recorded_at, actor, source, diff }) => (
+          <li key={position}>
+            <div class="when">
+              <strong>{wordsOf(type)}</strong> by {actor} over {source}
+              <br />
+              <span class="quiet">
+                <time dateTime={recorded_at}>{recorded_at.slice(0, 19).replace('T', ' ')} UTC</time> ·{' '}
+                <a href={hrefOf('/events', { position: String(position) })}>event {position}</a> · version {version}
+              </span>
+            </div>
+            <Diff operations={diff} />
+            {at === undefined && version < value.version && !cannotRollBack.has(info.kind) && (
+              <RollBack path={path} version={version} done={goneBack} />
+            )}
+          </li>
+        ))}
+      </ol>
+      <Earlier value={value} earlier={earlier} />
+    </>
   )
 }

@@ -1,10 +1,10 @@
 import type { Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
-import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { wordsOf } from '../../basics/words.js'
 import { Refusal } from '../../parts/notice.js'
-import { blameOf, loadChanges, whoOf, type Change } from './changes.js'
+import { blameOf, whoOf, type Changes } from './changes.js'
+import { Earlier, useChanges } from './earlier.js'
 
 const Field = ({ value }: { value: Value }) => {
   if (value === null) return <span class="null">none</span>
@@ -12,8 +12,15 @@ const Field = ({ value }: { value: Value }) => {
   return <>{String(value)}</>
 }
 
-const Blame = ({ change }: { change: Change | undefined }) =>
-  change && (
+const Blame = ({ changes: { changes, from }, member }: { changes: Changes; member: string }) => {
+  const change = blameOf(changes, member)
+  if (!change)
+    return from > 0 ? (
+      <p class="quiet">
+        <small>by no change after version {from}; earlier ones are not here yet</small>
+      </p>
+    ) : null
+  return (
     <p class="quiet">
       <small>
         <a href={hrefOf('/events', { position: String(change.position) })}>{wordsOf(change.type)}</a>, version {change.version}, by{' '}
@@ -21,16 +28,13 @@ const Blame = ({ change }: { change: Change | undefined }) =>
       </small>
     </p>
   )
+}
 
 /** What a resource is, member by member; on request with the change that set each. */
 export const Record = ({ info, path, record }: { info: KindInfo; path: string; record: { [name: string]: Value } }) => {
   const at = momentShown()
   const isBlamed = place.value.query.get('blame') === '1'
-  const { loaded, reload } = useLoaded(
-    async (signal) => (isBlamed ? (await loadChanges(info, path, at, signal)).changes : undefined),
-    [path, at, isBlamed],
-  )
-  const { value: changes, error } = loaded.value
+  const { value: changes, error, reload, earlier } = useChanges({ info, path, at }, isBlamed)
   return (
     <>
       <label class="inline">
@@ -42,13 +46,14 @@ export const Record = ({ info, path, record }: { info: KindInfo; path: string; r
         <span>Who set what</span>
       </label>
       {error && <Refusal error={error} again={reload} />}
+      <Earlier value={changes} earlier={earlier} />
       <dl class="fields">
         {Object.entries(record).map(([name, value]) => (
           <div key={name}>
             <dt>{name.replaceAll('_', ' ')}</dt>
             <dd>
               <Field value={value} />
-              <Blame change={changes && blameOf(changes, name)} />
+              {changes && <Blame changes={changes} member={name} />}
             </dd>
           </div>
         ))}

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send } from '../../support/service.js'
+
+const skill = '/api/projects/mindsdb/skills/busy'
+const versions = 2_150
+
+const at = startConsole(async (url) => {
+  await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name: 'busy', type: 'sql', params: { description: 'state 1' } } })
+  for (let version = 2; version <= versions; version++) {
+    const { status } = await send(url, 'PUT', skill, { skill: { params: { description: `state ${version}` } } })
+    expect(status).toBe(200)
+  }
+})
+
+const open = async (query: string): Promise<Page> =>
+  (await openPage(at.browser, at.url, `#/resources/skill/mindsdb/busy?${query}`, { viewport: { width: 1_280, height: 800 } })).page
+
+test('a history of more changes than a page of the API has begins with the newest, and goes back to the first', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/busy?tab=history')
+  const changes = page.locator('.history > li')
+  await changes.first().getByText('version 2150').waitFor()
+  expect(await changes.first().innerText()).toContain('state 2150')
+  expect(await changes.count()).toBe(1_000)
+  for (const [last, count] of [
+    ['version 151', 2_000],
+    ['version 1', versions],
+  ] as const) {
+    await page.getByRole('button', { name: 'Earlier changes' }).click()
+    await changes
+      .nth(count - 1)
+      .getByText(last, { exact: false })
+      .waitFor()
+    expect(await changes.count()).toBe(count)
+  }
+  expect(await changes.last().innerText()).toContain('Skill created')
+  await page.getByRole('button', { name: 'Earlier changes' }).waitFor({ state: 'detached' })
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('who set a member is said of the newest change, and what is not loaded is told until it is', async () => {
+  const page = await open('blame=1')
+  const member = (name: RegExp) => page.locator('.fields > div', { hasText: name })
+  await member(/^params/)
+    .getByText('version 2150')
+    .waitFor()
+  await member(/^type/).getByText('by no change after version 1150').waitFor()
+  await expectUsable(page)
+  const earlier = page.getByRole('button', { name: 'Earlier changes' })
+  await earlier.click()
+  await member(/^type/).getByText('by no change after version 150').waitFor()
+  await earlier.click()
+  await member(/^type/).getByText('version 1,').waitFor()
+  await page.context().close()
+})
+
+test('a resource goes back to a late version, and to what it was at a moment whose history is long, too', async () => {
+  const page = await open('tab=history')
+  await page.locator('.history > li').nth(1).getByRole('button', { name: 'Go back to this…' }).click()
+  await page.locator('.preview').getByText('state 2149').waitFor()
+  await page.getByRole('button', { name: 'Go back to version 2149' }).click()
+  await page.locator('.history > li').first().getByText('version 2151').waitFor()
+  const { body } = await send(at.url, 'GET', skill)
+  expect(body).toMatchObject({ params: { description: 'state 2149' } })
+  const history = (await send(at.url, 'GET', `${skill}/history?after=1500&limit=1`)).body as { changes: { position: number }[] }
+  await page.goto(`${at.url}/#/resources/skill/mindsdb/busy?tab=history&at=${history.changes[0]?.position ?? 0}`)
+  await page.locator('.history > li').first().getByText('version 1501').waitFor()
+  await page.context().close()
+})
+
+test('a long history fits all screens', async () => {
+  await seenAtAllSizes(at, '#/resources/skill/mindsdb/busy?blame=1', async (page) => {
+    await page.getByRole('button', { name: 'Earlier changes' }).waitFor()
+  })
+})
