@@ -1,6 +1,8 @@
 import { json } from '../../api/request.js'
+import type { Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
+import type { Origin } from './origins.js'
 
 /** A change of a resource, and what it changed. */
 export type Change = {
@@ -54,18 +56,35 @@ export const loadNewest = async (of: ChangesOf, signal?: AbortSignal): Promise<C
   return next === null ? { changes, from: 0, version } : loadUntil(of, version, signal)
 }
 
-const sets = ({ path, value }: Operation, member: string): boolean =>
-  path === ''
-    ? value !== null && typeof value === 'object' && !Array.isArray(value) && member in value
-    : path === `/${member}` || path.startsWith(`/${member}/`)
+/** Whether a value says what is at a place in it, such as `/result/accuracy`: a `result` of null says that nothing is. */
+const has = (value: Value | undefined, place: string): boolean => {
+  let inner = value
+  for (const part of place.split('/').slice(1)) {
+    if (inner === null) return true
+    if (typeof inner !== 'object' || Array.isArray(inner)) return false
+    inner = inner[part]
+  }
+  return inner !== undefined
+}
+
+const sets = ({ path, value }: Operation, { at, but = [] }: Exclude<Origin, string>): boolean =>
+  at.some((place) =>
+    place.startsWith(`${path}/`)
+      ? has(value, place.slice(path.length))
+      : `${path}/`.startsWith(`${place}/`) && !but.some((other) => `${path}/`.startsWith(`${other}/`)),
+  )
 
 /**
- * The change that gave a member of a resource what it has; undefined for what no change set, such as a number that is counted.
+ * The change that gave a member of a record what it has; undefined for what no change did, or none of those that are loaded.
  *
- * @example blameOf(changes, 'params')?.actor // 'ann'
+ * @example blameOf(changes, { at: ['/params'] })?.actor // 'ann'
  */
-export const blameOf = (changes: readonly Change[], member: string): Change | undefined =>
-  changes.findLast(({ diff }) => diff.some((operation) => sets(operation, member)))
+export const blameOf = ({ changes, from }: Changes, origin: Origin): Change | undefined => {
+  if (origin === 'none') return undefined
+  if (origin === 'last') return changes.at(-1)
+  if (origin === 'first') return from === 0 ? changes[0] : undefined
+  return changes.findLast(({ diff }) => diff.some((operation) => sets(operation, origin)))
+}
 
 /** Who changed something, and when, as one text. */
 export const whoOf = ({ actor, recorded_at }: Change): string => `${actor}, ${recorded_at.slice(0, 16).replace('T', ' ')} UTC`

@@ -5,6 +5,7 @@ import { wordsOf } from '../../basics/words.js'
 import { Refusal } from '../../parts/notice.js'
 import { blameOf, whoOf, type Changes } from './changes.js'
 import { Earlier, useChanges } from './earlier.js'
+import { originOf, type Origin } from './origins.js'
 
 const Field = ({ value }: { value: Value }) => {
   if (value === null) return <span class="null">none</span>
@@ -12,12 +13,12 @@ const Field = ({ value }: { value: Value }) => {
   return <>{String(value)}</>
 }
 
-const Blame = ({ changes: { changes, from }, member }: { changes: Changes; member: string }) => {
-  const change = blameOf(changes, member)
+const Blame = ({ changes, origin }: { changes: Changes; origin: Origin }) => {
+  const change = blameOf(changes, origin)
   if (!change)
-    return from > 0 ? (
+    return changes.from > 0 && origin !== 'none' ? (
       <p class="quiet">
-        <small>by no change after version {from}; earlier ones are not here yet</small>
+        <small>by no change after version {changes.from}; earlier ones are not here yet</small>
       </p>
     ) : null
   return (
@@ -53,7 +54,7 @@ export const Record = ({ info, path, record }: { info: KindInfo; path: string; r
             <dt>{name.replaceAll('_', ' ')}</dt>
             <dd>
               <Field value={value} />
-              {changes && <Blame changes={changes} member={name} />}
+              {changes && <Blame changes={changes} origin={originOf(info.kind, name, record)} />}
             </dd>
           </div>
         ))}

@@ -1,0 +1,79 @@
+import type { Value } from '../../api/sql.js'
+import { shown } from '../../parts/value.js'
+
+type Record_ = Readonly<Record<string, Value>>
+
+/**
+ * Where a member of a record comes from: places in the state that a history tells of (JSON pointers), the first change of all, the last
+ * one, or no change, since it is the same for all or comes from other resources.
+ */
+export type Origin = { at: readonly string[]; but?: readonly string[] } | 'first' | 'last' | 'none'
+
+const at = (...places: string[]): Origin => ({ at: places })
+
+/** Members that mean the same in the record of each kind. */
+const common: Readonly<Record<string, Origin>> = { id: 'first', created_at: 'first', updated_at: 'last', project_id: at('/project') }
+
+/** Members of `params` that the record of an agent without skills shows beside them. */
+const besideParams = ['data', 'model', 'prompt_template'] as const
+
+const ofAgent = (record: Record_): Record<string, Origin> => ({
+  skills_extra_parameters: at('/skills'),
+  ...(!('skills' in record) && {
+    ...Object.fromEntries(besideParams.map((name) => [name, at(`/params/${name}`)])),
+    params: { at: ['/params'], but: besideParams.map((name) => `/params/${name}`) },
+  }),
+})
+
+const ofModel = ({ version, active }: Record_): Record<string, Origin> => {
+  const of = (...members: string[]) => at(...members.map((member) => `/versions/${shown(version)}/${member}`))
+  return {
+    version: at(active === true ? '/active' : '/latest'),
+    predict: of('target'),
+    problem_definition: of('target', 'using'),
+    accuracy: of('result/accuracy'),
+    training_time: of('result/seconds'),
+    data_source: of('database'),
+    fetch_data_query: of('query'),
+    status: of('status'),
+    error: of('error'),
+    engine: of('engine'),
+    engine_name: of('engine'),
+    is_active: 'none',
+    current_phase: 'none',
+    progress: 'none',
+    update: 'none',
+    mindsdb_version: 'none',
+  }
+}
+
+/** Members whose place is not their own name, by kind. */
+const ofKinds: Readonly<Record<string, (record: Record_) => Record<string, Origin>>> = {
+  skill: () => ({ agent_ids: 'none' }),
+  agent: ofAgent,
+  chatbot: () => ({ database_id: at('/database'), last_error: 'none', webhook_token: 'none' }),
+  knowledge_base: () => ({
+    vector_database: at('/storage/database'),
+    vector_database_table: at('/storage/table'),
+    preprocessing: at('/chunking'),
+    query_id: 'none',
+  }),
+  database: () => ({
+    connection_data: at('/parameters'),
+    date_last_update: 'last',
+    type: 'none',
+    class_type: 'none',
+    permanent: 'none',
+  }),
+  job: () => ({ schedule_str: at('/schedule'), variables: 'none' }),
+  file: () => ({ erased: 'none' }),
+  model: ofModel,
+}
+
+/**
+ * Where a member of the record that the API shows of a resource comes from.
+ *
+ * @example originOf('database', 'connection_data', record) // { at: ['/parameters'] }
+ */
+export const originOf = (kind: string, member: string, record: Record_): Origin =>
+  ofKinds[kind]?.(record)[member] ?? common[member] ?? at(`/${member}`)
