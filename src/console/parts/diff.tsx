@@ -1,10 +1,10 @@
 import type { Value } from '../api/sql.js'
 
-/** One operation of a JSON Patch (RFC 6902). */
-export type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: Value }
+/** One operation of a JSON Patch (RFC 6902), and what was there before, if that is known. */
+export type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: Value; was?: Value }
 
 const signs = { add: '+', remove: '−', replace: '~' } as const
-const words = { add: 'set', remove: 'removed', replace: 'changed to' } as const
+const words = { add: 'set', remove: 'removed', replace: 'changed' } as const
 
 const nameOf = (path: string): string =>
   path
@@ -46,15 +46,29 @@ const Fields = ({ value }: { value: Value }) =>
     </li>
   )
 
-/** What a change changed, line by line. */
+/** What there was before, and what there is now. Without the first, only the second. */
+const FromTo = ({ op, value, was }: Operation) => (
+  <>
+    {words[op]}{' '}
+    {was !== undefined && (
+      <del>
+        <Told value={was} />
+      </del>
+    )}{' '}
+    {op === 'replace' && <span>{was === undefined ? 'to' : '→'} </span>}
+    {op !== 'remove' && <Told value={value} />}
+  </>
+)
+
+/** What a change changed, line by line: what there was, and what there is. */
 export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
   <ul class="diff">
-    {operations.map(({ op, path, value }) =>
-      path === '' ? (
-        <Fields key={path} value={value ?? null} />
+    {operations.map((operation, i) =>
+      operation.path === '' ? (
+        <Fields key={i} value={operation.value ?? null} />
       ) : (
-        <li key={path} class={op}>
-          <span aria-hidden="true">{signs[op]}</span> <b>{nameOf(path)}</b> {words[op]} {op !== 'remove' && <Told value={value} />}
+        <li key={i} class={operation.op}>
+          <span aria-hidden="true">{signs[operation.op]}</span> <b>{nameOf(operation.path)}</b> <FromTo {...operation} />
         </li>
       ),
     )}

@@ -47,6 +47,13 @@ const compare: Comparer = (before, after, at) => {
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ op: 'replace', path: at.toString(), value: after }]
 }
 
+/**
+ * The state of a resource as patches tell of it: versions of a model by number, and secrets as stars. null stands for no resource.
+ *
+ * @example patchedState('skill', { name: 's', params: { key: { $secret: '1' } }, … }) // { name: 's', params: { key: '******' }, … }
+ */
+export const patchedState = (kind: Kind, state: States[Kind] | undefined): Json => maskSecrets(shown(kind, state) as Json)
+
 const masked = (operation: Operation): Operation =>
   'value' in operation ? { ...operation, value: maskSecrets(operation.value as Json) } : operation
 

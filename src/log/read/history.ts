@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { evolve, upcast, type Kind, type States } from '../../../events/catalogue.js'
-import { isObject, type JsonObject } from '../../../events/common.js'
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import { stateDiff, type Operation } from './diff.js'
+import { patchedState, stateDiff, type Operation } from './diff.js'
 import type { Log } from '../contract/log.js'
 import { readEvent, type ReadEvent } from './slices.js'
 import type { LoopTurns } from '../../basics/long-work.js'
@@ -23,8 +23,8 @@ export type Change = {
   diff: Operation[]
 }
 
-/** Changes as JSON texts, and the version after which the next page begins; null at the end. */
-export type HistoryPage = { changes: string[]; next: number | null; version: number }
+/** Changes as JSON texts, the state before them, and the version after which the next page begins; null at the end. */
+export type HistoryPage = { before: Json; changes: string[]; next: number | null; version: number }
 
 type State = States[Kind] | undefined
 
@@ -88,6 +88,7 @@ export class Histories {
     const changes: string[] = []
     let [chars, at] = [0, Math.min(version, head)]
     let state = await this.#stateAt(kind, stream, at)
+    const before = patchedState(kind, state)
     for await (const event of this.#events(stream, at, head)) {
       const next = after(kind, state, event)
       const change = JSON.stringify(changeOf(event, stateDiff(kind, state, next)))
@@ -98,7 +99,7 @@ export class Histories {
       if (changes.length === limit || chars >= limits.historyPageMaxChars) break
     }
     if (at < head) this.#keep(stream, at, state)
-    return { changes, next: at < head ? at : null, version: head }
+    return { before, changes, next: at < head ? at : null, version: head }
   }
 
   async #stateAt(kind: Kind, stream: string, version: number): Promise<State> {

@@ -22,7 +22,7 @@ type Change = {
   recorded_at: string
   diff: Operation[]
 }
-type History = { changes: Change[]; next: number | null; version: number }
+type History = { before: unknown; changes: Change[]; next: number | null; version: number }
 
 let directory: { path: string; remove: () => void }
 let service: EventService
@@ -160,6 +160,9 @@ test('pages of a history, in any order, are the whole history in pieces', async 
     const { body } = await ask(`${path}?after=${after}&limit=7`)
     expect(body.changes).toEqual(whole.slice(after, after + 7))
     expect(body.next).toBe(after + 7 < changes ? after + 7 : null)
+    // The state that a page begins with: its patches lead on from there.
+    expect(body.before).toEqual(states[Math.min(after, changes) - 1] ?? null)
+    expect(follow(body.changes, body.before)).toEqual(states.slice(after, after + 7))
   }
   for (const query of ['after=-1', 'limit=0', 'limit=1001', 'after=x']) expect((await ask(`${path}?${query}`)).status).toBe(400)
 })
@@ -196,6 +199,8 @@ test("a model's versions are told apart by their numbers, and a training shows w
   ])
   expect(body.changes[4]?.diff).toEqual([{ op: 'replace', path: '/active', value: 2 }])
   expect(body.changes[5]?.diff).toEqual([{ op: 'remove', path: '/versions/1' }])
+  const { body: last } = await ask('projects/1/models/m/history?after=4')
+  expect(last.before).toMatchObject({ versions: { 1: { using: { key: '******' } }, 2: { status: 'generating' } } })
 })
 
 test('a list too long to compare is replaced, and secrets that moved within one stay hidden', () => {

@@ -77,8 +77,8 @@ const differences = (before: Value | undefined, after: Value | undefined, path: 
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
       differences(before[name], after[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
     )
-  if (after === undefined) return [{ op: 'remove', path }]
-  return [{ op: before === undefined ? 'add' : 'replace', path, value: after }]
+  if (after === undefined) return [{ op: 'remove', path, ...(before !== undefined && { was: before }) }]
+  return [before === undefined ? { op: 'add', path, value: after } : { op: 'replace', path, value: after, was: before }]
 }
 
 const recordAt = (info: KindInfo, project: string | null, name: string, at: string | undefined, signal: AbortSignal) =>

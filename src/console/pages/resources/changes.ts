@@ -2,6 +2,7 @@ import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
+import { withOldValues } from './old-values.js'
 import type { Origin } from './origins.js'
 
 /** A change of a resource, and what it changed. */
@@ -27,13 +28,16 @@ export type Changes = {
 /** Whose changes are asked for, and at which moment. */
 export type ChangesOf = { info: KindInfo; path: string; at: string | undefined }
 
-type Page = { changes: Change[]; next: number | null; version: number }
+type Page = { before: Value; changes: Change[]; next: number | null; version: number }
 
 /** Changes that are loaded at once, which is as many as the API has in a page. */
 const loadedMax = 1_000
 
-const readPage = ({ info, path, at }: ChangesOf, after: number, limit: number, signal?: AbortSignal): Promise<Page> =>
-  json<Page>(`${path}/history?${info.kind === 'job' ? 'of=changes&' : ''}after=${after}&limit=${limit}`, { at, signal })
+const readPage = async ({ info, path, at }: ChangesOf, after: number, limit: number, signal?: AbortSignal): Promise<Page> => {
+  const query = `${info.kind === 'job' ? 'of=changes&' : ''}after=${after}&limit=${limit}`
+  const page = await json<Page>(`${path}/history?${query}`, { at, signal })
+  return { ...page, changes: withOldValues(page.before, page.changes) }
+}
 
 /**
  * The last changes up to a version, as many as come in one page: a page of large changes has fewer.

@@ -9,8 +9,8 @@ import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
 import { Earlier, useChanges } from './earlier.js'
 
-/** Kinds without a state to go back to. */
-const cannotRollBack: ReadonlySet<string> = new Set(['project'])
+/** Kinds without a state to go back to; of a model its card activates a version. */
+const cannotRollBack: ReadonlySet<string> = new Set(['project', 'model'])
 
 const RollBack = ({ path, version, done }: { path: string; version: number; done: () => void }) => {
   const preview = useSignal<PlannedEvent[] | undefined>(undefined)

@@ -34,6 +34,7 @@ const change = z
 /** The answer of a history. */
 export const historyPage = z
   .object({
+    before: z.unknown().describe('the state that the first of these changes began from; null if there was none'),
     changes: z.array(change),
     next: z.int().nullable().describe('`after` of the next page; null at the end'),
     version: z.int().describe('how many changes there are'),
@@ -57,8 +58,9 @@ export const historyOf = async (
   stream: StreamId,
   { after = 0, limit = changesDefault }: ValuesOf<typeof historyParameters>,
 ): Promise<Reply> => {
-  const { changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
-  return jsonText(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
+  const { before, changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
+  const [from, rest] = [JSON.stringify(before), JSON.stringify(next)]
+  return jsonText(`{"before":${from},"changes":[${changes.join(',')}],"next":${rest},"version":${version}}`)
 }
 
 /** The stream of a resource in a project; either may be deleted. */

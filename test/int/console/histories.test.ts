@@ -22,8 +22,9 @@ test('a history of more changes than a page of the API has begins with the newes
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/busy?tab=history')
   const changes = page.locator('.history > li')
   await changes.first().getByText('version 2150').waitFor()
-  expect(await changes.first().innerText()).toContain('state 2150')
+  expect(await changes.first().innerText()).toContain('state 2149 → state 2150')
   expect(await changes.count()).toBe(1_000)
+  expect(await changes.last().innerText()).toContain('state 1150 → state 1151')
   for (const [last, count] of [
     ['version 151', 2_000],
     ['version 1', versions],
@@ -68,6 +69,42 @@ test('a resource goes back to a late version, and to what it was at a moment who
   const history = (await send(at.url, 'GET', `${skill}/history?after=1500&limit=1`)).body as { changes: { position: number }[] }
   await page.goto(`${at.url}/#/resources/skill/mindsdb/busy?tab=history&at=${history.changes[0]?.position ?? 0}`)
   await page.locator('.history > li').first().getByText('version 1501').waitFor()
+  await page.context().close()
+})
+
+test('each change says what there was before it, in lists and of what was removed, and so does a comparison', async () => {
+  const change = async (params: object) => {
+    const { status } = await send(at.url, 'PUT', '/api/projects/mindsdb/agents/small', { agent: { params } })
+    expect(status).toBe(200)
+  }
+  const first = { prompt_template: 'Answer\nshortly', rules: ['a', 'b', 'c'], openai_api_key: 'k1', level: { of: 1 } }
+  const agent = { name: 'small', model_name: 'gpt-4o', provider: 'openai', params: first }
+  const { body } = await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent })
+  await change({ rules: ['b', 'x'], level: { of: { more: 2 } } })
+  await change({ prompt_template: 'Answer', openai_api_key: 'k2', level: { of: { more: 3 } } })
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/agent/mindsdb/small?tab=history')
+  const changes = page.locator('.history > li')
+  await changes.nth(2).waitFor()
+  const said = async (n: number) => (await changes.nth(n).locator('.diff li').allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' '))
+  expect((await said(0)).sort()).toEqual([
+    '~ params › level › of › more changed 2 → 3',
+    '~ params › openai_api_key changed ****** → ******',
+    '~ params › prompt_template changed Answer shortly → Answer',
+  ])
+  expect(await said(1)).toEqual([
+    '− params › rules › 0 removed a',
+    '~ params › rules › 1 changed c → x',
+    '~ params › level › of changed 1 → { "more": 2 }',
+  ])
+  await expectUsable(page)
+  const created = (body as { id: number }).id
+  await page.goto(`${at.url}/#/compare?from=${created}&open=${encodeURIComponent('agent/mindsdb/small')}`)
+  await page.locator('.diff del', { hasText: 'shortly' }).waitFor()
+  const compared = (await page.locator('.diff li').allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' '))
+  expect(compared).toContain('~ prompt_template changed Answer shortly → Answer')
+  expect(compared).toContain('~ params › rules changed [ "a", "b", "c" ] → [ "b", "x" ]')
+  await expectUsable(page)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
