@@ -1,4 +1,4 @@
-import { rowsOf, type Column, type Row, type Value } from './sql.js'
+import { rowsOf, run, type Column, type Row, type Statement, type Value } from './sql.js'
 import { writtenValues } from './as-objects.js'
 
 /** Types whose numbers may have more digits than a number of JavaScript keeps; also inside of lists and structs. */
@@ -21,6 +21,20 @@ export const exactRowsOf = (piece: Uint8Array, columns: readonly Column[]): Row[
   const valueOf = (written: string, i: number): Value =>
     areLong[i] === true && !written.startsWith('"') && long.test(written) ? written : (JSON.parse(written) as Value)
   return Array.from(writtenValues(text), (values) => values.map(valueOf))
+}
+
+/**
+ * Runs a query whose answer is small, and reads all its rows, in which no number loses a digit.
+ *
+ * @example await exactTable({ query: 'SELECT 9007199254740993 AS n' }) // { columns: [{ name: 'n', type: 'BIGINT' }], rows: [['9007199254740993']] }
+ * @throws ApiError
+ */
+export const exactTable = async (statement: Statement): Promise<{ columns: Column[]; rows: Row[] }> => {
+  const answer = await run(statement)
+  if (answer.type === 'ok') return { columns: [], rows: [] }
+  const rows: Row[] = []
+  for await (const piece of answer.pieces) rows.push(...exactRowsOf(piece, answer.columns))
+  return { columns: answer.columns, rows }
 }
 
 const partsOf = (written: string): [whole: string, fraction: string] | undefined => {

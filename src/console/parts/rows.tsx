@@ -1,5 +1,5 @@
 import type { Value } from '../api/sql.js'
-import { countText, shown } from './value.js'
+import { countText, isNumeric, shown } from './value.js'
 
 const shownMax = 50
 
@@ -7,15 +7,18 @@ const shownMax = 50
 export const Rows = ({
   label,
   columns,
+  types,
   rows,
   isCut = false,
 }: {
   label: string
   columns: readonly string[]
+  /** Types of the columns, if they are known: a number with many digits is a text. */
+  types?: readonly string[]
   rows: readonly Value[][]
   isCut?: boolean
 }) => {
-  const isNumber = columns.map((_, i) => rows.some((row) => typeof row[i] === 'number'))
+  const isNumber = columns.map((_, i) => isNumeric(types?.[i] ?? '') || rows.some((row) => typeof row[i] === 'number'))
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
       <table class="list">

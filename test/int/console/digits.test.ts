@@ -1,16 +1,24 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { sql } from '../../support/service.js'
 
-const at = startConsole()
+const whole = '9007199254740993'
+const decimal = '123456789012345678901234567.891'
+
+const at = startConsole(async (url) => {
+  const rows = `SELECT ${whole} AS big, ${decimal}::DECIMAL(30,3) AS exact, 0.5::DOUBLE AS x UNION ALL SELECT 7, 1.5, 2`
+  for (const statement of [`CREATE TABLE files.digits (${rows})`, 'CREATE VIEW long_digits AS (SELECT * FROM files.digits)'])
+    expect((await sql(url, statement)).type).not.toBe('error')
+})
 
 const queryPage = (sql: string, more: Record<string, string> = {}) => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
 
 const hugest = '170141183460469231731687303715884105727'
 const many = `SELECT 9007199254740993 AS whole, 12345678901234567890.12::DECIMAL(38,2) AS exact, ${hugest}::HUGEINT AS huge,
   [9007199254740993] AS listed, {'n': 12345678901234567890.12::DECIMAL(38,2)} AS inner, 'is "9007199254740993"' AS text, 0.1::DOUBLE AS x`
-const values = ['9007199254740993', '12345678901234567890.12', hugest, '[9007199254740993]', '{"n":12345678901234567890.12}']
+const values = [whole, '12345678901234567890.12', hugest, '[9007199254740993]', '{"n":12345678901234567890.12}']
 
 test('numbers keep all their digits in the grid, when they are copied, and in a file', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(many))
@@ -46,5 +54,26 @@ test('numbers that a number of JavaScript cannot tell apart are sorted, filtered
   await page.getByRole('tab', { name: 'Columns' }).click()
   await page.getByText('5 to 9007199254740996').waitFor()
   await page.getByText('6 distinct').waitFor()
+  await page.context().close()
+})
+
+test.each(['file/-/digits?tab=rows', 'view/mindsdb/long_digits?tab=rows', 'file/-/digits?tab=types'])(
+  'the first rows at %s keep all their digits',
+  async (place) => {
+    await seenAtAllSizes(at, `#/resources/${place}`, async (page) => {
+      if (place.endsWith('types')) await page.getByLabel('Type of x').selectOption('VARCHAR')
+      const table = page.getByRole('region', { name: /^First rows/ })
+      await table.getByRole('cell', { name: whole, exact: true }).waitFor()
+      await table.getByRole('cell', { name: decimal, exact: true }).waitFor()
+      expect(await table.locator('td.right', { hasText: whole }).count()).toBe(1)
+    })
+  },
+)
+
+test('the picture of rows to learn from keeps the digits of their least and greatest values', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/new?table=files.digits')
+  await page.getByText(`7 to ${whole}`).waitFor()
+  await page.getByText(`to ${decimal}`).waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })

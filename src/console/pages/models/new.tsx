@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
+import { exactRowsOf } from '../../api/exact.js'
 import type { ApiError } from '../../api/request.js'
-import { quoted, run, rowsOf, select } from '../../api/sql.js'
+import { quoted, run, select } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { Columns } from '../../parts/columns.js'
@@ -33,7 +34,7 @@ const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: Ab
   const summaries = new Summaries(answer.columns)
   let rows = 0
   for await (const piece of answer.pieces) {
-    const taken = rowsOf(piece).slice(0, picturedMax - rows)
+    const taken = exactRowsOf(piece, answer.columns).slice(0, picturedMax - rows)
     summaries.add(taken)
     rows += taken.length
   }

@@ -1,5 +1,6 @@
+import { exactTable } from '../../api/exact.js'
 import { json } from '../../api/request.js'
-import { quoted, rowsOf, run, type Row, type Value } from '../../api/sql.js'
+import { quoted, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
@@ -32,19 +33,22 @@ const previewedMax = 50
 /** The first rows of a table. */
 const Preview = ({ query, at }: { query: string; at: string | undefined }) => {
   const { loaded, reload } = useLoaded(
-    async (signal) => {
-      const answer = await run({ query: `SELECT * FROM (${query}) AS previewed LIMIT ${previewedMax}`, at, signal })
-      if (answer.type === 'ok') return { columns: [], rows: [] }
-      const rows: Row[] = []
-      for await (const piece of answer.pieces) rows.push(...rowsOf(piece))
-      return { columns: answer.columns.map(({ name, type }) => `${name} (${type})`), rows }
-    },
+    (signal) => exactTable({ query: `SELECT * FROM (${query}) AS previewed LIMIT ${previewedMax}`, at, signal }),
     [query, at],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  return <Rows label="First rows" columns={value.columns} rows={value.rows} isCut={value.rows.length === previewedMax} />
+  const { columns, rows } = value
+  return (
+    <Rows
+      label="First rows"
+      columns={columns.map(({ name, type }) => `${name} (${type})`)}
+      types={columns.map(({ type }) => type)}
+      rows={rows}
+      isCut={rows.length === previewedMax}
+    />
+  )
 }
 
 /** One resource: what it is, and all its changes. */

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { exactTable } from '../../api/exact.js'
 import type { ApiError } from '../../api/request.js'
 import { literal, quoted, run, select, type Value } from '../../api/sql.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
@@ -53,11 +54,11 @@ const Outcome = ({
   const query = selectOf(file, columns, wanted)
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [rows, [lost = {}]] = await Promise.all([
-        select<Record<string, Value>>({ query: `${query} LIMIT ${previewedMax}`, signal }),
+      const [{ columns: shown, rows }, [lost = {}]] = await Promise.all([
+        exactTable({ query: `${query} LIMIT ${previewedMax}`, signal }),
         select<Record<string, Value>>({ query: lossOf(file, columns, wanted), signal }),
       ])
-      return { rows, lost: Object.entries(lost).filter(([, count]) => Number(count) > 0) }
+      return { shown, rows, lost: Object.entries(lost).filter(([, count]) => Number(count) > 0) }
     },
     [query],
   )
@@ -74,8 +75,9 @@ const Outcome = ({
       )}
       <Rows
         label="First rows with these types"
-        columns={columns.map(({ Field }) => Field)}
-        rows={value.rows.map((row) => columns.map(({ Field }) => row[Field] ?? null))}
+        columns={value.shown.map(({ name }) => name)}
+        types={value.shown.map(({ type }) => type)}
+        rows={value.rows}
       />
     </>
   )
