@@ -2,7 +2,7 @@ import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { titleOf } from '../../basics/words.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -14,8 +14,9 @@ type Record_ = Record<string, Value>
 const keyOf = (project: string | null, name: string): string => `${project ?? ''}\n${name}`
 
 /** Lists and records together: the table knows all of a kind at once, the records have its settings. */
-const load = async (info: KindInfo, at: string | undefined, signal: AbortSignal) => {
-  const listed = await listResources(at, signal, info.kind)
+const load = async (info: KindInfo, only: string | null, at: string | undefined, signal: AbortSignal) => {
+  const all = await listResources(at, signal, info.kind)
+  const listed = only === null ? all : all.filter(({ project }) => project === only)
   const projects = [...new Set(listed.map(({ project }) => project))]
   const lists = await Promise.all(
     projects.map(async (project) => {
@@ -38,19 +39,35 @@ const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<Li
   { title: 'Created', of: ({ created_at }) => created_at.slice(0, 19) },
 ]
 
-/** The resources of one kind, of all projects. */
+/** The resources of one kind, of all projects or one of them. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const at = momentShown()
   const filter = place.value.query.get('filter') ?? ''
-  const { loaded, reload } = useLoaded(async (signal) => (info ? load(info, at, signal) : undefined), [kind, at])
+  const only = place.value.query.get('project')
+  const { loaded, reload } = useLoaded(async (signal) => (info ? load(info, only, at, signal) : undefined), [kind, only, at])
   if (!info) return <Empty title={`There is no kind ${kind}`} />
   const { value, error } = loaded.value
   const fitting = value?.listed.filter(({ name, project }) => `${project ?? ''} ${name}`.toLowerCase().includes(filter.toLowerCase()))
   return (
     <>
       <div class="title">
-        <h1>{info.title}</h1>
+        <div>
+          {only !== null && (
+            <p class="crumbs">
+              <a href={hrefOf(pathOf('resources', kind))}>{info.title} of all projects</a>
+            </p>
+          )}
+          <h1>
+            {info.title}
+            {only !== null && (
+              <>
+                {' '}
+                of <a href={hrefOf(pathOfResource('project', null, only))}>{only}</a>
+              </>
+            )}
+          </h1>
+        </div>
         <div class="row">
           <label class="inline">
             <span>Filter</span>

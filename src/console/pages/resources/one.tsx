@@ -7,6 +7,7 @@ import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basic
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
 import { Tabs } from '../../parts/tabs.js'
+import { Contents } from './contents.js'
 import { Delete } from './delete.js'
 import { Edit } from './edit.js'
 import { History } from './history.js'
@@ -105,7 +106,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
       <Tabs
         label={`About ${name}`}
         tabs={[
-          { id: 'record', name: 'Record' },
+          { id: 'record', name: kind === 'project' ? 'Contents' : 'Record' },
           ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
           ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
           ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
@@ -134,6 +135,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <>
             {error && <Refusal error={error} again={reload} />}
             {!value && !error && <Busy />}
+            {value && kind === 'project' && <Contents project={typeof value['name'] === 'string' ? value['name'] : name} />}
             {value && <Record info={info} path={path} record={value} />}
           </>
         )}
