@@ -12,6 +12,7 @@ import { Delete } from './delete.js'
 import { Edit } from './edit.js'
 import { History } from './history.js'
 import { Record } from './record.js'
+import { SentStatements } from './sent-statements.js'
 import { Types } from './types.js'
 import { apiPathOf, kindNamed, pathOfResource, projectOf } from '../../basics/kinds.js'
 
@@ -110,6 +111,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
           ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
           ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
+          ...(kind === 'database' ? [{ id: 'sent', name: 'Statements' }] : []),
           { id: 'history', name: 'History' },
         ]}
         chosen={tab}
@@ -129,6 +131,8 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           />
         ) : tab === 'types' && kind === 'file' && at === undefined ? (
           <Types file={name} done={reload} />
+        ) : tab === 'sent' && kind === 'database' ? (
+          <SentStatements database={name} />
         ) : tab === 'rows' && query !== undefined ? (
           <Preview query={query} at={at} />
         ) : (
