@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
-import { send, sql } from '../../support/service.js'
+import { openPage } from '../../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../../support/console/console.js'
+import { send, sql } from '../../../support/service.js'
 
 const views = 1_500
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { kinds, type Kind } from '../../../events/catalogue.js'
-import { openPage } from '../../support/console/browser.js'
-import { expectUsable, startConsole } from '../../support/console/console.js'
-import { send, sql } from '../../support/service.js'
-import { until } from '../../support/until.js'
+import { kinds, type Kind } from '../../../../events/catalogue.js'
+import { openPage } from '../../../support/console/browser.js'
+import { expectUsable, startConsole } from '../../../support/console/console.js'
+import { send, sql } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 /** A resource, and of each member of its record the version that gave it what it has; null where no change did. */
 type Known = { api: string; page: string; set: Record<string, number | null> }
@@ -163,5 +163,12 @@ test.each(Object.values(knownOf).flat())('the record of $page names the change b
   expect(Object.fromEntries(versions)).toEqual(set)
   await expectUsable(page)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('the history of a model offers no going back to a change: its card activates a version', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/model/shop/rent?tab=history')
+  await page.locator('.history > li').nth(9).waitFor()
+  expect(await page.getByRole('button', { name: 'Go back to this…' }).count()).toBe(0)
   await page.context().close()
 })

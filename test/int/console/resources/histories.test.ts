@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
-import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
-import { send } from '../../support/service.js'
+import { openPage } from '../../../support/console/browser.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
+import { send } from '../../../support/service.js'
 
 const skill = '/api/projects/mindsdb/skills/busy'
 const versions = 2_150
