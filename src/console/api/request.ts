@@ -43,7 +43,8 @@ export type RequestOptions = {
 /** The address of a path of the API, also where a proxy serves the console below a folder. */
 export const apiUrl = (path: string): URL => new URL(`api/${path}`, document.baseURI)
 
-const refusalOf = async (response: Response): Promise<ApiError> => {
+/** The refusal that a response tells. */
+export const refusalOf = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   try {
     const said = JSON.parse(text) as { detail?: unknown; title?: unknown; hint?: unknown }

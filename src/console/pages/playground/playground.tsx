@@ -6,6 +6,7 @@ import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { TextField } from '../../parts/text-field.js'
 import { AnswerCard } from './answer-card.js'
 import { LiveAnswer, type Side, type Turn } from './live-answer.js'
 import './style.css'
@@ -137,10 +138,10 @@ export default () => {
             {chosen[1] && (
               <label>
                 As of (a position; now, if empty)
-                <input
+                <TextField
                   inputMode="numeric"
                   value={query.get('beside_at') ?? ''}
-                  onChange={({ currentTarget }) => choose({ beside_at: currentTarget.value })}
+                  change={(position) => choose({ beside_at: position })}
                 />
               </label>
             )}

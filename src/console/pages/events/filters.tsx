@@ -1,0 +1,84 @@
+import { select } from '../../api/sql.js'
+import { kinds } from '../../basics/kinds.js'
+import { useLoaded } from '../../basics/loading.js'
+import { changeQuery } from '../../basics/place.js'
+import { wordsOf } from '../../basics/words.js'
+import { TextField } from '../../parts/text-field.js'
+import type { LogEvent } from './log-event.js'
+
+const filterNames = ['kind', 'type', 'actor', 'project'] as const
+
+/** Which events are shown; null lets all pass. */
+export type Filter = Record<(typeof filterNames)[number], string | null>
+
+/** The filter that an address says. */
+export const filterIn = (query: URLSearchParams): Filter => ({
+  kind: query.get('kind'),
+  type: query.get('type'),
+  actor: query.get('actor'),
+  project: query.get('project'),
+})
+
+/** A filter as the API takes it. @example searchOf({ kind: 'skill', type: null, actor: null, project: null }) // 'kind=skill' */
+export const searchOf = (filter: Filter): string => {
+  const search = new URLSearchParams()
+  for (const name of filterNames) {
+    const wanted = filter[name]
+    if (wanted !== null && wanted !== '') search.set(name, wanted)
+  }
+  return search.toString()
+}
+
+/** The kinds of events that belong to no resource with a page of its own. */
+const otherKinds = ['conversation', 'config', 'engine', 'predictions', 'answers', 'contents', 'queries', 'searches', 'log']
+const kindsOffered = [...kinds.map(({ kind }) => kind), ...otherKinds]
+
+/** The types of events that the log has, by name. */
+const useTypes = (at: string | undefined): readonly string[] => {
+  const { loaded } = useLoaded(
+    async (signal) =>
+      (await select<{ type: string }>({ query: 'SELECT DISTINCT type FROM log.events', at, signal })).map(({ type }) => type),
+    [at],
+  )
+  return loaded.value.value ?? []
+}
+
+/** Narrows the events by kind, type, actor and project. A type that is shown or chosen is offered, also while SQL is starting. */
+export const Filters = ({ filter, at, events }: { filter: Filter; at: string | undefined; events: readonly LogEvent[] }) => {
+  const shownTypes = [...events.map(({ type }) => type), ...(filter.type === null ? [] : [filter.type])]
+  const types = [...new Set([...useTypes(at), ...shownTypes])].filter((type) => type !== '').toSorted()
+  return (
+    <>
+      <label class="inline">
+        <span>Kind</span>
+        <select value={filter.kind ?? ''} onChange={({ currentTarget }) => changeQuery({ kind: currentTarget.value, type: undefined })}>
+          <option value="">all</option>
+          {kindsOffered.map((kind) => (
+            <option key={kind} value={kind}>
+              {kind.replace('_', ' ')}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="inline">
+        <span>Type</span>
+        <select value={filter.type ?? ''} onChange={({ currentTarget }) => changeQuery({ type: currentTarget.value })}>
+          <option value="">all</option>
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {wordsOf(type)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="inline">
+        <span>By</span>
+        <TextField value={filter.actor ?? ''} change={(actor) => changeQuery({ actor })} placeholder="anybody" />
+      </label>
+      <label class="inline">
+        <span>Project</span>
+        <TextField value={filter.project ?? ''} change={(project) => changeQuery({ project })} placeholder="all" />
+      </label>
+    </>
+  )
+}

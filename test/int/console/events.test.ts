@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
+
+const changes = 2_000
+
+const at = startConsole(async (url) => {
+  await sql(url, 'CREATE PROJECT shop')
+  const path = '/api/projects/shop/skills'
+  const made = await send(url, 'POST', path, { skill: { name: 'rents', type: 'sql', params: { database: 'files', tables: ['t0'] } } })
+  expect(made.status).toBe(201)
+  for (let i = 1; i < changes; i++) {
+    const changed = await send(url, 'PUT', `${path}/rents`, { skill: { params: { tables: [`t${i}`] } } })
+    if (changed.status !== 200) throw new Error(`change ${i} was answered ${changed.status}`)
+  }
+})
+
+const positionsOf = async (page: Page): Promise<number[]> => (await page.locator('.events .position').allInnerTexts()).map(Number)
+
+/** Waits for the page whose newest event is at a position. */
+const beginsAt = (page: Page, position: number) =>
+  page.locator('.events > li:first-child .position', { hasText: new RegExp(`^${position}$`) }).waitFor()
+
+test('a reader pages back to the first event, each page has an address, and no event is left out', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/events')
+  const earlier = page.getByRole('link', { name: 'Earlier' })
+  await earlier.waitFor()
+  const seen = await positionsOf(page)
+  const head = seen[0] ?? 0
+  expect(head).toBeGreaterThanOrEqual(changes)
+  let middle = ''
+  while ((seen.at(-1) ?? 0) > 1) {
+    const next = (seen.at(-1) ?? 0) - 1
+    await earlier.focus()
+    await page.keyboard.press('Enter')
+    await beginsAt(page, next)
+    expect(await page.locator('main').evaluate('document.activeElement.id')).toBe('content')
+    seen.push(...(await positionsOf(page)))
+    if (middle === '' && next < head / 2) middle = new URL(page.url()).hash
+  }
+  expect(seen).toEqual(Array.from({ length: head }, (_, i) => head - i))
+  await page.getByText('The log begins here.').waitFor()
+  expect(await earlier.count()).toBe(0)
+  const colleague = await openPage(at.browser, at.url, middle)
+  await beginsAt(colleague.page, Number(/position=(\d+)/.exec(middle)?.[1]))
+  await page.goBack()
+  await earlier.waitFor()
+  await page.getByRole('button', { name: 'Go on to now' }).click()
+  await beginsAt(page, head)
+  expect([misdeeds, colleague.misdeeds]).toEqual(Array(2).fill({ errors: [], elsewhere: [] }))
+  await page.context().close()
+  await colleague.page.context().close()
+})
+
+test('events of one type alone are shown, also of those that arrive, beside the other filters', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/events')
+  const names = page.locator('.events summary strong')
+  const type = page.getByRole('combobox', { name: 'Type' })
+  await type.locator('option', { hasText: 'Project created' }).waitFor({ state: 'attached' })
+  await type.selectOption('SkillCreated')
+  await page.getByText('No earlier event fits.').waitFor()
+  expect(await names.allInnerTexts()).toEqual(['Skill created'])
+  await type.selectOption('ProjectCreated')
+  await names.getByText('Project created').first().waitFor()
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  const before = await names.count()
+  await send(at.url, 'PUT', '/api/projects/shop/skills/rents', { skill: { params: { tables: ['unseen'] } } })
+  await sql(at.url, 'CREATE PROJECT seen')
+  await page.locator('.events pre', { hasText: '"seen"' }).first().waitFor({ state: 'attached' })
+  expect(await names.allInnerTexts()).toEqual(Array(before + 1).fill('Project created'))
+
+  const colleague = await openPage(at.browser, at.url, `${new URL(page.url()).hash}&kind=project&actor=nobody`)
+  await colleague.page.getByText('No event fits').waitFor()
+  expect(await colleague.page.getByRole('combobox', { name: 'Type' }).inputValue()).toBe('ProjectCreated')
+  await colleague.page.getByRole('combobox', { name: 'Kind' }).selectOption('skill')
+  expect(await colleague.page.getByRole('combobox', { name: 'Type' }).inputValue()).toBe('')
+  await colleague.page.getByRole('textbox', { name: 'By' }).fill('')
+  await colleague.page.keyboard.press('Enter')
+  await colleague.page.locator('.events summary strong', { hasText: 'Skill updated' }).first().waitFor()
+  await colleague.page.getByRole('link', { name: 'Earlier' }).click()
+  await colleague.page.getByText(/^Up to \d+$/).waitFor()
+  expect(new URL(colleague.page.url()).hash).toMatch(/kind=skill.*position=\d+/)
+  expect([misdeeds, colleague.misdeeds]).toEqual(Array(2).fill({ errors: [], elsewhere: [] }))
+  await page.context().close()
+  await colleague.page.context().close()
+})
+
+test('what is being written in a filter stays while events arrive', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events?kind=project')
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  const by = page.getByRole('textbox', { name: 'By' })
+  await by.click()
+  await page.keyboard.type('som')
+  await sql(at.url, 'CREATE PROJECT meanwhile')
+  await page.locator('.events pre', { hasText: '"meanwhile"' }).first().waitFor({ state: 'attached' })
+  await page.keyboard.type('ebody')
+  expect(await by.inputValue()).toBe('somebody')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/actor=somebody/)
+  await page.context().close()
+})
+
+test('a page of earlier events is as wide as its screen, and anybody can use it', async () => {
+  await seenAtAllSizes(at, '#/events?position=1500&type=SkillUpdated', async (page) => {
+    await beginsAt(page, 1_500)
+    await page.locator('option', { hasText: 'Project created' }).waitFor({ state: 'attached' })
+  })
+})
