@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.js'
 import { Busy, Empty, Refusal } from '../parts/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
 import { asApiError } from '../basics/loading.js'
+import { LogOut } from './log-out.js'
 import { Login } from './login.js'
 import { Moment } from './moment.js'
 import { pageAt, sections } from './pages.js'
@@ -48,6 +49,7 @@ const Header = () => (
     <button type="button" class="plain" onClick={nextTheme} title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}. Change it`}>
       <Icon name={theme.value} />
     </button>
+    <LogOut />
   </header>
 )
 

@@ -12,6 +12,7 @@ const shapes = {
   light: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5 19 19M5 19l1.5-1.5M17.5 6.5 19 5',
   dark: 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z',
   system: 'M4 5h16v11H4zM9 20h6M12 16v4',
+  leave: 'M10 4H4v16h6M14 8l4 4-4 4M8 12h10',
   close: 'M6 6l12 12M18 6 6 18',
   plus: 'M12 5v14M5 12h14',
   run: 'M7 4l13 8-13 8z',

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
 import { repository } from '../../support/cli.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { expectUsable } from '../../support/console/console.js'
 import { send, startTestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const undo: (() => unknown)[] = []
 afterAll(() => undoAll(undo))
@@ -33,6 +35,54 @@ test('the console asks for a login, and again when the session has ended; files 
 
   for (const path of ['/assets/..%2f..%2fpackage.json', '/assets/%2e%2e%2findex.html', '/assets/none.js'])
     expect((await send(url, 'GET', path)).status).toBe(404)
+})
+
+test('who logs out, by keys alone, leaves no data in this window or in others, and ends the stream of events', async () => {
+  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret', METRICS: 'open' })
+  undo.push(service.stop)
+  const { url } = service
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, url, '#/', { viewport: { width: 360, height: 800 } })
+  await page.getByLabel('User name').fill('ann')
+  await page.getByLabel('Password').fill('secret')
+  await page.keyboard.press('Enter')
+  await page.getByText('Nothing is here yet').waitFor()
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  await page.locator('.events summary').first().waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${url}/#/resources`)
+  await other.getByRole('heading', { level: 1 }).waitFor()
+  const leave = page.getByRole('button', { name: 'Log out' })
+  await leave.waitFor()
+  await expectUsable(page)
+  const followers = async () => /mindledger_event_stream_clients (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
+  expect(await followers()).toBe('1')
+  await leave.focus()
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Password').waitFor()
+  await until(async () => (await followers()) === '0')
+  await other.getByLabel('Password').waitFor()
+  await page.goBack()
+  await page.waitForURL(/#\/$/)
+  for (const one of [page, other]) {
+    await one.getByLabel('Password').waitFor()
+    expect(await one.locator('.frame, .events').count()).toBe(0)
+  }
+  expect((await send(url, 'GET', '/api/projects')).status).toBe(401)
+  await page.context().close()
+})
+
+test('a service without a login offers no way out of one', async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, service.url)
+  await page.getByText('Nothing is here yet').waitFor()
+  expect(await page.getByRole('button', { name: 'Log out' }).count()).toBe(0)
+  await page.context().close()
 })
 
 test('the page and its files are sent as a browser takes them, and kept as their names allow', async () => {
