@@ -1,6 +1,9 @@
 import { select, type Value } from '../api/sql.js'
 import { pathOf } from './place.js'
 
+/** What the API shows of a resource. Its members depend on the kind. */
+export type ResourceRecord = Readonly<Record<string, Value>>
+
 /** One kind of resource: its words, its address in the API, and the columns that its list shows. */
 type KindInfo = {
   kind: string

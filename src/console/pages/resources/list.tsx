@@ -1,5 +1,4 @@
 import { json } from '../../api/request.js'
-import type { Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
@@ -7,9 +6,15 @@ import { titleOf } from '../../basics/words.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { shown } from '../../parts/value.js'
-import { kindNamed, listResources, pathOfResource, placeToMake, type KindInfo, type ListedResource } from '../../basics/kinds.js'
-
-type Record_ = Record<string, Value>
+import {
+  kindNamed,
+  listResources,
+  pathOfResource,
+  placeToMake,
+  type KindInfo,
+  type ListedResource,
+  type ResourceRecord,
+} from '../../basics/kinds.js'
 
 const keyOf = (project: string | null, name: string): string => `${project ?? ''}\n${name}`
 
@@ -21,14 +26,14 @@ const load = async (info: KindInfo, only: string | null, at: string | undefined,
   const lists = await Promise.all(
     projects.map(async (project) => {
       const path = info.isInProject ? `projects/${encodeURIComponent(project ?? '')}/${info.plural}` : info.plural
-      const records = info.columns.length === 0 ? [] : await json<Record_[]>(path, { at, signal })
-      return records.map((record): [string, Record_] => [keyOf(project, shown(record['name'])), record])
+      const records = info.columns.length === 0 ? [] : await json<ResourceRecord[]>(path, { at, signal })
+      return records.map((record): [string, ResourceRecord] => [keyOf(project, shown(record['name'])), record])
     }),
   )
   return { listed, records: new Map(lists.flat()) }
 }
 
-const columnsOf = (info: KindInfo, records: Map<string, Record_>): ListColumn<ListedResource>[] => [
+const columnsOf = (info: KindInfo, records: Map<string, ResourceRecord>): ListColumn<ListedResource>[] => [
   { title: 'Name', of: ({ project, name }) => <a href={hrefOf(pathOfResource(info.kind, project, name))}>{name}</a> },
   ...(info.isInProject ? [{ title: 'Project', of: ({ project }: ListedResource) => project }] : []),
   ...info.columns.map((column) => ({

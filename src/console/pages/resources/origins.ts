@@ -1,7 +1,5 @@
-import type { Value } from '../../api/sql.js'
+import type { ResourceRecord } from '../../basics/kinds.js'
 import { shown } from '../../parts/value.js'
-
-type Record_ = Readonly<Record<string, Value>>
 
 /**
  * Where a member of a record comes from: places in the state that a history tells of (JSON pointers), the first change of all, the last
@@ -17,7 +15,7 @@ const common: Readonly<Record<string, Origin>> = { id: 'first', created_at: 'fir
 /** Members of `params` that the record of an agent without skills shows beside them. */
 const besideParams = ['data', 'model', 'prompt_template'] as const
 
-const ofAgent = (record: Record_): Record<string, Origin> => ({
+const ofAgent = (record: ResourceRecord): Record<string, Origin> => ({
   skills_extra_parameters: at('/skills'),
   ...(!('skills' in record) && {
     ...Object.fromEntries(besideParams.map((name) => [name, at(`/params/${name}`)])),
@@ -25,7 +23,7 @@ const ofAgent = (record: Record_): Record<string, Origin> => ({
   }),
 })
 
-const ofModel = ({ version, active }: Record_): Record<string, Origin> => {
+const ofModel = ({ version, active }: ResourceRecord): Record<string, Origin> => {
   const of = (...members: string[]) => at(...members.map((member) => `/versions/${shown(version)}/${member}`))
   return {
     version: at(active === true ? '/active' : '/latest'),
@@ -48,7 +46,7 @@ const ofModel = ({ version, active }: Record_): Record<string, Origin> => {
 }
 
 /** Members whose place is not their own name, by kind. */
-const ofKinds: Readonly<Record<string, (record: Record_) => Record<string, Origin>>> = {
+const ofKinds: Readonly<Record<string, (record: ResourceRecord) => Record<string, Origin>>> = {
   skill: () => ({ agent_ids: 'none' }),
   agent: ofAgent,
   chatbot: () => ({ database_id: at('/database'), last_error: 'none', webhook_token: 'none' }),
@@ -75,5 +73,5 @@ const ofKinds: Readonly<Record<string, (record: Record_) => Record<string, Origi
  *
  * @example originOf('database', 'connection_data', record) // { at: ['/parameters'] }
  */
-export const originOf = (kind: string, member: string, record: Record_): Origin =>
+export const originOf = (kind: string, member: string, record: ResourceRecord): Origin =>
   ofKinds[kind]?.(record)[member] ?? common[member] ?? at(`/${member}`)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage } from '../../support/console/browser.js'
-import { expectUsable, screenWidths, startConsole } from '../../support/console/console.js'
+import { openPage } from '../../../support/console/browser.js'
+import { expectUsable, screenWidths, startConsole } from '../../../support/console/console.js'
 
 const at = startConsole()
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage, violationsOf } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
-import { send, sql } from '../../support/service.js'
+import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
+import { send, sql } from '../../../support/service.js'
 
 const at = startConsole(async (url) => {
   await sql(url, 'CREATE TABLE files.numbers (SELECT i, i * 2 AS twice FROM range(5) AS t(i))')

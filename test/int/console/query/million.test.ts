@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { CDPSession, Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { openPage } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
 
 const at = startConsole()
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
-import { send, type SqlReply } from '../../support/service.js'
+import { openPage } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
+import { send, type SqlReply } from '../../../support/service.js'
 
 const at = startConsole()
 

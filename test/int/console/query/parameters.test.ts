@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage, violationsOf } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
 
 const at = startConsole()
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
-import { sql } from '../../support/service.js'
-import { until } from '../../support/until.js'
+import { openPage } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole(async (url) => {
   await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i AS sizes_of, i AS "set up" FROM range(3) AS t(i))')

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openPage, violationsOf } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
 
 const at = startConsole()
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
-import { sql } from '../../support/service.js'
+import { openPage } from '../../../support/console/browser.js'
+import { seenAtAllSizes, startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
 
 const whole = '9007199254740993'
 const decimal = '123456789012345678901234567.891'
