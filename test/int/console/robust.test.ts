@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { openBrowser, openPage } from '../../support/console/browser.js'
+import { expectUsable } from '../../support/console/console.js'
 import { startProxy } from '../../support/console/proxy.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
@@ -67,6 +68,57 @@ test('a stream of events that is cut off goes on by itself where it was', async 
   expect(streams.length).toBeGreaterThan(0)
   const positions = (await page.locator('.events .position').allInnerTexts()).map(Number)
   expect(positions).toEqual(Array.from({ length: positions.length }, (_, i) => positions.length - i))
+  await page.context().close()
+})
+
+test('a stream of events that was refused for good says why, and is connected again when the reader wants it', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  const { page } = await openPage(browser, url, '#/health')
+  await page.locator('h1', { hasText: 'Health' }).waitFor()
+  let refusals = 0
+  await page.route('**/events/stream*', async (route) => {
+    refusals += 1
+    await route.fulfill({ status: 400, contentType: 'application/problem+json', body: '{"detail":"the log ends at position 3, before 7"}' })
+  })
+  await page.getByRole('link', { name: 'Events' }).click()
+  const notice = page.getByRole('alert').filter({ hasText: 'New events do not arrive: the log ends at position 3' })
+  await notice.waitFor()
+  await expectUsable(page)
+  expect(refusals).toBe(1)
+  await page.unroute('**/events/stream*')
+  await sql(url, 'CREATE PROJECT meanwhile')
+  await notice.getByRole('button', { name: 'Connect again' }).click()
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  expect(await page.getByText('New events do not arrive').count()).toBe(0)
+  await sql(url, 'CREATE PROJECT later')
+  for (const name of ['meanwhile', 'later'])
+    await page
+      .locator('.events pre', { hasText: `"${name}"` })
+      .first()
+      .waitFor({ state: 'attached' })
+  await page.context().close()
+})
+
+test('events go on after a restart, and after the login that the restart asks for', async () => {
+  const place = restartable()
+  undo.push(() => place.remove())
+  const login = { AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'a password of some length' }
+  const url = await place.start(login)
+  const { page } = await openPage(browser, url, '#/events')
+  const logIn = async () => {
+    await page.getByLabel('User name').fill('ada')
+    await page.getByLabel('Password').fill('a password of some length')
+    await page.keyboard.press('Enter')
+    await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  }
+  await logIn()
+  await place.stop()
+  await page.getByText('it is tried again').waitFor()
+  await place.start({ ...login, PORT: new URL(url).port })
+  // Sessions do not outlive the process.
+  await logIn()
+  expect(new URL(page.url()).hash).toBe('#/events')
   await page.context().close()
 })
 

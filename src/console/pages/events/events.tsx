@@ -6,7 +6,7 @@ import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { EventLine } from './event-line.js'
 import { filterIn, Filters, searchOf } from './filters.js'
-import { useLiveEvents } from './live-events.js'
+import { useLiveEvents, type LiveState } from './live-events.js'
 import type { LogEvent } from './log-event.js'
 import { readPage } from './pages.js'
 
@@ -18,6 +18,13 @@ const toTop = (): void => {
   const content = document.getElementById('content')
   content?.focus({ preventScroll: true })
   content?.scrollTo(0, 0)
+}
+
+/** What the page says of the stream of new events. */
+const liveText: Readonly<Record<LiveState['is'], string>> = {
+  live: 'Live',
+  away: 'Not connected; it is tried again',
+  refused: 'Not connected',
 }
 
 /** The log as it grows, the newest first, and page by page back to its beginning. */
@@ -51,7 +58,7 @@ export default () => {
       <div class="title">
         <h1>Events</h1>
         <p role="status" class={live.is === 'live' ? 'live' : 'quiet'}>
-          {isPast ? `Up to ${until}` : live.is === 'live' ? 'Live' : 'Not connected'}
+          {isPast ? `Up to ${until}` : liveText[live.is]}
         </p>
       </div>
       <div class="tools">
@@ -64,6 +71,15 @@ export default () => {
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
+      {!isPast && live.is === 'refused' && !error && (
+        <div class="notice bad" role="alert">
+          <p>New events do not arrive: {live.error.message}</p>
+          {live.error.hint !== undefined && <p class="quiet">{live.error.hint}</p>}
+          <button type="button" onClick={reload}>
+            Connect again
+          </button>
+        </div>
+      )}
       {value && events.length === 0 && <Empty title="No event fits" />}
       <ol class="events" aria-busy={isLoading}>
         {events.map((event) => (
