@@ -38,6 +38,8 @@ export type RequestOptions = {
   signal?: AbortSignal | undefined
   /** A position or time to read at; none by default. */
   at?: string | undefined
+  /** A status besides the good ones that comes with the answer, and is no refusal: a problem is one all the same. */
+  alsoAnswers?: number
 }
 
 /** The address of a path of the API, also where a proxy serves the console below a folder. */
@@ -70,7 +72,7 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
  */
 export const request = async (
   path: string,
-  { method = 'GET', body, headers = {}, signal: aborted, at }: RequestOptions = {},
+  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers }: RequestOptions = {},
 ): Promise<Response> => {
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
@@ -89,7 +91,8 @@ export const request = async (
     throw new ApiError({ status: 0, detail: 'the service cannot be reached', hint: error instanceof Error ? error.message : undefined })
   }
   isReachable.value = true
-  if (response.ok) return response
+  const isAnswer = response.status === alsoAnswers && response.headers.get('content-type')?.startsWith('application/json') === true
+  if (response.ok || isAnswer) return response
   if (response.status === 401) loginNeeded.value = true
   throw await refusalOf(response)
 }

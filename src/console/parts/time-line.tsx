@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 
-/** Numbers over time: seconds since 1970, and one value for each. */
-export type Series = { seconds: readonly number[]; values: readonly number[] }
+/** Numbers over time: seconds since 1970, and one value for each; null where it is not known. */
+export type Series = { seconds: readonly number[]; values: readonly (number | null)[] }
 
 const height = 120
 /** The time of day of the reader. */
@@ -70,7 +70,8 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
   return (
     <figure class="time-line">
       <figcaption>
-        {label} <strong>{last === undefined ? '' : text(last)}</strong>
+        {label} <strong>{typeof last === 'number' ? text(last) : ''}</strong>
+        {typeof last !== 'number' && <span class="quiet">waiting for the next look…</span>}
       </figcaption>
       <div ref={place} role="img" aria-label={`${label} since this page was opened`} />
     </figure>

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { openPage } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 
 const at = startConsole(undefined, { VAULT_KEY: 'ab'.repeat(32) })
 
@@ -64,5 +64,42 @@ test('the first look is drawn at once, at the end of the last minute', async () 
     return rightmost
   })()`
   await page.waitForFunction(`${drawn} > 0.9`)
+  await page.context().close()
+})
+
+test('the first seconds say what is waited for, and nothing is told as a fault', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
+  await page.getByLabel('SQL', { exact: true }).waitFor()
+  const ready = (await send(at.url, 'GET', '/api/ready')).body as Record<string, object>
+  const reason = 'The tables are being built: 0 of 7 events.'
+  const starting = { ...ready, sql: { ...ready['sql'], ready: false, reason, state: 'building', position: 0, lag: 7 } }
+  let letThrough: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (letThrough = resolve))
+  await page.route('**/api/ready', async (route) => {
+    await held
+    await route.fulfill({ status: 503, json: starting })
+  })
+  await page.route('**/metrics', async (route) => {
+    const text = await (await route.fetch()).text()
+    await route.fulfill({ body: text.replace(/^mindledger_analytics_resident_memory_bytes.*$/m, '') })
+  })
+  await page.getByRole('link', { name: 'Health' }).click()
+  await page.getByText('Waiting for the first numbers…').waitFor()
+  letThrough()
+  const sqlCard = page.locator('.card', { has: page.getByText('SQL', { exact: true }) })
+  await sqlCard.getByText('starting…').waitFor()
+  await sqlCard.getByText(reason).waitFor()
+  await page.getByText('waiting until it has started…').waitFor()
+  await page.locator('figure', { hasText: 'Requests a second' }).getByText('waiting for the next look…').waitFor()
+  await page.getByText('Waiting for SQL…').waitFor()
+  expect(await page.locator('main .bad, main [role=alert]').count()).toBe(0)
+  expect(await page.locator('main').innerText()).not.toMatch(/NaN|undefined/)
+  await expectUsable(page)
+  await page.unroute('**/api/ready')
+  await page.unroute('**/metrics')
+  await sqlCard.getByText('ready', { exact: true }).waitFor()
+  await page.getByRole('region', { name: 'Runs of jobs' }).locator('.busy').waitFor({ state: 'detached' })
+  // What a browser tells of each status 503.
+  expect(misdeeds.errors.filter((text) => !text.includes('503'))).toEqual([])
   await page.context().close()
 })

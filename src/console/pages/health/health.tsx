@@ -13,7 +13,7 @@ import { JobRuns } from './job-runs.js'
 type Part = { ready: boolean; reason?: string }
 type Readiness = {
   rest: Part
-  sql: Part & { position: number; lag: number; other_rows: number }
+  sql: Part & { state: 'following' | 'building' | 'stopped'; position: number; lag: number; other_rows: number }
   reads: Part
   log: { position: number | null; writable: boolean; reason?: string }
   warnings?: string[]
@@ -30,20 +30,26 @@ const metricsIn = (text: string): Metric[] =>
 const load = async (signal: AbortSignal) => {
   const [ready, disk, metrics] = await Promise.all([
     // Not ready is an answer, too.
-    json<Readiness>('ready', { signal }),
+    json<Readiness>('ready', { signal, alsoAnswers: 503 }),
     json<Disk>('log/storage', { signal }),
     request('metrics', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
   ])
   return { ready, disk, metrics: metricsIn(metrics) }
 }
 
-const State = ({ name, part }: { name: string; part: Part }) => (
+/** A part that is not ready yet is no fault. */
+const State = ({ name, part, isStarting = false }: { name: string; part: Part; isStarting?: boolean }) => (
   <li class="card">
     <strong>{name}</strong>
-    <span class={part.ready ? 'good' : 'bad'}>{part.ready ? 'ready' : 'not ready'}</span>
+    <span class={part.ready ? 'good' : isStarting ? 'quiet' : 'bad'}>{part.ready ? 'ready' : isStarting ? 'starting…' : 'not ready'}</span>
     {part.reason !== undefined && <span class="quiet">{part.reason}</span>}
   </li>
 )
+
+const standOf = ({ ready, state, lag }: Readiness['sql']): string => {
+  if (!ready) return state === 'building' ? 'SQL is starting' : 'SQL is not ready'
+  return lag === 0 ? 'SQL is there' : `SQL is ${countText(lag)} events behind`
+}
 
 /** Looks that are kept: some hours. */
 const keptMax = 2_000
@@ -53,11 +59,13 @@ type HealthSample = { seconds: number; memory: number; lag: number; requests: nu
 const sumOf = (metrics: readonly Metric[], name: string): number =>
   metrics.filter((metric) => metric.name === name).reduce((sum, { value }) => sum + value, 0)
 
-/** Requests in each second between two looks. */
-const rateOf = (looks: readonly HealthSample[]): number[] =>
+/** Requests in each second between two looks; the first look alone tells none. */
+const rateOf = (looks: readonly HealthSample[]): (number | null)[] =>
   looks.map(({ requests, seconds }, i) => {
     const before = looks[i - 1]
-    return before === undefined || seconds === before.seconds ? 0 : Math.max(0, (requests - before.requests) / (seconds - before.seconds))
+    return before === undefined || seconds === before.seconds
+      ? null
+      : Math.max(0, (requests - before.requests) / (seconds - before.seconds))
   })
 
 const Lines = ({ looks }: { looks: readonly HealthSample[] }) => {
@@ -80,10 +88,11 @@ const Lines = ({ looks }: { looks: readonly HealthSample[] }) => {
 }
 
 /** Work that waits and that is under way, and the processes that do it. */
-const Work = ({ metrics }: { metrics: readonly Metric[] }) => {
+const Work = ({ metrics, isSqlReady }: { metrics: readonly Metric[]; isSqlReady: boolean }) => {
   const count = (name: string) => sumOf(metrics, `mindledger_${name}`)
   const waiting = [count('log_queued_commands'), count('sql_waiting_queries'), count('trainings_waiting')] as const
   const running = [count('sql_running_queries'), count('trainings_running')] as const
+  const sqlMemory = count('analytics_resident_memory_bytes')
   const restarts = count('analytics_restarts_total')
   return (
     <>
@@ -108,8 +117,11 @@ const Work = ({ metrics }: { metrics: readonly Metric[] }) => {
       </li>
       <li class="card">
         <strong>SQL process</strong>
-        <span class="count">{bytesText(count('analytics_resident_memory_bytes'))}</span>
-        <span class="quiet">of memory{restarts === 0 ? '' : `, started again ${countText(restarts)} times`}</span>
+        {sqlMemory > 0 && <span class="count">{bytesText(sqlMemory)}</span>}
+        <span class="quiet">
+          {sqlMemory > 0 ? 'of memory' : isSqlReady ? 'waiting for its first numbers…' : 'waiting until it has started…'}
+          {restarts === 0 ? '' : `, started again ${countText(restarts)} times`}
+        </span>
       </li>
     </>
   )
@@ -181,7 +193,13 @@ export default () => {
   useRepeated(loaded, reload, lookEveryMs)
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
-  if (!value) return <Busy />
+  if (!value)
+    return (
+      <>
+        <h1>Health</h1>
+        <Busy what="Waiting for the first numbers" />
+      </>
+    )
   const { ready, disk, metrics } = value
   return (
     <>
@@ -193,22 +211,29 @@ export default () => {
       ))}
       <ul class="cards">
         <State name="REST" part={ready.rest} />
-        <State name="SQL" part={ready.sql} />
+        <State name="SQL" part={ready.sql} isStarting={ready.sql.state === 'building'} />
         <State name="Log" part={{ ready: ready.log.writable, ...(ready.log.reason !== undefined && { reason: ready.log.reason }) }} />
         <li class="card">
           <strong>Head</strong>
           <span class="count">{countText(ready.log.position ?? 0)}</span>
-          <span class="quiet">SQL is {ready.sql.lag === 0 ? 'there' : `${countText(ready.sql.lag)} events behind`}</span>
+          <span class="quiet">{standOf(ready.sql)}</span>
         </li>
         <li class="card">
           <strong>Disk</strong>
           <span class="count">{bytesText(disk.total)}</span>
           <span class="quiet">{bytesText(disk.free)} free</span>
         </li>
-        <Work metrics={metrics} />
+        <Work metrics={metrics} isSqlReady={ready.sql.ready} />
       </ul>
       <Lines looks={looks.value} />
-      <JobRuns everyMs={lookEveryMs} />
+      {ready.sql.ready ? (
+        <JobRuns everyMs={lookEveryMs} />
+      ) : (
+        <section aria-label="Runs of jobs">
+          <h2>Runs of jobs</h2>
+          <Busy what="Waiting for SQL" />
+        </section>
+      )}
       <LimitsHit metrics={metrics} />
       <h2>Disk by kind</h2>
       <dl class="fields">
