@@ -71,7 +71,7 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
     <figure class="time-line">
       <figcaption>
         {label} <strong>{typeof last === 'number' ? text(last) : ''}</strong>
-        {typeof last !== 'number' && <span class="quiet">waiting for the next look…</span>}
+        {typeof last !== 'number' && <span class="quiet">after the next look…</span>}
       </figcaption>
       <div ref={place} role="img" aria-label={`${label} since this page was opened`} />
     </figure>

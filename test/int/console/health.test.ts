@@ -90,7 +90,7 @@ test('the first seconds say what is waited for, and nothing is told as a fault',
   await sqlCard.getByText('starting…').waitFor()
   await sqlCard.getByText(reason).waitFor()
   await page.getByText('waiting until it has started…').waitFor()
-  await page.locator('figure', { hasText: 'Requests a second' }).getByText('waiting for the next look…').waitFor()
+  await page.locator('figure', { hasText: 'Requests a second' }).getByText('after the next look…').waitFor()
   await page.getByText('Waiting for SQL…').waitFor()
   expect(await page.locator('main .bad, main [role=alert]').count()).toBe(0)
   expect(await page.locator('main').innerText()).not.toMatch(/NaN|undefined/)

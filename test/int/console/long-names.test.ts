@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
-import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectUsable, screenWidths, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -58,7 +58,7 @@ test('names that differ at their ends can be told apart where they are cut', asy
   await page.context().close()
 })
 
-test.each([360, 1_280])('what is opened over a page of %i pixels is within it, and anybody can use it', async (width) => {
+test.each(screenWidths)('what is opened over a page of %i pixels is within it, and anybody can use it', async (width) => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/', { viewport: { width, height: 900 } })
   await page.locator('h1').first().waitFor()
   await page.getByRole('button', { name: 'Now' }).click()
