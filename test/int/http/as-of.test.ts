@@ -90,7 +90,7 @@ test('a history with as_of is that of then, and of what is not there yet there i
   const all = await changes()
   expect(all.changes.length).toBeGreaterThan(1)
   const first = await changes(after['agent'])
-  expect(first).toEqual({ changes: all.changes.slice(0, 1), next: null, version: 1 })
+  expect(first).toEqual({ before: null, changes: all.changes.slice(0, 1), next: null, version: 1 })
   expect((await get(`${skills}/${after['created']}/history`, after['created']! - 1)).status).toBe(404)
   expect((await get(`${skill}/history`, after['created'])).body).toMatchObject({ version: 1 })
   expect((await get('/api/projects/mindsdb/agents/helper/history', after['renamed'])).body).toMatchObject({ version: 1 })
