@@ -112,6 +112,12 @@ class HostileQueries {
     return `"${this.name().replaceAll('"', '""')}"`
   }
 
+  /** Up to twelve different names, each as a part of a list. */
+  private several(part: (id: string) => string = (id) => id): string {
+    const ids = Array.from({ length: 1 + this.below(12) }, (_, n) => `"${`${this.name()}${n}`.replaceAll('"', '""')}"`)
+    return ids.map(part).join(', ')
+  }
+
   private text(): string {
     return `'${this.name().replaceAll("'", "''")}'`
   }
@@ -126,7 +132,7 @@ class HostileQueries {
       () => `(${inner()} + ${inner()})`,
       () => `(${inner()}).${this.id()}`,
       () => `${inner()}[${this.text()}]`,
-      () => `{${this.id()}: ${inner()}}`,
+      () => `{${this.several((id) => `${id}: ${inner()}`)}}`,
       () => `struct_pack(${this.id()} := ${inner()})`,
       () => `list_transform([${inner()}], lambda ${this.id()}: ${inner()})`,
       () => `MAP {${this.text()}: ${inner()}}`,
@@ -156,13 +162,14 @@ class HostileQueries {
       () => this.expression(depth),
       () => '*',
       () => `${this.id()}.*`,
-      () => `* EXCLUDE (${this.id()})`,
-      () => `${this.id()}.* EXCLUDE (${this.id()})`,
-      () => `* REPLACE (${this.expression(depth)} AS ${this.id()})`,
-      () => `* RENAME (${this.id()} AS ${this.id()})`,
+      () => `* EXCLUDE (${this.several()})`,
+      () => `${this.id()}.* EXCLUDE (${this.several()})`,
+      () => `* EXCLUDE (${this.several((id) => `${this.id()}.${id}`)})`,
+      () => `* REPLACE (${this.several((id) => `${this.expression(depth)} AS ${id}`)})`,
+      () => `* RENAME (${this.several((id) => `${id} AS ${this.id()}`)})`,
       () => `COLUMNS(${this.text()})`,
       () => `* LIKE ${this.text()}`,
-      () => `COLUMNS(* EXCLUDE (${this.id()}))`,
+      () => `COLUMNS(* EXCLUDE (${this.several()}))`,
     ]
     return this.one(of)()
   }
@@ -172,11 +179,11 @@ class HostileQueries {
     const of: readonly (() => string)[] = [
       () => `${this.id()} AS ${this.id()}`,
       () => `${this.id()}.${this.id()}`,
-      () => `(${this.query(depth - 1)}) AS ${this.id()}(${this.id()})`,
+      () => `(${this.query(depth - 1)}) AS ${this.id()}(${this.several()})`,
       () => `(VALUES (${this.text()})) AS ${this.id()}(${this.id()})`,
       () => `range(3) AS ${this.id()}(${this.id()})`,
       () => `unnest([{${this.id()}: 1}]) AS ${this.id()}`,
-      () => `${inner()} JOIN ${inner()} USING (${this.id()})`,
+      () => `${inner()} JOIN ${inner()} USING (${this.several()})`,
       () => `${inner()} LEFT JOIN ${inner()} ON ${this.expression(1)}`,
       () => `${inner()}, LATERAL (${this.query(depth - 1)}) AS ${this.id()}`,
       () => `${this.id()} PIVOT (sum(${this.id()}) AS ${this.id()} FOR ${this.id()} IN (${this.text()}) GROUP BY ${this.id()})`,
@@ -195,12 +202,12 @@ class HostileQueries {
       () => `${select} WHERE ${this.expression(depth)} ORDER BY ${this.id()} DESC NULLS LAST LIMIT 3`,
       () =>
         `SELECT DISTINCT ON (${this.id()}) ${this.expression(depth)} FROM ${this.table(depth)} GROUP BY ALL HAVING ${this.expression(1)}`,
-      () => `WITH ${this.id()}(${this.id()}) AS MATERIALIZED (${this.query(depth - 1)}) ${select}`,
+      () => `WITH ${this.several((id) => `${id}(${this.id()}) AS MATERIALIZED (${this.query(depth - 1)})`)} ${select}`,
       () => `WITH RECURSIVE ${this.id()} AS (SELECT 1 AS ${this.id()} UNION ALL SELECT 1 FROM ${this.id()}) ${select}`,
       () => `${this.query(depth - 1)} UNION ALL ${this.query(depth - 1)}`,
-      () => `${select} WINDOW ${this.id()} AS (PARTITION BY ${this.id()})`,
+      () => `${select} WINDOW ${this.several((id) => `${id} AS (PARTITION BY ${this.id()})`)}`,
       () => `${select} QUALIFY row_number() OVER (ORDER BY ${this.id()}) = 1`,
-      () => `SELECT ${this.id()} FROM ${this.table(depth)} GROUP BY GROUPING SETS ((${this.id()}), ())`,
+      () => `SELECT ${this.id()} FROM ${this.table(depth)} GROUP BY GROUPING SETS (${this.several((id) => `(${id})`)}, ())`,
     ]
     return this.one(of)()
   }
@@ -220,9 +227,14 @@ const withoutBrackets = (value: unknown): unknown => {
   return list?.type === 'EXPRESSION_LIST' && list.alias === 'valueslist' ? { ...list, alias } : value
 }
 
-/** A tree as JSON, without places and brackets. */
+/** A tree as JSON, without places and brackets. The columns that a star leaves out, replaces or renames have no order. */
 const sayingOf = (tree: AstNode): string =>
-  JSON.stringify(tree, (key, value: unknown) => (key === 'query_location' || key === 'parenthesized' ? undefined : withoutBrackets(value)))
+  JSON.stringify(tree, (key, value: unknown) => {
+    if (key === 'query_location' || key === 'parenthesized') return undefined
+    if (/^(?:exclude|qualified_exclude|replace|rename)_list$/.test(key) && Array.isArray(value))
+      return value.map((item) => sayingOf(item as AstNode)).toSorted()
+    return withoutBrackets(value)
+  })
 
 const treeIn = async (sql: string): Promise<AstNode | undefined> => {
   try {

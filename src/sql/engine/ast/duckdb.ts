@@ -158,13 +158,33 @@ const isNothing = (value: AstValue | undefined): boolean => {
 const asRead = (values: AstNode): AstNode =>
   subqueryRef(selectNode([star('')], { ...values, alias: 'valueslist' }), textOf(values, 'alias'))
 
+/** Lists of a star that DuckDB keeps without an order: each reading gives them in another one. */
+const unordered = new Set(['exclude_list', 'qualified_exclude_list', 'replace_list', 'rename_list'])
+
+/** The column that an item of such a list names. */
+const columnOf = (item: AstValue | undefined): string => {
+  if (!isNode(item)) return typeof item === 'string' ? item : ''
+  const { key } = item
+  return key === undefined ? JSON.stringify(['catalog', 'schema', 'table', 'column'].map((part) => textOf(item, part))) : columnOf(key)
+}
+
+const byColumn = (list: AstValue | undefined): AstValue | undefined =>
+  Array.isArray(list)
+    ? list
+        .map((item) => ({ item, column: columnOf(item) }))
+        .toSorted((a, b) => (a.column < b.column ? -1 : 1))
+        .map(({ item }) => item)
+    : list
+
 const isList = (node: AstNode): boolean => textOf(node, 'type') === 'EXPRESSION_LIST'
 
 const sameNode = (read: AstNode, checked: AstNode): boolean => {
   if (isList(checked) && !isList(read)) return sameNode(read, asRead(checked))
   const keys = new Set([...Object.keys(read), ...Object.keys(checked)])
-  for (const key of keys) if (!unmeant.has(key) && !sameTree(read[key], checked[key])) return false
-  return true
+  return [...keys].every((key) => {
+    if (unmeant.has(key)) return true
+    return unordered.has(key) ? sameTree(byColumn(read[key]), byColumn(checked[key])) : sameTree(read[key], checked[key])
+  })
 }
 
 /**
