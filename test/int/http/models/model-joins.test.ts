@@ -124,3 +124,12 @@ test('a model that is being trained, failed or was deleted says so', async () =>
   expect((await sql(at.url, 'CREATE MODEL taken FROM files (SELECT * FROM homes) PREDICT rent')).error_message).toMatch(/view/)
   expect((await sql(at.url, 'CREATE VIEW rents AS (SELECT 1 AS a)')).error_message).toMatch(/model|exists/i)
 })
+
+test('a JOIN scores more rows than fit into a request with a model of many inputs', async () => {
+  const inputs = Array.from({ length: 9 }, (_, i) => `(i % ${i + 2})::INTEGER AS x${i}`).join(', ')
+  await sql(at.url, `CREATE TABLE files.wide (SELECT ${inputs}, i % 2 + i % 3 AS y FROM range(25000) AS r(i))`)
+  await sql(at.url, `CREATE MODEL mindsdb.sums FROM files (SELECT * FROM wide LIMIT 300) PREDICT y USING ${quick}`)
+  expect(await settled(at.url, 'sums')).toBe('complete')
+  const [row] = await objects('SELECT count(m.y) AS n, count(DISTINCT t.x8) AS x FROM files.wide AS t JOIN sums AS m')
+  expect(row).toEqual({ n: 25_000, x: 10 })
+})

@@ -8,6 +8,10 @@ TABLE barley LIMIT 3
 VALUES (1, 'a'), (2, 'b')
 SELECT * EXCLUDE (Name, Year) FROM cars ORDER BY ALL LIMIT 3
 SELECT * EXCLUDE Name FROM cars ORDER BY ALL LIMIT 3
+SELECT * EXCLUDE (Year, Origin, Cylinders, Displacement, Horsepower, Weight_in_lbs, Acceleration, Miles_per_Gallon) FROM cars ORDER BY ALL LIMIT 3
+SELECT c.* EXCLUDE (c.Year, c.Origin, c.Cylinders, c.Displacement, c.Horsepower, c.Weight_in_lbs, c.Acceleration) FROM cars AS c ORDER BY ALL LIMIT 3
+SELECT * REPLACE (1 AS Year, 2 AS Origin, 3 AS Cylinders, 4 AS Displacement, 5 AS Horsepower, 6 AS Weight_in_lbs, 7 AS Acceleration, 8 AS Miles_per_Gallon) FROM cars ORDER BY ALL LIMIT 3
+SELECT * RENAME (Year AS y, Origin AS o, Cylinders AS c, Displacement AS d, Horsepower AS h, Weight_in_lbs AS w, Acceleration AS a, Miles_per_Gallon AS m) FROM cars ORDER BY ALL LIMIT 3
 SELECT * REPLACE (upper(Name) AS Name, Horsepower * 2 AS Horsepower) FROM cars ORDER BY Name, Year LIMIT 3
 SELECT * RENAME (Name AS title) FROM cars ORDER BY title, Year LIMIT 2
 SELECT * LIKE '%e%' FROM cars ORDER BY ALL LIMIT 2
