@@ -1,6 +1,6 @@
-// Makes the programs of the package: one file for each process or thread that Node starts, with the parts that they share beside
-// them, in dist/bin. They load in a third of the time that the modules take one by one. What other programs import of the package
-// (`main` and `log`) is made of the same parts. So packages that are in them are no dependencies of an installation.
+// Makes the programs of the package: one file for each process or thread that Node starts, in dist/bin, beside the parts that they share.
+// These files load in a third of the time that the single modules need. The modules that other programs import from the package (`main` and
+// `log`) use the same parts. An installation does not need the packages that these files already contain.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -12,7 +12,7 @@ const outdir = 'dist/bin'
 /** Compiled libraries stay packages: a file of JavaScript cannot hold them. */
 const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node', 'pg-native', 'pg-cloudflare']
 
-/** Messages of zod are English here. Its other fifty languages would be half of it in each process. */
+/** Messages of zod are English here. Its fifty other languages would double its size in each process. */
 const onlyEnglish = {
   name: 'only-english',
   setup: (of) =>
@@ -56,7 +56,7 @@ const parts = await build({
 // No other process starts as often. It shares no parts, since one file loads faster than fifty.
 const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analytics/process/process.ts' }, outdir })
 
-// An auditor gets the verifier as one file, and reads it: with its comments, and laid out as its modules are.
+// An auditor gets the verifier as one file and reads it. So the file keeps the comments and the layout of its modules.
 const verifier = 'src/audit/verifier/verifier.ts'
 const [about] = /^\/\*[^]*?\*\/\n/.exec(readFileSync(verifier, 'utf8'))
 const { output } = await buildWithComments({
@@ -75,7 +75,7 @@ writeFileSync(join(outdir, 'verifier.js'), laidOut.replace(/^\/\/#.*\n/gm, ''))
 // Tests start a process for SQL of their own about a hundred times.
 if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/analytics/raw-process.ts'], outdir: 'dist/test/bin' })
 
-/** The folder of the package that a bundled file comes from. */
+/** The folder of the package from which a bundled file comes. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]
 
 const licenseOf = (folder) => {

@@ -11,7 +11,7 @@ const filesIn = (tree, places) => {
   })
 }
 
-/** Every place imports earlier ones alone, and every file has a place: so no folder of a tree is in a cycle. */
+/** A place imports only earlier places, and every file has a place. So no folder of a tree is in a cycle. */
 const inOrder = (tree, places, list) => {
   const files = filesIn(tree, places)
   const nameOf = (place) => (place === '.' ? tree : tree === 'src' ? place : `${tree}/${place}`)
@@ -83,7 +83,7 @@ module.exports = {
       from: { path: '^(events|projections|src)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'unknown', 'undetermined'] },
     },
-    // The build puts a development dependency into the programs. What the package has besides them must do without.
+    // The build puts development dependencies into the bundled programs. The other modules of the package must work without them.
     {
       name: 'modules-of-the-package-need-no-bundle',
       severity: 'error',

@@ -2,8 +2,8 @@
  * The folders of the other trees in their order: each may import those above it, and none below it. `.` is the tree itself without
  * the folders in it. Folders of src are rooms (rooms.cjs).
  *
- * `events` stands three times. Its files are what `mindledger/events/<file>` exports, so that they stay where they are: values that
- * all events have, the kinds over them, and the catalogue over kinds and records. Files in brackets have a place of their own.
+ * `events` stands three times: for the values that all events share, for the kinds above them, and for the catalogue above kinds and
+ * records. Its files cannot move, because `mindledger/events/<file>` exports them. Files in brackets have a place of their own.
  */
 module.exports = {
   events: ['.(common|limits)', 'stored', 'contract', '.', 'records', '.(catalogue|references)'],

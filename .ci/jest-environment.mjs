@@ -1,8 +1,8 @@
 import { TestEnvironment } from 'jest-environment-node'
 
 /**
- * The global object of Jest's own code: tests and what they import have that of Node (jest-runtime.cjs). Both have the same constructors,
- * so that `expect` knows an error or a number of theirs.
+ * The global object of Jest's own code. Tests and their imports use the global object of Node (jest-runtime.cjs). Both have the same
+ * constructors, so that `expect` recognizes the errors and numbers of tests.
  */
 export default class SharedEnvironment extends TestEnvironment {
   constructor(config, context) {

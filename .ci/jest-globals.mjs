@@ -1,6 +1,6 @@
 /**
- * What `@jest/globals` gives to tests that Node itself imports (jest-runtime.cjs). Modules stay loaded from one file of tests to the
- * next, so these names change with the file.
+ * Node itself imports the tests (jest-runtime.cjs), and this module stands in for `@jest/globals` there. Modules stay loaded from one test
+ * file to the next, so these names change with the file.
  */
 export let expect, test, it, describe, beforeAll, beforeEach, afterEach, afterAll, jest
 

@@ -12,9 +12,9 @@ export default {
   transform: {},
   // A test often waits for a disk, or for a process that it started: two workers more than there are processors keep all of them busy.
   maxWorkers: availableParallelism() + 2,
-  // A worker keeps what its files leave behind, and a large heap is slow: a new one takes its place.
+  // A worker keeps the memory that its test files leave behind, and a large heap is slow. So a new worker takes its place.
   workerIdleMemoryLimit: '600MB',
   testSequencer: fileURLToPath(new URL('jest-sequencer.mjs', import.meta.url)),
-  // It ends a test that hangs, and measures none: beside other work, the same test takes many times as long.
+  // This limit only ends a test that hangs. It measures no speed: a test takes many times as long beside other work.
   testTimeout: isLong ? 24 * 60 * minute : 30 * minute,
 }

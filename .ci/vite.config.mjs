@@ -1,4 +1,4 @@
-// Builds the console: a page, and files with hashes in their names, which caches keep for good.
+// Builds the console: a page, and files with hashes in their names, so that caches may keep them forever.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     license: true,
-    // How long a plugin takes on a busy machine is no warning.
+    // No warning when a plugin is slow: the machine may be busy.
     rolldownOptions: { checks: { bundlerTimings: false } },
   },
   plugins: [compressed],

@@ -4,7 +4,10 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import { ask, send, serverOf, serviceWith, upload, type Target } from './harness/harness.js'
 import { modelOf, startModel } from './harness/language-model.js'
 
-/** How many streams are asked for at once, and how many times each side in turn. The first time is not counted: Node compiles. */
+/**
+ * The number of streams that start at once, and the number of rounds for each side. The first round is not counted: Node compiles code in
+ * it.
+ */
 const levels = [
   { streams: 1, rounds: 200 },
   { streams: 20, rounds: 15 },
@@ -21,7 +24,7 @@ const stream = async (url: string, question: string, onFirst: () => void = () =>
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   let [text, first] = ['', NaN]
   for await (const chunk of response) {
-    // Reading costs the same on both sides: what is looked for stands at the beginning, and at the end.
+    // Reading costs the same on both sides: the words that are searched stand at the beginning and at the end.
     text = (Number.isNaN(first) ? text : text.slice(-1_000)) + String(chunk)
     if (!Number.isNaN(first) || !text.includes('word 0')) continue
     first = performance.now() - began
@@ -39,7 +42,7 @@ const percentile = (values: readonly number[], part: number): number =>
 const residentMb = ({ pid }: Target): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
 
-/** The milliseconds that the processors worked for a process until now, its threads included; Linux counts them in hundredths of a second. */
+/** The processor time of a process and its threads so far, in milliseconds. Linux counts it in hundredths of a second. */
 const workedMs = ({ pid }: Target): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -62,7 +65,10 @@ const prepare = async (target: Target, model: string): Promise<string> => {
 type Side = { target: Target; url: string }
 type Round = { firstMs: number[]; workedMs: number; memoryMb: number[] }
 
-/** So many streams at once: the times to their first words, and the work of the server until all of them had theirs. */
+/**
+ * Starts this many streams at once. Gives the time to the first word of each, and the processor time of the server until every stream had
+ * its first word.
+ */
 const round = async ({ target, url }: Side, streams: number): Promise<Round> => {
   const before = workedMs(target)
   const memoryMb = [residentMb(target)]
@@ -79,7 +85,7 @@ const round = async ({ target, url }: Side, streams: number): Promise<Round> => 
   return { firstMs, workedMs: worked, memoryMb }
 }
 
-/** Both sides in turn, so that what else happens on the machine happens to both. */
+/** Both sides run in turn, so that other load on the machine affects both. */
 const level = async (sides: { ours: Side; relay: Side }, { streams, rounds }: (typeof levels)[number]): Promise<void> => {
   const taken: Record<keyof typeof sides, Round[]> = { ours: [], relay: [] }
   for (let n = 0; n <= rounds; n++)
@@ -99,9 +105,9 @@ const level = async (sides: { ours: Side; relay: Side }, { streams, rounds }: (t
 }
 
 /**
- * What agents cost beside their language model: the time to the first word against a bare relay, with one stream and with many, and memory.
- * Model, clients and both servers share the machine, so the first word of many streams is their work in a row: the times are those of the
- * machine, and the milliseconds of processor are those of the server.
+ * The cost of agents besides their language model: memory, and the time to the first word compared with a bare relay, for one stream and
+ * for many. Model, clients and both servers share the machine, so many streams wait for each other there. The times include all of this
+ * work; the processor times are those of the server alone.
  */
 export const agents = async (): Promise<void> => {
   const model = await startModel()

@@ -18,7 +18,7 @@ const names = ['id', 'price', 'qty', 'name', 'at']
 
 const aggregate = (table: string) => `SELECT count(*), sum(id), sum(qty), sum(price), max(name), max("at") FROM ${table}`
 
-/** The loop that anybody would write: a cursor, and an appender that takes value by value. */
+/** The obvious loop: a cursor, and an appender that takes one value after the other. */
 const bare = async (postgres: Postgres, db: DuckDBConnection): Promise<unknown> => {
   await db.run(`CREATE OR REPLACE TEMP TABLE bare (${columns})`)
   const client = new pg.Client({ ...(postgres.connection().parameters as object) })
@@ -51,7 +51,7 @@ const ours = async (postgres: Postgres, db: DuckDBConnection, connections: Conne
   return (await db.runAndReadAll(aggregate('ours'))).getRowsJson()
 }
 
-/** Megabytes that the process of the drivers holds at most while rows pass through it and are left. */
+/** The peak memory of the driver process in megabytes, while it passes rows on and afterwards. */
 const peakOf = async (postgres: Postgres, connections: Connections, most: number): Promise<number> => {
   let peak = 0
   const look = setInterval(() => {

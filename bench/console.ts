@@ -45,7 +45,7 @@ const bareFirst = `(async () => {
   return shown
 })()`
 
-/** Frames in each second while something is done at each frame. */
+/** Frames per second while a function runs at each frame. */
 const framesWhile = (action: string): string => `(async () => {
   const until = performance.now() + ${scrollSeconds * 1_000}
   let frames = 0
@@ -70,7 +70,10 @@ const heapMb = async (page: Page): Promise<number> => {
   return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? NaN) / 2 ** 20
 }
 
-/** A million rows in the console: until the first are seen, frames while they are scrolled, and what scripts hold. */
+/**
+ * A million rows in the console: the time until the first rows are visible, the frames per second while they scroll, and the memory of
+ * scripts.
+ */
 export const consoleOfMillion = async (): Promise<void> => {
   const target = await service()
   const browser = await openBrowser()

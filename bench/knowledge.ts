@@ -13,7 +13,7 @@ const chunks = Number(process.env['CHUNKS'] ?? 100_000)
 const dimensions = 384
 const wordsInChunk = 120
 const vocabulary = 30_000
-/** The words that come most often are those that a question is freed of: `the`, `of`. */
+/** A search ignores the most frequent words, such as `the` and `of`. */
 const telling = 100
 const atOnce = 1_000
 const rounds = 21
@@ -23,7 +23,7 @@ const random = (): number => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0
   return seed / 2 ** 32
 }
-/** Words come as often as those of a language do: the second half as often as the first, the third a third as often. */
+/** Words have the frequencies of a natural language: the second word is half as frequent as the first, the third a third as frequent. */
 const word = (from: number): string => `w${Math.floor(from * Math.exp(random() * Math.log(vocabulary / from))).toString(36)}`
 const text = (words: number, from = 1): string => Array.from({ length: words }, () => word(from)).join(' ')
 const vector = (): Float32Array => normalised(Float32Array.from({ length: dimensions }, () => random() + random() + random() - 1.5))
@@ -34,7 +34,7 @@ const took = (work: () => unknown): number => {
   return performance.now() - from
 }
 
-/** Milliseconds of processor time, which say what a search costs on a machine that others use, too. */
+/** Milliseconds of processor time: they show the cost of a search also on a busy machine. */
 const processorTime = (work: () => unknown): number => {
   const before = process.cpuUsage()
   work()
@@ -71,8 +71,7 @@ const fill = (index: BaseIndex, bare: Database.Database, all: Float32Array): voi
 }
 
 /**
- * Searches of a knowledge base, without the process around it, compared with the least that could be done: a loop over a Float32Array,
- * and a query of FTS5.
+ * Searches of a knowledge base, without the process around it, compared with the minimum: a loop over a Float32Array, and a query of FTS5.
  */
 export const knowledge = async (): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'bench-knowledge-'))

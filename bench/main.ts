@@ -25,7 +25,7 @@ const benches: Record<string, () => Promise<void>> = {
 /** Groups of benches that share a name. */
 const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
-/** Benches of what is not in this repository: their name is followed by the folder of the tables, or of the model. */
+/** Benches that need files from outside this repository. The folder of the tables or of the model follows the name of the bench. */
 const ofTables: Record<string, (...given: readonly string[]) => Promise<void>> = {
   accuracy: async (...given) => (await import('./accuracy/main.js')).accuracy(...given),
   model: async (...given) => (await import('./model/main.js')).model(...given),

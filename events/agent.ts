@@ -38,7 +38,7 @@ const schemas: SchemasOf<AgentEvent> = {
       skills: fields.skills.exactOptional(),
       params: fields.params.exactOptional(),
     })
-    .describe('An agent got another model, other skills or other params; each value is the one that results.'),
+    .describe('An agent got another model, other skills or other params; each value is the new value.'),
   AgentRenamed: z.strictObject({ name: resourceName }).describe('An agent got another name.'),
   AgentDeleted: nothing.describe('An agent was deleted.'),
 }

@@ -21,7 +21,7 @@ import { skillKind } from './skill.js'
 import { viewKind } from './view.js'
 import { isForeignType, type ForeignEvent } from './foreign.js'
 
-/** Every kind of resource, with all that its events say about it. A new kind has its one place here. */
+/** Every kind of resource, with everything that its events define. A new kind is added only here. */
 export const resourceKinds = {
   project: projectKind,
   skill: skillKind,
@@ -60,7 +60,7 @@ export type EventDefinition = {
   payloads: readonly string[]
 }
 
-/** Every kind's own object, read as what all of them have in common. */
+/** The object of every kind, typed by the members that all kinds share. */
 type CommonKind = {
   plural: string
   inProject: boolean
@@ -82,7 +82,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   log: { schemas: logSchemas },
 }
 
-/** Every event there is, by type. */
+/** All events, by type. */
 export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   (Object.keys(groups) as EventDefinition['kind'][]).flatMap((kind) => {
     const { schemas, upcasters, blobs, payloads } = groups[kind]
@@ -101,7 +101,7 @@ export type ProjectKind = { [K in Kind]: States[K] extends { project: StreamId }
 /** Whether resources of a kind live in a project. `isInProject('skill')` → true */
 export const isInProject = (kind: Kind): kind is ProjectKind => common[kind].inProject
 
-/** How several resources of a kind are called, in paths and names of tables. `pluralOf('skill')` → `skills` */
+/** The plural name of a kind, for paths and names of tables. `pluralOf('skill')` → `skills` */
 export const pluralOf = (kind: Kind): string => common[kind].plural
 
 /** The types of a kind's events. `eventTypesOf('project')` → `['ProjectCreated', 'ProjectRenamed', 'ProjectDeleted']` */
@@ -124,17 +124,17 @@ export const upcast = (type: string, schema: number, data: JsonObject): JsonObje
 export const currentEvent = ({ type, schema, data }: { type: string; schema: number; data: JsonObject }): LedgerEvent | ForeignEvent =>
   isForeignType(type) ? { type, data } : ({ type, data: upcast(type, schema, data) } as unknown as LedgerEvent)
 
-/** What one kind does with states and events. Each is made of its own, which the compiler cannot follow through a union. */
+/** The functions of one kind over states and events. Each kind has its own types, which the compiler cannot follow through a union. */
 type KindFold<K extends Kind> = {
   evolve: (state: States[K] | undefined, event: { type: string; data: unknown }) => States[K] | undefined
   links?: (state: States[K]) => StreamId[]
 }
 const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as KindFold<K>
 
-/** The state of a resource that no event has made yet. */
+/** The state of a resource before its first event. */
 export const initialState = (): undefined => undefined
 
-/** The state of a resource after one more of its events; undefined when the event ended it. */
+/** The state of a resource after one more of its events; undefined if the event ended it. */
 export const evolve = <K extends Kind>(
   kind: K,
   state: States[K] | undefined,

@@ -47,14 +47,14 @@ const schemas: SchemasOf<ChatbotEvent> = {
       is_running: fields.is_running.exactOptional(),
       params: fields.params.exactOptional(),
     })
-    .describe('A chatbot got other settings; each value is the one that results.'),
+    .describe('A chatbot got other settings; each value is the new value.'),
   ChatbotRenamed: z.strictObject({ name: resourceName }).describe('A chatbot got another name.'),
-  ChatbotTokenRenewed: nothing.describe('The webhook of a chatbot got another token; the one before is not taken any more.'),
+  ChatbotTokenRenewed: nothing.describe('The webhook of a chatbot got another token; the service no longer accepts the old one.'),
   ChatbotDeleted: nothing.describe('A chatbot was deleted.'),
 }
 
 const upcasters: UpcastersOf<ChatbotEvent> = {
-  // Version 1 had no `is_running`: a chatbot stood still until something started it.
+  // Version 1 had no `is_running`: a chatbot did nothing until somebody started it.
   ChatbotCreated: [(data) => ({ ...data, is_running: false })],
 }
 

@@ -4,13 +4,16 @@ import { eventLimits } from './limits.js'
 export type Json = string | number | boolean | null | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
 
-/** Why a text may not enter the log, or undefined: DuckDB refuses lone surrogates and NUL, and one of them would stop every projection. */
+/**
+ * Why a text may not enter the log, or undefined: DuckDB refuses lone surrogates and NUL, and a single one of them would stop every
+ * projection.
+ */
 export const illFormed = (text: string): string | undefined => {
   if (!text.isWellFormed()) return 'is not well-formed Unicode (a lone surrogate)'
   return text.includes('\0') ? 'contains a NUL character' : undefined
 }
 
-/** Whether a value can be kept as JSON; `unfitJson` says where and why not, and takes several times as long. */
+/** Whether the log can keep a value as JSON. `unfitJson` also says where and why not, and takes several times as long. */
 const isFitJson = (value: unknown, depth = 0): boolean => {
   switch (typeof value) {
     case 'string':
@@ -82,7 +85,7 @@ export function isObject(value: unknown): boolean {
 }
 
 /**
- * The same members with other values. It makes no pairs of keys and values on the way, which would be most of what a write allocates.
+ * The same members with other values. It makes no pairs of keys and values: these would be most of the memory that a write allocates.
  *
  * @example mapMembers({ a: 1, b: 2 }, (value, key) => `${key}${value}`) // { a: 'a1', b: 'b2' }
  */
@@ -134,13 +137,13 @@ export const resourceName = z.string().superRefine((value, context) => {
 })
 
 /**
- * The one way names are compared: NFC, lower case, and NFC again, because some letters compose only in lower case (J̌, ǰ).
- * The result is stored; no database folds names by itself.
+ * The only form in which names are compared: NFC, lower case, and NFC again, because some letters compose only in lower case (J̌, ǰ). The
+ * result is stored; no database folds names by itself.
  */
 export const foldName = (name: string): string =>
   /^[\x20-\x7e]*$/.test(name) ? name.toLowerCase() : name.normalize('NFC').toLowerCase().normalize('NFC')
 
-/** The stream of one resource, a UUIDv7: what events use to refer to it, whatever its name becomes. */
+/** The stream of one resource, a UUIDv7: events refer to it by this id, so that its name can change. */
 export const streamId = z.uuid().brand<'StreamId'>()
 export type StreamId = z.infer<typeof streamId>
 
@@ -158,7 +161,7 @@ export type Upcaster = (data: JsonObject) => JsonObject
 /** For each event that changed, its upcasters: the first takes version 1 to 2. The current version is their number plus one. */
 export type UpcastersOf<E extends AnyEvent> = { [T in E['type']]?: readonly Upcaster[] }
 
-/** Ends a switch over a union: the compiler refuses a case that was forgotten. */
+/** Ends a switch over a union: the compiler then reports a forgotten case. */
 export const unreachable = (value: never): never => {
   throw new TypeError(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -3,11 +3,11 @@ import * as z from 'zod'
 import { jsonObject, nothing, unreachable, type JsonObject, type SchemasOf } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** What may be set while the service runs; everything else is an environment variable. */
+/** The settings that can change while the service runs; all others are environment variables. */
 export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model', 'llm_prices'] as const
 export type ConfigName = (typeof configNames)[number]
 
-/** One default that clients set for all projects, such as a provider, a model's name and its key. Its secrets are payloads. */
+/** One default that a client set for all projects, such as a provider, a model's name and its key. Its secrets are payloads. */
 export type Config = { name: ConfigName; value: JsonObject }
 
 export type ConfigEvent =
@@ -16,9 +16,9 @@ export type ConfigEvent =
   | Event<'ConfigDeleted', Record<string, never>>
 
 const schemas: SchemasOf<ConfigEvent> = {
-  ConfigCreated: z.strictObject({ name: z.enum(configNames), value: jsonObject }).describe('A default was set that had not been.'),
-  ConfigUpdated: z.strictObject({ value: jsonObject }).describe('A default got another value; it is the one that results.'),
-  ConfigDeleted: nothing.describe('A default was taken back.'),
+  ConfigCreated: z.strictObject({ name: z.enum(configNames), value: jsonObject }).describe('A default was set for the first time.'),
+  ConfigUpdated: z.strictObject({ value: jsonObject }).describe('A default got another value; the event has the new value.'),
+  ConfigDeleted: nothing.describe('A default was removed.'),
 }
 
 const evolve = (config: Config | undefined, event: ConfigEvent): Config | undefined => {

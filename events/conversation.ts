@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId, type UpcastersOf } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** The ways on which messages come. `api`: a page of one's own, over REST. */
+/** The channels through which messages arrive. `api`: a page of the user's own, over REST. */
 export const conversationChannels = ['api', 'webhook', 'slack', 'telegram'] as const
 export type ConversationChannel = (typeof conversationChannels)[number]
 
@@ -15,8 +15,8 @@ export const messageFailures = ['agent', 'chatbot', 'erased', 'expired'] as cons
 export type MessageFailure = (typeof messageFailures)[number]
 
 /**
- * Why an answer was not delivered. `refused`: the chat service refused it. `unreachable`: it took none of several tries. `unknown`:
- * nobody knows whether the chat service has it, because the connection or this service broke off meanwhile.
+ * Why an answer was not delivered. `refused`: the chat service refused it. `unreachable`: several tries failed. `unknown`: the connection
+ * or this service broke off meanwhile, so nobody knows whether the chat service has the answer.
  */
 export const deliveryFailures = ['refused', 'unreachable', 'unknown'] as const
 export type DeliveryFailure = (typeof deliveryFailures)[number]
@@ -27,16 +27,19 @@ export type Delivery = { message: string; reply: string; answer: string; answere
 /** A message without an answer. */
 export type FailedMessage = { message: string; reason: MessageFailure; error: string }
 
-/** A notice on its way to a chat service, which says that a message has no answer. Its text is that of the chatbot, and repeats nothing. */
+/**
+ * A notice on its way to a chat service: it says that a message has no answer. The chatbot's settings give its text, which repeats nothing
+ * of the message.
+ */
 export type Notice = FailedMessage & { reply: string; notice: string }
 
-/** What somebody wrote, with whom and where from, is the payload. `origins` tell it from others without saying what they are. */
+/** One message. The payload has its text, its author and its place. `origins` are opaque ids that tell it from other messages. */
 export type ReceivedMessage = { message: string; origins: string[]; payload: string }
 
 /**
- * A conversation of one place in a chat service with a chatbot. `name` stands for that place, which only a payload says. `recent` are
- * origins of the last messages. Messages wait in the order in which they came; only the first can be on its way: its answer, or a notice
- * that it has none. What was put off is sent again as it was.
+ * A conversation between one place in a chat service and a chatbot. `name` is an opaque name of that place; only a payload tells the place
+ * itself. `recent` has the origins of the last messages. Messages wait in the order of arrival. Only for the first message can an answer or
+ * a notice be on its way. A delivery that was put off is sent again unchanged.
  */
 export type Conversation = {
   chatbot: StreamId
@@ -60,7 +63,7 @@ export type ConversationEvent =
   | Event<'MessageFailed', FailedMessage & { notice: string | null }>
   | Event<'ConversationEnded', Record<string, never>>
 
-/** How many origins of messages a conversation remembers. */
+/** The number of message origins that a conversation remembers. */
 const recentMax = 32
 
 const failed = { message: z.uuid(), reason: z.enum(messageFailures), error: text }
@@ -69,7 +72,7 @@ const delivery = { message: z.uuid(), reply: z.uuid(), answer: z.uuid(), answere
 const schemas: SchemasOf<ConversationEvent> = {
   ConversationStarted: z
     .strictObject({ chatbot: streamId, name: resourceName, channel: z.enum(conversationChannels) })
-    .describe('A conversation with a chatbot began. Its name stands for the place in the chat service, and does not tell it.'),
+    .describe('A conversation with a chatbot began. Its name is an opaque name of the place in the chat service.'),
   MessageReceived: z
     .strictObject({ message: z.uuid(), origins: z.array(text.min(1).max(64)).max(4), payload: sha256 })
     .describe('Somebody wrote to a chatbot. The text, who wrote it and where are a payload that can be erased.'),
@@ -78,23 +81,23 @@ const schemas: SchemasOf<ConversationEvent> = {
     .describe('The answer to a message is about to be sent to the chat service. The text is a payload that can be erased.'),
   DeliveryDeferred: z
     .strictObject({ message: z.uuid(), reply: z.uuid(), error: text })
-    .describe('An answer or a notice did not reach the chat service, as far as is known. It is sent again later.'),
+    .describe('An answer or a notice did not reach the chat service, as far as the service knows. It is sent again later.'),
   MessageSent: z
     .strictObject(delivery)
-    .describe('A message was answered: the chat service took the answer, or whoever asked can read it here.'),
+    .describe('A message was answered: the chat service accepted the answer, or the client can read it here.'),
   DeliveryFailed: z
     .strictObject({ ...delivery, reason: z.enum(deliveryFailures), error: text })
     .describe('The answer to a message was not delivered, or nobody knows whether it was. It is not sent again.'),
   NoticeBegun: z
     .strictObject({ ...failed, reply: z.uuid(), notice: text })
-    .describe('Whoever wrote a message is about to be told that it has no answer.'),
+    .describe('The author of a message is about to get the notice that it has no answer.'),
   MessageFailed: z
     .strictObject({ ...failed, notice: text.nullable() })
-    .describe('There is no answer to a message. The notice is what whoever wrote it was told; null if nothing reached them.'),
-  ConversationEnded: nothing.describe('A conversation was ended. What was said stays; the next message begins another one.'),
+    .describe('There is no answer to a message. The notice is the text that the author got; null if the author got none.'),
+  ConversationEnded: nothing.describe('A conversation was ended. Its messages stay; the next message begins another conversation.'),
 }
 
-/** The payloads of conversations: what was written, and what was answered. */
+/** The payloads of conversations: messages and answers. */
 const payloads = {
   MessageReceived: ['payload'],
   DeliveryBegun: ['payload'],
@@ -103,13 +106,13 @@ const payloads = {
 } as const
 
 const upcasters: UpcastersOf<ConversationEvent> = {
-  // Version 1 had no notice: people were told nothing.
+  // Version 1 had no notice: authors got no message.
   MessageFailed: [(data) => ({ ...data, notice: null })],
 }
 
 const nothingUnderWay = { delivering: null, notifying: null, deferred: null }
 
-/** Only the first message that waits can be under way, and only that one ends. */
+/** Only the first waiting message can be under way, and only that one can end. */
 const without = (conversation: Conversation, message: string): Conversation => ({
   ...conversation,
   waiting: conversation.waiting.filter((waiting) => waiting.message !== message),

@@ -16,7 +16,7 @@ const schemas: SchemasOf<DatabaseEvent> = {
   DatabaseCreated: z.strictObject({ name: resourceName, engine: text, parameters: jsonObject }).describe('A connection was created.'),
   DatabaseUpdated: z
     .strictObject({ engine: text.exactOptional(), parameters: jsonObject.exactOptional() })
-    .describe('A connection got another engine or other parameters; each value is the one that results.'),
+    .describe('A connection got another engine or other parameters; each value is the new value.'),
   DatabaseRenamed: z.strictObject({ name: resourceName }).describe('A connection got another name.'),
   DatabaseDeleted: nothing.describe('A connection was deleted.'),
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** A name of the users' own for an engine that trains models; `handler` is the name that the engine has by itself. */
+/** A name that users gave to an engine that trains models; `handler` is the built-in name of the engine. */
 export type Engine = { name: string; handler: string; parameters: JsonObject }
 
 export type EngineEvent = Event<'EngineCreated', Engine> | Event<'EngineDeleted', Record<string, never>>
@@ -12,7 +12,7 @@ const schemas: SchemasOf<EngineEvent> = {
   EngineCreated: z
     .strictObject({ name: resourceName, handler: text, parameters: jsonObject })
     .describe('An engine that trains models got a name that users gave it.'),
-  EngineDeleted: nothing.describe('Such a name was taken back; what was trained under it stays.'),
+  EngineDeleted: nothing.describe('Such a name was removed; models that were trained under it stay.'),
 }
 
 const evolve = (_: Engine | undefined, event: EngineEvent): Engine | undefined => {

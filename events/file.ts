@@ -4,8 +4,8 @@ import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from
 import type { ResourceKind } from './contract/kind.js'
 
 /**
- * What a file holds: a Parquet blob under its hash, and the table that is in it. One without columns is no table but a model,
- * whose blob is the file as it was uploaded.
+ * The content of a file: the hash of a Parquet blob, and a description of its table. A content without columns is a model: its blob is the
+ * uploaded file itself.
  */
 export type FileContent = {
   content: string
@@ -30,7 +30,7 @@ const content = {
 
 const schemas: SchemasOf<FileEvent> = {
   FileCreated: z.strictObject({ name: resourceName, ...content }).describe('A file was stored; its content is a blob named by its hash.'),
-  FileReplaced: z.strictObject(content).describe('A file got other content; the content before stays as history.'),
+  FileReplaced: z.strictObject(content).describe('A file got other content; the old content stays as history.'),
   FileDeleted: nothing.describe('A file was deleted; its content stays as history until it is erased.'),
 }
 

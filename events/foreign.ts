@@ -4,20 +4,20 @@ import { eventLimits } from './limits.js'
 import { secretKey } from './secrets.js'
 
 /**
- * Events that others keep in the log, beside ours. They stand in streams such as `invoice-7`, of the category `invoice`, and their
- * types begin with it: what was appended as `InvoiceIssued` is stored as `invoice.InvoiceIssued`. No type of ours has a dot, in no
- * release, so that neither is ever taken for the other.
+ * Events of other programs, which stand in the log beside ours. Their streams have names such as `invoice-7`, of the category `invoice`.
+ * The category is a prefix of their stored types: the event `InvoiceIssued` is stored as `invoice.InvoiceIssued`. Our own types never have
+ * a dot, in any release, so nobody can confuse the two.
  */
 export type ForeignEvent = Event<`${string}.${string}`, JsonObject>
 
-/** What stands in for the types of all foreign events where types of ours are listed. */
+/** Stands for the types of all foreign events in lists of our types. */
 export const anyForeign = 'foreign'
 
 const category = '[A-Za-z]\\w*'
 const foreignType = new RegExp(`^${category}\\.${category}$`)
 const foreignStream = new RegExp(`^(${category})-.`, 's')
 const ownName = new RegExp(`^${category}$`)
-/** Streams of resources are UUIDs, some with more behind them; one may look as if it had a category. */
+/** The stream of a resource is a UUID, sometimes with a suffix; a UUID may look as if it had a category. */
 const resourceStream = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 const unfitChars = /["\\\p{Cc}]/u
 
@@ -28,31 +28,31 @@ export const isForeignType = (type: string): type is ForeignEvent['type'] => for
 export const categoryOf = (stream: string): string | undefined =>
   resourceStream.test(stream) ? undefined : foreignStream.exec(stream)?.[1]
 
-/** The type as its owner calls it, ours as they are. `ownTypeOf('invoice.InvoiceIssued')` → `InvoiceIssued` */
+/** The type as its owner names it; our own types are unchanged. `ownTypeOf('invoice.InvoiceIssued')` → `InvoiceIssued` */
 export const ownTypeOf = (type: string): string => (isForeignType(type) ? type.slice(type.indexOf('.') + 1) : type)
 
 /** The type as it is stored in a stream. `storedTypeIn('invoice-7', 'InvoiceIssued')` → `invoice.InvoiceIssued` */
 export const storedTypeIn = (stream: string, type: string): ForeignEvent['type'] => `${categoryOf(stream) ?? ''}.${type}`
 
-/** Why a stream cannot be a foreign one, or undefined. */
+/** Why a stream cannot be foreign, or undefined. */
 export const unfitStream = (stream: string): string | undefined => {
   if (categoryOf(stream) === undefined)
-    return `the stream "${stream}" is not one that takes events from outside: those are called like invoice-7, a category, a hyphen and an id`
+    return `the stream "${stream}" does not accept events from outside: give it a name like invoice-7, with a category, a hyphen and an id`
   if (stream.length > eventLimits.nameMaxChars) return `a stream's name has at most ${eventLimits.nameMaxChars} characters`
   if (unfitChars.test(stream)) return 'stream must not contain quotes, backslashes or control characters'
   const reason = illFormed(stream)
   return reason === undefined ? undefined : `stream ${reason}`
 }
 
-/** Why a type, as its owner calls it, cannot be stored in a foreign stream, or undefined. */
+/** Why an owner's type cannot be stored in a foreign stream, or undefined. */
 export const unfitType = (stream: string, type: string): string | undefined => {
-  if (!ownName.test(type)) return `the event type "${type}" is not made of letters, digits and underscores, with a letter first`
+  if (!ownName.test(type)) return `the event type "${type}" must begin with a letter, and have only letters, digits and underscores`
   if (storedTypeIn(stream, type).length > eventLimits.nameMaxChars)
     return `category and type of an event have at most ${eventLimits.nameMaxChars - 1} characters together`
   return undefined
 }
 
-/** Objects that JSON would change or empty, such as dates and maps, have a prototype of their own. */
+/** Dates, maps and other objects that JSON would change or empty have a prototype of their own. */
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Array.isArray(value) || Object.getPrototypeOf(prototype) === null
@@ -71,7 +71,7 @@ const oddAt = (value: unknown, path: string): string | undefined => {
   return undefined
 }
 
-/** Why a value cannot be the data of a foreign event, or undefined: what is read back has to be what was written. */
+/** Why a value cannot be the data of a foreign event, or undefined: readers must get exactly the data that was written. */
 export const unfitData = (data: unknown): string | undefined => {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'data is not an object'
   const unfit = unfitJson(data)

@@ -7,19 +7,19 @@ import { secretKey, type SecretReference } from './secrets.js'
 export const jobUnits = ['minute', 'hour', 'day', 'week', 'month'] as const
 export type JobUnit = (typeof jobUnits)[number]
 
-/** How often a job runs, and how that was said: `{ count: 2, unit: 'hour', said: 'every 2 hours' }`. */
+/** How often a job runs, with the words of its statement: `{ count: 2, unit: 'hour', said: 'every 2 hours' }`. */
 export type JobSchedule = { count: number; unit: JobUnit; said: string }
 
 /**
- * What was asked for. The texts have stars where a secret stands; `sealed` then refers to the texts as they were sent.
- * Without a schedule a job runs once. Times are UTC.
+ * The job as its creator defined it. Stars replace secrets in the texts; `sealed` then refers to the original texts. Without a schedule a
+ * job runs once. Times are UTC.
  */
 export type JobDefinition = {
   project: StreamId
   name: string
   /** Statements with semicolons between them. */
   query: string
-  /** A query that must give at least one row for the statements to run. */
+  /** A query that must return at least one row, or the statements do not run. */
   if_query: string | null
   sealed: SecretReference | null
   start_at: string
@@ -38,24 +38,24 @@ export type JobOutcome = (typeof jobOutcomes)[number]
 export type LastValue = { column: string; type: string; value: string | null }
 
 /**
- * What came of one statement, in the order of the query: the events that it recorded, why it failed, and what each LAST in it stands for
- * in the next run.
+ * The result of one statement, in the order of the query: the events that it recorded, why it failed, and the value of each LAST in it for
+ * the next run.
  */
 export type JobStatementResult = { positions: number[]; error: string | null; last?: LastValue[] }
 
-/** What LAST stands for in the next run, in the order in which it is written: in the condition, and in each statement. */
+/** The values of LAST for the next run, in the order in which LAST is written: in the condition, and in each statement. */
 export type JobLast = { condition: LastValue[]; statements: LastValue[][] }
 
-/** Before a run has seen anything. */
+/** The values before the first run. */
 export const nothingSeen: JobLast = { condition: [], statements: [] }
 
 /** A run under way; `previous` is when the one before began. */
 export type JobRun = { run: string; started_at: string; previous: string | null }
 
-/** `last` is missing before a run has seen a value. */
+/** `last` is missing until a run has seen a value. */
 export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null; last?: JobLast }
 
-/** How a run ended. The condition's values are there when it was true and everything was carried out, or when it gave no row. */
+/** How a run ended. It has the condition's values if the condition returned no row, or if it was true and every statement succeeded. */
 export type JobRunEnd = {
   run: string
   outcome: JobOutcome
@@ -87,10 +87,10 @@ const schemas: SchemasOf<JobEvent> = {
       end_at: time.nullable(),
       schedule: z.strictObject({ count: z.int().positive(), unit: z.enum(jobUnits), said: text }).nullable(),
     })
-    .describe('A job was created: it is due at its start. Secrets in its statements are a payload.'),
+    .describe('A job was created; its first run is due at its start. Secrets in its statements are a payload.'),
   JobRunStarted: z
     .strictObject({ run: text, due_at: time, started_at: time, next_run_at: time.nullable() })
-    .describe('A run of a job began; what its statements record has the run as correlation.'),
+    .describe('A run of a job began; events of its statements have the run as correlation.'),
   JobRunFinished: z
     .strictObject({
       run: text,
@@ -101,12 +101,14 @@ const schemas: SchemasOf<JobEvent> = {
       ),
       condition_last: lastValues.exactOptional(),
     })
-    .describe('A run of a job ended: with what came of each statement up to the first that failed, and what LAST stands for in the next.'),
-  JobExpired: nothing.describe("A job's end passed before the run that was due; it runs no more."),
-  JobDeleted: nothing.describe('A job was deleted, by itself or with its project.'),
+    .describe(
+      'A run of a job ended. The event has the result of each statement up to the first that failed, and the values of LAST for the next run.',
+    ),
+  JobExpired: nothing.describe("A job's end passed before its next run was due; it runs no more."),
+  JobDeleted: nothing.describe('A job was deleted, alone or with its project.'),
 }
 
-/** A statement that failed, or was not reached, sees the same rows again. */
+/** A statement that failed or did not run sees the same rows again in the next run. */
 const lastAfter = ({ last = nothingSeen }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
   condition: condition_last ?? last.condition,
   statements: Array.from(

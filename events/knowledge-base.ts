@@ -6,7 +6,10 @@ import type { ResourceKind } from './contract/kind.js'
 /** How texts are cut into chunks: their length and their overlap, in characters. */
 export type Chunking = { size: number; overlap: number }
 
-/** What documents of a knowledge base are made of, and how they are found. Without an embedding model they are found by their words. */
+/**
+ * The settings that say which columns make a document, and how a search finds it. Without an embedding model, a search finds documents by
+ * their words.
+ */
 export type KnowledgeSettings = {
   embedding_model: JsonObject | null
   reranking_model: JsonObject | null
@@ -57,7 +60,7 @@ const schemas: SchemasOf<KnowledgeBaseEvent> = {
   KnowledgeBaseCreated: z.strictObject({ project: streamId, name: resourceName, ...settings }).describe('A knowledge base was created.'),
   KnowledgeBaseUpdated: z
     .strictObject(some)
-    .describe('A knowledge base got other settings; each value is the one that results. Documents that are in it stay as they are.'),
+    .describe('A knowledge base got other settings; each value is the new value. Its documents stay as they are.'),
   KnowledgeBaseRenamed: z.strictObject({ name: resourceName }).describe('A knowledge base got another name.'),
   KnowledgeBaseDeleted: nothing.describe('A knowledge base was deleted; its documents stay as history until they are erased.'),
 }

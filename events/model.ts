@@ -14,7 +14,7 @@ import {
 } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** What was asked for: the statement's parts, with everything that chance or defaults decide already in it. */
+/** The request for a training: the parts of the statement, with all defaults and random choices filled in. */
 export type TrainingRequest = {
   version: number
   engine: string
@@ -25,22 +25,22 @@ export type TrainingRequest = {
   seed: number
   activate: boolean
   tag: string | null
-  /** Whether the rows that it learns from are kept, as they are unless somebody says otherwise. */
+  /** Whether the service keeps the rows of the training; the default is yes. */
   keep_training_data?: boolean
 }
 
-/** A connection whose tables were read, as it was named then, and the version of its parameters. */
+/** A connection whose tables were read: its name at that time, and the version of its parameters. */
 export type ConnectionRead = { connection: StreamId; name: string; version: number }
 
-/** What came of it: enough to reproduce the artefact, byte for byte, from the kept matrix. */
+/** The result of a training: enough to reproduce the artefact, byte for byte, from the kept matrix. */
 export type TrainingResult = {
   version: number
   artefact: string
   matrix: string
-  /** That the rows are not kept: what stands under `matrix` is their hash alone. */
+  /** False if the rows are not kept: then `matrix` is only their hash. */
   matrix_kept?: false
   read_at: number
-  /** The connected databases that rows came from, also through views; missing if there were none. */
+  /** The connected databases that gave rows, also through views; missing if there were none. */
   connections?: ConnectionRead[]
   rows: number
   accuracy: number | null
@@ -55,11 +55,11 @@ export type ModelVersion = TrainingRequest & {
   result: TrainingResult | null
 }
 
-/** Whether the rows that a model answers one request at a time are kept, or nothing of them. */
+/** Whether the service keeps the rows of single prediction requests (`all`), or nothing of them (`off`). */
 export const recordings = ['all', 'off'] as const
 export type Recording = (typeof recordings)[number]
 
-/** A model: its versions, the one that answers when none is named, and the highest number given so far. */
+/** A model: its versions, the active version, which answers when a request names none, and the highest version number so far. */
 export type Model = {
   project: StreamId
   name: string
@@ -80,7 +80,7 @@ export type ModelEvent =
   | Event<'ModelRecordingChanged', { recording: Recording }>
   | Event<'ModelDeleted', Record<string, never>>
 
-/** Whether the rows that a version learned from were kept with it; they may have been erased since. */
+/** Whether the training rows of a version were kept; a later erasure may have removed them. */
 export const keepsRows = ({ matrix_kept }: Pick<TrainingResult, 'matrix_kept'>): boolean => matrix_kept !== false
 
 const version = z.int().positive()
@@ -89,7 +89,7 @@ const finite = z.number()
 const schemas: SchemasOf<ModelEvent> = {
   ModelCreated: z
     .strictObject({ project: streamId, name: resourceName })
-    .describe('A model was named; its first training is requested with it.'),
+    .describe('A model was created; a request for its first training follows at once.'),
   ModelTrainingRequested: z
     .strictObject({
       version,
@@ -103,7 +103,7 @@ const schemas: SchemasOf<ModelEvent> = {
       tag: text.nullable(),
       keep_training_data: z.boolean().exactOptional(),
     })
-    .describe('A version of a model shall be trained: status generating.'),
+    .describe('The training of a version was requested: status generating.'),
   ModelTrainingStarted: z.strictObject({ version }).describe('A training began to run: status training.'),
   ModelTrained: z
     .strictObject({
@@ -120,14 +120,14 @@ const schemas: SchemasOf<ModelEvent> = {
       seconds: finite.nonnegative(),
     })
     .describe(
-      'A training ended well: status complete. Names the artefact, the canonical matrix, the position the query read at, and the connected databases that rows came from; with matrix_kept false the matrix was thrown away.',
+      'A training succeeded: status complete. Names the artefact, the canonical matrix, the position the query read at, and the connected databases that gave rows. If matrix_kept is false, the matrix was deleted.',
     ),
   ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
-  ModelVersionActivated: z.strictObject({ version }).describe('This version answers from now on when none is named.'),
-  ModelVersionDeleted: z.strictObject({ version }).describe('A version that was not active was deleted.'),
+  ModelVersionActivated: z.strictObject({ version }).describe('From now on this version answers requests that name no version.'),
+  ModelVersionDeleted: z.strictObject({ version }).describe('An inactive version was deleted.'),
   ModelRecordingChanged: z
     .strictObject({ recording: z.enum(recordings) })
-    .describe('From now on the rows that the model answers are kept (all), or nothing of them is (off).'),
+    .describe('From now on the service keeps the predicted rows of the model (all), or nothing of them (off).'),
   ModelDeleted: nothing.describe('A model and all its versions were deleted.'),
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nothing, resourceName, unreachable, type SchemasOf } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** A project holds skills, agents, chatbots, models and views under one name. */
+/** A project has a name, and contains skills, agents, chatbots, models and views. */
 export type Project = { name: string }
 
 export type ProjectEvent =

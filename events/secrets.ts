@@ -19,5 +19,7 @@ const secretsIn = (value: Json, found: string[]): string[] => {
 /** Hashes of the secrets that a value refers to. */
 export const secretsOf = (value: Json): string[] => secretsIn(value, [])
 
-/** Whether the stored text of an event may hold secrets: most do not, and need not be walked to know. An escape may hide the key. */
+/**
+ * Whether the stored text of an event may hold secrets: most do not, and this test spares a walk through them. An escape may hide the key.
+ */
 export const mayNameSecrets = (text: string): boolean => text.includes(secretKey) || text.includes('\\u')

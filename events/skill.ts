@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { jsonObject, nothing, resourceName, streamId, text, unreachable, type JsonObject, type SchemasOf, type StreamId } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** A skill gives an agent something to work with: a database and its tables, a knowledge base. */
+/** A skill gives an agent access to data: to a database and its tables, or to a knowledge base. */
 export type Skill = { project: StreamId; name: string; type: string; params: JsonObject }
 
 export type SkillEvent =
@@ -16,7 +16,7 @@ const schemas: SchemasOf<SkillEvent> = {
   SkillCreated: z.strictObject({ project: streamId, name: resourceName, type: text, params: jsonObject }).describe('A skill was created.'),
   SkillUpdated: z
     .strictObject({ type: text.exactOptional(), params: jsonObject.exactOptional() })
-    .describe('A skill got another type or other params; each value is the one that results.'),
+    .describe('A skill got another type or other params; each value is the new value.'),
   SkillRenamed: z.strictObject({ name: resourceName }).describe('A skill got another name.'),
   SkillDeleted: nothing.describe('A skill was deleted; agents that named it no longer show it.'),
 }

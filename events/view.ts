@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nothing, resourceName, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
 import type { ResourceKind } from './contract/kind.js'
 
-/** A view is a stored query; `database` is where its unqualified names are looked up. */
+/** A view is a stored query; its unqualified names belong to `database`. */
 export type View = { project: StreamId; name: string; query: string; database: string }
 
 export type ViewEvent =

@@ -10,7 +10,7 @@ import { outcomes, predictions } from './records/predictions.js'
 import type { Projection } from './contract/projection.js'
 import { resourceProjections } from './resources.js'
 
-/** What follows from records, which belong to no resource. */
+/** The projections of records, which belong to no resource. */
 const records: readonly Projection[] = [
   predictions,
   outcomes,
@@ -22,5 +22,5 @@ const records: readonly Projection[] = [
   knowledgeSearches,
 ]
 
-/** Every projection there is, in the order they are applied. */
+/** All projections, in the order in which they run. */
 export const projections: readonly Projection[] = [events, ...Object.values(resourceProjections).flat(), ...records, erasures]

@@ -8,9 +8,9 @@ import { noRows, type RowCounts } from './tables.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
 /**
- * The position that the tables have reached, and the hash of the event there: another log would have another hash. `begunAt` is the
- * head of the log when the file was begun. What was erased up to then never came into the file; of what was erased since, deleted
- * rows may have left bytes in it. `isCurrent` says whether this release's code built the tables.
+ * The position that the tables have reached, and the hash of the event there: another log would have another hash. `begunAt` is the head of
+ * the log when the file was begun. Data that was erased before never came into the file. Data that was erased later may have left bytes of
+ * deleted rows in it. `isCurrent` says whether this release's code built the tables.
  */
 export type Checkpoint = { position: number; leaf: string | null; begunAt: number; isCurrent: boolean; counts: RowCounts }
 
@@ -22,9 +22,9 @@ const table = `
   )`
 
 /**
- * What built the tables: the DDL, the SQL, the form of long records, and how many upcasters each event has; one that was released stays as
- * it is. Every bundle of this code has the same: their texts would differ by the names that a bundler gives. When it differs, the tables
- * are rebuilt from the log.
+ * A fingerprint of the code that built the tables: the DDL, the SQL, the form of long records, and the number of upcasters of each event (a
+ * released upcaster never changes). It does not contain the text of functions, because a bundler changes names in it. If the fingerprint
+ * differs, the tables are rebuilt from the log.
  */
 export const fingerprint = (): string => {
   const upcasters = [...catalogue].map(([type, { upcasters: steps }]) => `${type} ${steps.length}`)
@@ -51,7 +51,7 @@ const createTables = async (connection: DuckDBConnection, head: number): Promise
   await connection.run('COMMIT')
 }
 
-/** Reads the checkpoint; without tables, it creates them for a log with this head. */
+/** Reads the checkpoint. If there are no tables, creates them for a log with this head. */
 export const readCheckpoint = async (connection: DuckDBConnection, head: number): Promise<Checkpoint> => {
   if (!(await isThere(connection))) await createTables(connection, head)
   const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
@@ -61,7 +61,7 @@ export const readCheckpoint = async (connection: DuckDBConnection, head: number)
     leaf: typeof leaf === 'string' ? leaf : null,
     begunAt: Number(begun_at),
     isCurrent: built === fingerprint(),
-    // Tables of an older release have none; they are not continued.
+    // Tables of an older release have no counts; they are not continued.
     counts: JSON.parse(typeof counts === 'string' ? counts : '{}') as RowCounts,
   }
 }

@@ -11,7 +11,7 @@ export const conversations = history({
   columns: { chatbot: textColumn, name: nameColumn, channel: textColumn },
 })
 
-/** The events of a source that received a message or ended its way, each with its payload if that can be read: a JSON object. */
+/** The events of a source that received or ended a message, each with its payload if the payload is readable: a JSON object. */
 export const messagesFrom = (source: string): string =>
   `CREATE OR REPLACE TEMP TABLE messages_said AS ${withPayload(
     `
@@ -22,7 +22,7 @@ export const messagesFrom = (source: string): string =>
     'OBJECT',
   )}`
 
-/** One row for each message that was received, and one for what became of it. */
+/** One row for each received message, and one for its result. */
 export const keepMessages = `INSERT INTO ledger.messages
     SELECT position, recorded_at, actor, source, request, conversation, message,
       CASE type WHEN 'MessageReceived' THEN 'received' WHEN 'MessageSent' THEN 'answered' ELSE 'failed' END, reply, answer, answered_at, reason, error, notice,
@@ -30,7 +30,7 @@ export const keepMessages = `INSERT INTO ledger.messages
     FROM messages_said`
 
 /**
- * Messages of conversations, and what became of each. The texts come from payloads; if one is gone, its text is null and `readable` is
+ * Messages of conversations, and the result of each. The texts come from payloads; if one is gone, its text is null and `readable` is
  * false.
  */
 export const messages: Projection = {

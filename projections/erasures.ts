@@ -5,7 +5,7 @@ import { keepMessages, messagesFrom } from './conversations.js'
 import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './records/predictions.js'
 import type { Projection } from './contract/projection.js'
 
-/** The events of which an erased payload is, as this table of the ledger names them. */
+/** The events that an erased payload belongs to, by their names in this table of the ledger. */
 const erasedFrom = (table: string): string => `(
       SELECT * FROM ledger.events WHERE position IN (
         SELECT position FROM ledger.${table}
@@ -16,9 +16,8 @@ const erasedFrom = (table: string): string => `(
 const remove = (table: string, events: string): string => `DELETE FROM ledger.${table} WHERE position IN (SELECT position FROM ${events})`
 
 /**
- * Erased payloads: their rows, of predictions, outcomes and answers, are made again from what can be read now. The result equals that of
- * a replay from the first event, which finds the payload erased before it reaches the erasure. Applied after the projections whose rows
- * it makes.
+ * Erased payloads: the rows of their predictions, outcomes and answers are made again from the payloads that are still readable. The result
+ * equals a replay from the first event, which also finds the payload erased. It runs after the projections whose rows it makes.
  */
 export const erasures: Projection = {
   name: 'erasures',

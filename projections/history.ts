@@ -5,7 +5,7 @@ import { inList, type Projection } from './contract/projection.js'
 export type HistoryColumn = {
   type: string
   /**
-   * The value that a row of `batch` assigns, as JSON: SQL NULL keeps the last value, JSON `null` sets NULL. Default
+   * The value that a row of `batch` assigns to the column, as JSON: SQL NULL keeps the last value, JSON `null` sets NULL. Default
    * `data->'$.<column>'`.
    */
   assigns?: string
@@ -20,7 +20,7 @@ export type History = {
   /** Identifies the rows of one stream, such as the versions of a model; a column of `steps`. */
   part?: { name: string; type: string }
   columns: Readonly<Record<string, HistoryColumn>>
-  /** The events to follow, if they are more than the batch's rows of the types above. */
+  /** The events to follow, if the batch's rows of the types above are not enough. */
   steps?: string
 }
 
@@ -40,9 +40,9 @@ const tableOf = ({ name, part, columns }: History) => `
     )`
 
 /**
- * What each event makes of its resource. A value travels as JSON, so that "not named by this event" (NULL) and "set to null" (JSON
- * null) stay apart: the last value that is not NULL is the one that a fold would have. The open row takes part as a step without a
- * change. Between an end and the next beginning there is no resource, whatever else the log says.
+ * The state of the resource after each event. Values are JSON here, so that "not named by this event" (NULL) and "set to null" (JSON null)
+ * differ: a fold has the last value that is not NULL. The open row is a step without a change. Between an end and the next beginning there
+ * is no resource, even if other events come there.
  */
 const changed = (history: History, key: string): string => {
   const { name, begins, changes, ends, columns } = history
@@ -73,14 +73,14 @@ const changed = (history: History, key: string): string => {
 /** The value that an event assigns to a column, as JSON. */
 const assignedTo = (column: string, { assigns }: HistoryColumn): string => assigns ?? `data->'$.${column}'`
 
-/** A value that travelled as JSON, as its column holds it. */
+/** A JSON value, converted to the type of its column. */
 const held = (value: string, { type }: HistoryColumn): string => (type === 'JSON' ? `nullif(${value}, 'null')` : `(${value})->>'$'`)
 
-/** Closes the open rows that something follows. */
+/** Closes the open rows that have a later event. */
 const close = ({ name }: History): string =>
   `UPDATE ledger.${name}_history AS h SET valid_to = c.valid_to FROM ${name}_changed AS c WHERE h.rowid = c.open_row AND c.valid_to IS NOT NULL`
 
-/** Adds the rows that follow. An end adds none: it only closes the row before it. */
+/** Adds the new rows. An end adds none: it only closes the row before it. */
 const follow = ({ name, columns }: History, key: string): string => {
   const values = Object.entries(columns).map(([name, column]) => held(name, column))
   return `INSERT INTO ledger.${name}_history
@@ -90,7 +90,7 @@ const follow = ({ name, columns }: History, key: string): string => {
     FROM ${name}_changed WHERE change IS NOT NULL AND alive`
 }
 
-/** The rows of lifetimes that begin, when nothing else happens: no row is before them, and none behind. */
+/** The rows for a batch in which lifetimes only begin: such a row has no row before it, and none after it. */
 const beginning = ({ name, begins, columns }: History): string => `INSERT INTO ledger.${name}_history
     SELECT stream, position,
       ${indented(Object.entries(columns).map(([column, of]) => held(assignedTo(column, of), of)))},
@@ -98,8 +98,8 @@ const beginning = ({ name, begins, columns }: History): string => `INSERT INTO l
     FROM batch WHERE type = '${begins}'`
 
 /**
- * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still). A batch
- * of any size takes three statements, one of beginnings only takes one, and the state at every position equals the fold by `evolve`.
+ * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still). A batch of any
+ * size takes three statements; a batch that only has beginnings takes one. The state at every position equals the fold by `evolve`.
  *
  * @example history({ name: 'skills', begins: 'SkillCreated', changes: ['SkillUpdated'], ends: ['SkillDeleted'], columns: { type: textColumn } })
  */

@@ -1,8 +1,8 @@
 import type { Projection } from './contract/projection.js'
 
 /**
- * Runs of jobs: how each began, and how it ended. Rows are only added, so that the rows up to a position show what was known there. A
- * run without an end is under way, or was interrupted, which the service records at its next start.
+ * Runs of jobs: how each began, and how it ended. Rows are only added, so that the rows up to a position show the knowledge at that
+ * position. A run without an end is still under way or was interrupted; the service records an interruption at its next start.
  */
 export const jobRuns: Projection = {
   name: 'job_runs',

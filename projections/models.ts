@@ -1,6 +1,9 @@
 import { history, nameColumn, textColumn, type HistoryColumn } from './history.js'
 
-/** Models of all projects; `active` is the version that answers when none is named, `recording` whether its answers are kept. */
+/**
+ * Models of all projects; `active` is the version that answers requests without a version; `recording` says whether the service keeps its
+ * answers.
+ */
 export const models = history({
   name: 'models',
   begins: 'ModelCreated',

@@ -10,7 +10,7 @@ export class ProjectionError extends Error {
   }
 }
 
-/** A payload is not erased, but sealed with a master key that is not here. The tables wait for the key. */
+/** A payload is not erased, but this process lacks the master key that seals it. The tables wait for the key. */
 export class MissingKeyError extends Error {
   constructor(readonly keyId: string) {
     super(`This process lacks the master key ${keyId}.`)
@@ -18,7 +18,7 @@ export class MissingKeyError extends Error {
   }
 }
 
-/** The tables were built by other projections, or hold erased data: they have to be rebuilt. */
+/** Other projections built the tables, or the tables hold erased data: they have to be rebuilt. */
 export class StaleTablesError extends Error {
   constructor(readonly reason: 'another release' | 'erasure' | 'other rows') {
     super(`The tables have to be rebuilt: ${reason}.`)
@@ -27,8 +27,8 @@ export class StaleTablesError extends Error {
 }
 
 /**
- * The tables have followed events that the log does not have: it is an older copy, or another history. They are evidence of what is
- * missing, so that they are not rebuilt.
+ * The tables have followed events that the log does not have: it is an older copy, or another history. The tables are evidence of the
+ * missing events, so they are not rebuilt.
  */
 export class ForeignTablesError extends Error {
   constructor(message: string) {
@@ -37,7 +37,7 @@ export class ForeignTablesError extends Error {
   }
 }
 
-/** A table does not hold the rows that were added to it. The file may still have them: it has to be reopened. */
+/** A table does not show all rows that were added to it. The file may still have them, so it has to be reopened. */
 export class OtherRowsError extends Error {
   constructor(
     readonly table: string,

@@ -14,7 +14,10 @@ export type EventReader = {
   read(after: number, limit: number, maxChars?: number): Awaitable<readonly StoredEvent[]>
 }
 
-/** Payloads by hash; undefined when one was erased or cannot be read. @throws MissingKeyError when the tables have to wait for its key */
+/**
+ * Payloads by hash; undefined for a payload that was erased or is unreadable. @throws MissingKeyError when the tables have to wait for its
+ * key
+ */
 export type PayloadReader = { payload(hash: string): Awaitable<Uint8Array | undefined> }
 
 export type ReplayProgress = (position: number, target: number) => void
@@ -25,7 +28,7 @@ export type ReplayOptions = { events: EventReader; payloads: PayloadReader; data
 export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; pageMaxEvents: number }
 export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
 
-/** `hashes` are those of the payloads, each of which is here once: an erasure may name one that the batch has already. */
+/** `hashes` has the hash of each payload once: an erasure may name a payload that the batch already has. */
 type Batch = {
   events: PreparedEvent[]
   types: Set<string>
@@ -37,7 +40,7 @@ type Batch = {
   failure?: ProjectionError | MissingKeyError
 }
 
-/** The payloads of some events of a batch: they alone take room when the batch is halved. */
+/** The payloads of some events of a batch: half a batch needs only these in memory. */
 const payloadsOf = (events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): StagedPayload[] => {
   const named = new Set(events.flatMap((event) => event.payloads))
   return payloads.filter(({ hash }) => named.has(hash))
@@ -46,12 +49,12 @@ const payloadsOf = (events: readonly PreparedEvent[], payloads: readonly StagedP
 /** Keeps only the kind of a DuckDB error: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
 const kindOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'an error'
-  // Where errors come as JSON, the kind is a member.
+  // If errors come as JSON, the kind is a member.
   const type = /"exception_type":"([\w ]+)"/.exec(error.message)?.[1]
   return type === undefined ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : `${type} Error`
 }
 
-/** A full disk or a broken file says nothing about an event, and smaller batches fail as well. */
+/** A full disk or a broken file is no fault of an event, and smaller batches fail as well. */
 const isOfTheMachine = (error: unknown): boolean =>
   error instanceof CommitError ||
   error instanceof OtherRowsError ||
@@ -59,7 +62,7 @@ const isOfTheMachine = (error: unknown): boolean =>
 
 /**
  * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint. After the
- * commit the tables are asked whether they show it.
+ * commit it checks that the tables show the new rows.
  *
  * @example
  * const tables = await Replay.open({ events: log, payloads: log, database })
@@ -85,14 +88,14 @@ export class Replay {
   }
 
   /**
-   * Creates the tables or continues them. Throws `StaleTablesError` when another release built them or their rows are not those that
-   * were added, and `ForeignTablesError` when they followed another log than this.
+   * Creates the tables or continues them. Throws `StaleTablesError` when another release built them or their row counts are wrong, and
+   * `ForeignTablesError` when they followed another log than this.
    */
   static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
     const connection = await options.database.connect()
     try {
       const checkpoint = await readCheckpoint(connection, await options.events.head())
-      // Checked first: tables of any release are evidence of what the log once held.
+      // Checked first: tables of any release are evidence of earlier events of the log.
       await assertSameLog(options.events, checkpoint)
       if (!checkpoint.isCurrent) throw new StaleTablesError('another release')
       const tables = new Replay(options, connection, limits, checkpoint)
@@ -112,8 +115,9 @@ export class Replay {
   }
 
   /**
-   * Follows the log up to `until` or its head, and returns the position reached. Throws `ProjectionError` at an event that does not
-   * fit; `MissingKeyError` at one whose payload cannot be read yet; `OtherRowsError` and `CommitError` when the database has to be reopened.
+   * Follows the log up to `until` or its head, and returns the position reached. Throws `ProjectionError` at an event that does not fit;
+   * `MissingKeyError` at an event whose payload cannot be read yet; `OtherRowsError` and `CommitError` when the database has to be
+   * reopened.
    */
   async catchUp(until = Number.MAX_SAFE_INTEGER, onProgress?: ReplayProgress): Promise<number> {
     const target = Math.min(until, await this.options.events.head())
@@ -126,7 +130,7 @@ export class Replay {
     return this.#position
   }
 
-  /** Checks that every table shows what was added to it. Not to be called during a catch-up. @throws OtherRowsError */
+  /** Checks that every table shows the rows that were added to it. Do not call it during a catch-up. @throws OtherRowsError */
   async check(): Promise<void> {
     await this.#check.all(this.#counts)
   }
@@ -136,7 +140,10 @@ export class Replay {
     this.connection.closeSync()
   }
 
-  /** Reads and prepares the events of the next batch. One that cannot be prepared or read ends it; those before it are still applied. */
+  /**
+   * Reads and prepares the events of the next batch. An event that cannot be read or prepared ends the batch; the events before it are
+   * still applied.
+   */
   async #collect(target: number): Promise<Batch> {
     const batch: Batch = { events: [], types: new Set(), payloads: [], hashes: new Set(), bytes: 0, isClosed: false }
     const { batchMaxEvents, batchMaxBytes, pageMaxEvents } = this.limits
@@ -150,7 +157,7 @@ export class Replay {
           if (event.position !== next) throw new ProjectionError(next, 'it is missing')
           if (!(await this.#take(event, batch))) break
           next += 1
-          // The rest of the page is read again: its payloads, whose size is unknown, may be large.
+          // The rest of the page is read again: its payloads may be large, and their size is unknown.
           if (batch.bytes >= batchMaxBytes) break
         }
       } catch (error) {
@@ -190,7 +197,7 @@ export class Replay {
     try {
       const changes = await this.#transact(events, last, payloads)
       await this.#check.added(changes, first.position, last.position)
-      // Rows that were removed or made again belong to earlier events.
+      // Removed and remade rows belong to earlier events.
       if (changes.some(({ ofBatch }) => ofBatch === undefined)) await this.check()
     } catch (error) {
       if (isOfTheMachine(error)) throw error
@@ -200,7 +207,7 @@ export class Replay {
     }
   }
 
-  /** Applies events in one transaction, and returns what that changed. */
+  /** Applies events in one transaction, and returns the changes of the tables. */
   async #transact(events: readonly PreparedEvent[], last: PreparedEvent, payloads: readonly StagedPayload[]): Promise<Change[]> {
     const changes: Change[] = []
     await this.connection.run('BEGIN')
@@ -217,7 +224,7 @@ export class Replay {
       await this.#commit()
       this.#counts = counts
     } catch (error) {
-      // After a failed COMMIT there is nothing to roll back, and the first error is the one to tell.
+      // After a failed COMMIT there is nothing to roll back, and the caller needs the first error.
       await this.connection.run('ROLLBACK').catch(() => undefined)
       throw error
     }
@@ -235,8 +242,8 @@ export class Replay {
 }
 
 /**
- * The event at the checkpoint must be the one that was projected. A log that was truncated or replaced, or is an older copy, has
- * another event there, or none: then it throws `ForeignTablesError`.
+ * Checks that the log still has the projected event at the checkpoint. A truncated or replaced log, or an older copy, has another event
+ * there, or none: then this throws `ForeignTablesError`.
  */
 export const assertSameLog = async (events: EventReader, { position, leaf }: Pick<Checkpoint, 'position' | 'leaf'>): Promise<void> => {
   if (position === 0) return
@@ -244,20 +251,19 @@ export const assertSameLog = async (events: EventReader, { position, leaf }: Pic
   if (position > head) throw new ForeignTablesError(`the tables stand at position ${position}, and the log ends at ${head}`)
   const [event] = await events.read(position - 1, 1)
   if (event?.position !== position || leafOf(event.text) !== leaf)
-    throw new ForeignTablesError(`the event at position ${position} is not the one that the tables were brought up to`)
+    throw new ForeignTablesError(`the event at position ${position} is not the last event that the tables followed`)
 }
 
 /**
- * Settings for a database that a whole log is written to: few checkpoints, which otherwise take most of the time, and memory that
- * does not grow with the log.
+ * Settings for a replay of a whole log: few checkpoints, which would take most of the time, and memory that does not grow with the log.
  *
  * @example await DuckDBInstance.create('audit.duckdb', replaySettings)
  */
 export const replaySettings = { checkpoint_threshold: '64MB', memory_limit: '256MB' }
 
 /**
- * Builds every table from a log, or brings them up to date, and returns the position reached. Only events and projections determine
- * the database.
+ * Builds all tables from a log, or updates them, and returns the position reached. The result depends only on the events and the
+ * projections.
  *
  * @example await replay({ events: log, payloads: log, database: await DuckDBInstance.create('audit.duckdb'), until: 1_000 })
  */

@@ -11,7 +11,7 @@ const projects = historyOf('project', { name: nameColumn })
 /** Skills of all projects. */
 const skills = historyOf('skill', { project: textColumn, name: nameColumn, type: textColumn, params: jsonColumn })
 
-/** Agents of all projects; `skills` is a JSON array of what each uses, by stream. */
+/** Agents of all projects; `skills` is a JSON array of the skills that the agent uses, by stream. */
 const agents = historyOf('agent', {
   project: textColumn,
   name: nameColumn,
@@ -48,7 +48,7 @@ const files = historyOf('file', {
   original_name: textColumn,
 })
 
-/** Defaults that were set while the service ran, for all projects; secrets stand in `value` as references to payloads. */
+/** Defaults for all projects, set while the service ran; secrets stand in `value` as references to payloads. */
 const configs = historyOf('config', { name: nameColumn, value: jsonColumn })
 
 /** Names that users gave to engines; secrets stand in `parameters` as references to payloads. */
@@ -87,7 +87,7 @@ const knowledgeBases = historyOf('knowledge_base', {
   params: jsonColumn,
 })
 
-/** The projections of each kind of resource. */
+/** The projections of all kinds of resources. */
 export const resourceProjections: Readonly<Record<Kind, readonly Projection[]>> = {
   project: [projects],
   skill: [skills],

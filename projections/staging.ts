@@ -12,7 +12,7 @@ export type StoredEvent = { position: number; text: string }
 /** A payload that could be read. */
 export type StagedPayload = { hash: string; body: string }
 
-// DuckDB takes the text apart, which costs less than JSON.parse and twelve calls a row.
+// DuckDB parses the text: this costs less than JSON.parse and twelve calls per row.
 export const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS
   SELECT position, e.stream, e.version, e.type, e.schema, e.recorded_at, e.actor, e.source, e.request, e.correlation, e.causation, e.traceparent,
     e.data
@@ -56,12 +56,12 @@ const inTodaysSchema = (event: StoredEvent): string => {
  */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
-/** The types of events from whose payloads rows are made: those of the projections that read them. */
+/** The types of events whose payloads become rows: some projection reads these payloads. */
 const readingPayloads: ReadonlySet<string> = new Set(
   projections.filter(({ evolve }) => evolve.some((sql) => sql.includes('batch_payloads'))).flatMap(({ canHandle }) => canHandle),
 )
 
-/** The payloads that rows are made from: those that an event recorded, or from which an erasure removed something. */
+/** The payloads that become rows: those that an event recorded, and those from which an erasure removed something. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
   if (!readingPayloads.has(type)) return []
   const { data } = parsed(event)
@@ -69,8 +69,8 @@ const projectedPayloads = (event: StoredEvent, type: string): string[] => {
 }
 
 /**
- * Brings a stored event to today's schema. Only events of an older version, and those whose payload is projected, are parsed; of
- * others only the beginning is read here, and DuckDB refuses a text that is not JSON. Foreign events stay as they are.
+ * Brings a stored event to today's schema. It parses only events of an older version and events with a projected payload. It reads only the
+ * beginning of all others; DuckDB refuses a text that is not JSON. Foreign events stay as they are.
  *
  * @example prepareEvent({ position: 1, text: '{"position":1,…' }) // { position: 1, type: 'SkillCreated', stored: '…', text: '…', payloads: [] }
  */

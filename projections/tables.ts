@@ -3,10 +3,10 @@ import { projections } from './all.js'
 import { OtherRowsError } from './problem.js'
 import { tablesOf, type Projection } from './contract/projection.js'
 
-/** A table of the ledger, and the column that says which event a row follows from. */
+/** A table of the ledger, and the column with the position of the event that a row comes from. */
 export type LedgerTable = { name: string; place: 'position' | 'valid_from' }
 
-/** A table that a statement writes to. A projection adds rows of the batch to its own tables, and of earlier events to others. */
+/** A table that a statement writes. A projection adds rows of the batch to its own tables, and rows of earlier events to other tables. */
 export type WrittenTable = { table: LedgerTable; sign: 1 | -1; isOwn: boolean }
 
 /** One statement of a projection, and the table of the ledger that it writes to, if any. */
@@ -51,7 +51,7 @@ export const fitTogether = (types: ReadonlySet<string>): boolean => {
   return new Set(inserted).size === inserted.length
 }
 
-/** What a transaction did to a table. `ofBatch` is the number of rows that it added for its own events, if it added no others. */
+/** The change of a table in a transaction. `ofBatch` is the number of rows that it added for its own events, if it added no other rows. */
 export type Change = { table: LedgerTable; rows: number; ofBatch: number | undefined }
 
 /** The number of rows of each table, by its name, after the transactions so far. */
@@ -71,7 +71,7 @@ const same = (table: string, expected: number, found: unknown): void => {
   if (expected !== Number(found)) throw new OtherRowsError(table, expected, Number(found))
 }
 
-/** Asks the tables, as every query does, whether they show the rows that were added to them. */
+/** Checks, in the way of every query, that the tables show the rows that were added to them. */
 export class RowCheck {
   readonly #ofBatch = new Map<string, DuckDBPreparedStatement>()
 

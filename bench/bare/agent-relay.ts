@@ -2,7 +2,7 @@ import express from 'express'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 
-// The minimum that streams an answer of a language model: a route that sends the question on and pipes what comes back. No prompt, no
+// The minimum that streams an answer of a language model: a route that forwards the question and pipes the answer back. No prompt, no
 // schema, no tools, no record.
 const model = new URL(process.env['MODEL'] ?? '')
 const agent = new Agent({ keepAlive: true })

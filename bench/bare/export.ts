@@ -14,7 +14,7 @@ const cell = {
 } as Record<string, (name: string) => string>
 
 const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
-// Two threads would emit the rows in any order.
+// With two threads the order of the rows would be random.
 const scratch = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
 
 const run = async () => {

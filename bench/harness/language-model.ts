@@ -9,7 +9,7 @@ const textOf = async (incoming: IncomingMessage): Promise<string> => {
   return text
 }
 
-/** Words to a `slow` question go on for so long that many such streams are under way at the same time. */
+/** The number of words in the answer to a `slow` question: enough for many such streams to run at the same time. */
 const streamSeconds = 6
 
 /** A server of language models: its first word comes at once. A question for `slow` gets a word every 100 ms. */

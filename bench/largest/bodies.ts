@@ -21,7 +21,7 @@ const characters = (part: string): Maker => {
   return (share) => part.repeat(Math.ceil(share * count))
 }
 
-/** A text of so many characters. */
+/** A text of this many characters. */
 const long =
   (count: number): Maker =>
   (share) =>
@@ -29,7 +29,7 @@ const long =
 
 /** The ways in which the params of a resource can reach their largest size. */
 const params: Readonly<Record<string, Maker>> = {
-  // Some bodies have two more beside them.
+  // Some bodies have two more params beside these.
   keys: (share) => `{${values(limits.objectMaxKeys - 2, (n) => `"k${n}":1`)(share)}}`,
   objects: (share) => `{"a":[${values(most >> 1, (n) => `{"k${n}":1}`)(share)}]}`,
   texts: (share) => `{"a":[${values(most - 100, () => '"a b=c d"')(share)}]}`,
@@ -39,7 +39,7 @@ const params: Readonly<Record<string, Maker>> = {
   'JSON in a text': (share) => `{"a":${JSON.stringify(`[${characters('1,')(share)}1]`)}}`,
 }
 
-/** Bodies for a kind of resource, each with a new name, so that all of them are carried out. */
+/** Bodies for a kind of resource. Each has a new name, so that the service carries out all of them. */
 const resource = (kind: string, rest: string, field = 'params'): Body[] =>
   Object.entries(params).map(([of, text], n) =>
     json(`${kind} of ${of}`, (share) => `{"${kind}":{"name":"large_${kind}_${n}",${rest}"${field}":${text(share)}}}`),

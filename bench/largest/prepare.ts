@@ -11,13 +11,16 @@ const inProject = '/api/projects/mindsdb'
 /** The secret of the connection of the chatbot `talker`. */
 export const webhookSecret = 'a-secret-of-the-bench'
 
-/** The id with which the largest predictions are asked for. */
+/** The request id of the largest predictions. */
 export const predictionId = 'largest-predictions'
 
-/** What an agent answered, what a chatbot was told, and where it gets messages. */
+/** The id of an agent's answer, the id of a chatbot's message, and the address where the chatbot gets messages. */
 type Made = { answer: string; conversation: string; message: string; token: string }
 
-/** Creates what the requests name, `skills` skills for the lists, and a resource with `changes` changes. Gives the ids of what was said. */
+/**
+ * Creates the resources that the requests name, `skills` skills for the lists, and a resource with `changes` changes. Returns the ids of
+ * the answer and the message.
+ */
 export const prepare = async (
   target: Target,
   { skills, changes, model }: { skills: number; changes: number; model: object },
@@ -48,7 +51,7 @@ export const prepare = async (
   return made
 }
 
-/** An agent with a language model that answered once, and a chatbot that did. */
+/** An agent with a language model and a chatbot, which have each answered once. */
 const converse = async (target: Target, model: object): Promise<Made> => {
   const make = (path: string, body: object) => send(target, 'POST', `${inProject}${path}`, body)
   await make('/agents', { agent: { name: 'speaker', model, data: { tables: ['files.cars'] } } })

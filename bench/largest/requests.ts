@@ -52,7 +52,7 @@ const lines = { accept: 'application/x-ndjson' }
 /** Ids that the service gave, by the name of their parameter. */
 type Names = Readonly<Record<string, string>>
 
-/** What has answers, conversations and predictions of its own. */
+/** The resources that have answers, conversations or predictions. */
 const withRecords: readonly { paths: RegExp; names: Names }[] = [
   { paths: /agents\/\{agent\}\/(completions|answers|reruns)/, names: { agent: 'speaker' } },
   { paths: /chatbots\/\{chatbot\}\/(messages|conversations)/, names: { chatbot: 'talker' } },
@@ -128,7 +128,7 @@ export const largestRequests = ({ paths }: Document, ids: Names): { requests: Re
   missing.push(...Object.keys(bodies).filter((route) => !known.has(route)))
   const by = (method: string) => routes.filter((route) => route.method === method).flatMap(ofRoute)
   const [posts = [], puts = [], gets = [], deletes = []] = order.map(by)
-  // Erasures and new keys have most to do when the rest is done, and there is something to roll back once it was changed.
+  // Erasures and new keys come last, because they then have the most work. A rollback comes after a change, because it needs one.
   const isLast = ({ path }: Request) => path.startsWith('/api/log/') || path.endsWith('/rollback')
   const [made, last] = [posts.filter((one) => !isLast(one)), posts.filter(isLast)]
   const listed = lists.map((query) => sql(query, () => query))

@@ -5,7 +5,7 @@ import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 const named = (before: string, after = '') => repeated(before, 'a', after)
 
 const word = "'abcdefghijklmnop',"
-/** The text of an item may be a secret, as every setting may, so this takes longest to read. */
+/** The text of an item may be a secret, like every setting. So this form takes the longest to read. */
 const setting = "'abcd=efghijklmno',"
 
 const select: Record<string, Maker> = {
@@ -55,8 +55,8 @@ const object: Maker = (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}
 const levels = (share: number) => Math.max(1, Math.floor(20 * share))
 
 /**
- * The longest texts of every kind of statement. Those that write use a name that is taken, or cannot be carried out, except for those that
- * create what this service then lists.
+ * The longest texts of every kind of statement. Statements that write use a name that is taken, or fail for another reason. Only some
+ * succeed: they create the resources that this service then lists.
  */
 export const statements: Readonly<Record<StatementKind, Readonly<Record<string, Maker>>>> = {
   select,

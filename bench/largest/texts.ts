@@ -4,7 +4,7 @@ import { limits } from '../../src/basics/limits.js'
 export type Maker = (share: number) => string
 
 const chars = (share: number) => Math.floor(share * limits.statementMaxChars)
-/** The rest of the statement needs a few tokens, too. */
+/** The rest of the statement needs a few tokens as well. */
 const tokens = (share: number) => Math.floor(share * (limits.statementMaxTokens - 200))
 
 /** A part, repeated as often as the statement's limit of characters allows. */
@@ -30,7 +30,7 @@ export const nested =
     return before + open.repeat(depth) + inner + close.repeat(depth) + after
   }
 
-/** A share of so many values, joined by commas. */
+/** A share of this many values, joined by commas. */
 export const values =
   (count: number, value: (n: number) => string): Maker =>
   (share) =>

@@ -5,7 +5,7 @@ import { median, send, service, type Target } from '../harness/harness.js'
 const rounds = 5
 const clients = 16
 const writers = 4
-/** The interval at which each writer sends, however long the previous answer took. */
+/** The interval at which each writer sends. It does not depend on the time of the previous answer. */
 const everyMs = 20
 const seconds = 6
 

@@ -30,7 +30,7 @@ const stopAll = (targets: readonly Target[]) => Promise.all(targets.map(({ stop 
 
 const p99 = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN
 
-/** Three nodes that write at once: what they do together, and how much slower the slowest is. */
+/** Three nodes that write at once: their writes per second together, and how much slower the slowest node is. */
 const together = async (nodeAt: (url: string) => Start, newUrl: () => Promise<string>): Promise<void> => {
   const url = await newUrl()
   const nodes = [await nodeAt(url)(), await nodeAt(url)(), await nodeAt(url)()]
@@ -52,7 +52,9 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - began
 }
 
-/** Reads on one node of what another has just acknowledged, beside the same reads of a node that asks nobody. */
+/**
+ * Reads on one node of data that another node has just acknowledged, compared with the same reads of a node that does not ask the others.
+ */
 const reads = async (nodeAt: (url: string, settings?: Record<string, string>) => Start, newUrl: () => Promise<string>): Promise<void> => {
   const url = await newUrl()
   const nodes = [await nodeAt(url)(), await nodeAt(url)(), await nodeAt(url, { READS: 'local' })()] as const
@@ -79,7 +81,7 @@ const command = async (args: readonly string[], directory: string): Promise<void
   if (code !== 0) throw new Error(`${args[0] ?? ''} ended with ${code}`)
 }
 
-/** A new node beside a long log: one that begins with nothing, and one that begins with a backup and lacks a hundredth. */
+/** A new node beside a long log: one starts with nothing, and one starts with a backup that lacks a hundredth of the log. */
 const joining = async (urlOf: () => Promise<string>): Promise<void> => {
   const url = await urlOf()
   const events = countOf('NODE_EVENTS', 50_000)

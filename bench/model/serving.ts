@@ -27,7 +27,7 @@ const startTraining = async (target: Target): Promise<void> => {
   await send(target, 'POST', '/api/projects/mindsdb/models', {
     query: 'CREATE MODEL mindsdb.long FROM files (SELECT * FROM big) PREDICT y',
   })
-  // A prediction request to a model in training is answered with the progress.
+  // A prediction request to a model in training gets its progress as the answer.
   const body = JSON.stringify([{}])
   for (let waited = 0; waited < 60_000; waited += 100) {
     const answer = await fetch(`${target.url}/api/projects/mindsdb/models/long/predict`, { ...post, body })

@@ -17,7 +17,7 @@ import { notes } from './questions/notes.js'
 import { pages } from './questions/pages.js'
 
 type Document = { id: string; content: string }
-/** What answers a question: a document, and the place of a passage in it where only that one is right. */
+/** The answer to a question: a document, and the place of a passage in it if only that passage is right. */
 type Question = { question: string; id: string; at: number | null }
 type List = { name: string; documents: readonly Document[]; questions: readonly Question[] }
 
@@ -71,7 +71,7 @@ type Ranked = { id: string; start: number; end: number }
 
 const found = 10
 
-/** Where the answer stands among what was found, and its document, from 1; Infinity where it does not. */
+/** The ranks of the answer and of its document among the results, from 1; Infinity if the search did not find it. */
 type Rank = { passage: number; document: number }
 
 const rankOf = ({ id, at }: Question, found: readonly Ranked[]): Rank => {
@@ -145,8 +145,8 @@ const measure = async (model: OnnxEmbedder, { name, documents, questions }: List
 }
 
 /**
- * How well questions in other words find their texts: by words, by vectors, by both, and by the exact cosines of the same vectors. Takes
- * the folder of a sentence transformer (a file `….onnx` and a `…tokenizer.json`), and lengths of chunks.
+ * How well a search finds the text that answers a question in other words: by words, by vectors, by both, and by the exact cosines of the
+ * same vectors. Takes the folder of a sentence transformer (a file `….onnx` and a `…tokenizer.json`), and lengths of chunks.
  */
 export const retrieval = async (folder?: string, ...sizes: readonly string[]): Promise<void> => {
   if (folder === undefined) throw new Error('name the folder of the model: npm run bench -- retrieval <folder> [chunk size …]')

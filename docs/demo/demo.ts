@@ -11,7 +11,7 @@ import { tableText } from '../../src/cli/terminal/table-text.js'
 import { readConfig } from '../../src/setup/config.js'
 import { startService } from '../../src/main.js'
 
-// A tour of the service on real tables: every line that begins with an arrow is what a client would send.
+// A tour of the service on real tables: every line that begins with an arrow is a request of a client.
 
 const say = (text = '') => console.log(text)
 const data = mkdtempSync(join(tmpdir(), 'mindledger-demo-'))

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-// Prints how many source files each of the seven ways of docs/architecture.md passes: those of which a function runs. Other work of the
-// service runs beside a request, so that each way is taken three times, and a file counts that is passed twice at least.
-// Linux only. `node dist/docs/generators/count-ways.js`, with --files the names, too; with --write the numbers go into the page.
+// Prints the number of source files on each of the seven ways of docs/architecture.md. A file is on a way if one of its functions runs.
+// Other work of the service runs beside a request. So each way runs three times, and a file counts if it ran at least twice. Linux only.
+// `node dist/docs/generators/count-ways.js`, `--files` also prints the names; `--write` puts the numbers into the page.
 
 const home = mkdtempSync(join(tmpdir(), 'mindledger-ways-'))
 const notes = join(home, 'notes')
@@ -44,7 +44,9 @@ const lines = () =>
 
 let read: Record<string, number> = {}
 
-/** Every process notes what ran in it, when the tables had time to follow. Gives the files by process, since the last call. */
+/**
+ * Every process notes the functions that ran in it, after the tables had time to follow. Returns the files by process, since the last call.
+ */
 const look = async (): Promise<Record<string, string[]>> => {
   const asked = [server.pid ?? 0, ...children(server.pid ?? 0)]
   const before = lines()
@@ -61,7 +63,7 @@ const look = async (): Promise<Record<string, string[]>> => {
 const roles = ['server', 'SQL process', 'others'] as const
 type Passed = Map<string, Set<string>>
 
-/** The files by what their process is to the server; `seen` has the processes that were there before. */
+/** The files by the role of their process; `seen` has the processes that existed before. */
 const byRole = (passed: Record<string, string[]>, seen: ReadonlySet<string>): Passed => {
   const found: Passed = new Map(roles.map((role) => [role, new Set()]))
   for (const [id, files] of Object.entries(passed)) {
@@ -71,7 +73,7 @@ const byRole = (passed: Record<string, string[]>, seen: ReadonlySet<string>): Pa
   return found
 }
 
-/** What is in most rounds: other work may add to one, and the tables may follow too late in one. */
+/** The files that are in most rounds: other work may add files to one round, and the tables may follow too late in one. */
 const usual = (rounds: readonly Passed[]): Passed =>
   new Map(
     roles.map((role) => {
@@ -82,7 +84,7 @@ const usual = (rounds: readonly Passed[]): Passed =>
 
 const page = new URL('../../../docs/architecture.md', import.meta.url)
 
-/** Puts the numbers of a way in the place of those that its first line has. */
+/** Replaces the numbers in the first line of a way. */
 const write = (heading: string, numbers: readonly number[]): void => {
   const waiting = [...numbers]
   const [before = '', ...rest] = readFileSync(page, 'utf8').split(`### ${heading}\n\n`)
@@ -127,7 +129,7 @@ const measure = async (
   print(heading, usual(rounds))
 }
 
-/** The command takes the whole way in a process of its own, beside the server. */
+/** The command runs the whole way in a separate process, beside the server. */
 const verify = async (): Promise<Passed> => {
   const before = new Set(readdirSync(notes))
   await once(spawn(node, [cli, 'verify', '--quiet'], { env, stdio: 'ignore' }), 'exit')
@@ -144,7 +146,7 @@ try {
   const predict = () => call('POST', '/projects/mindsdb/models/rent/predict', [{ size: 12 }])
   await sql('SELECT count(*) FROM agents')
   await predict()
-  // Each round has another text, since one that was rewritten is known.
+  // Each round has another text, because the service remembers a text that it has rewritten.
   await measure('A SELECT', (round) => sql(`SELECT name AS name_${round} FROM agents`))
   await measure('A JOIN with a model', (round) => sql(`SELECT h.size, m.rent AS rent_${round} FROM files.homes AS h JOIN rent AS m`))
   await measure('A CREATE AGENT', (round) => sql(`CREATE AGENT broker_${round} USING model = 'gpt-4o'`))

@@ -2,7 +2,7 @@ import { Metrics } from '../../src/observe/metrics.js'
 import { diskKinds } from '../../src/observe/disk-use.js'
 import { table } from './markdown.js'
 
-/** docs/operate/metrics.md: what a scrape holds, as its own `# HELP` and `# TYPE` say it. */
+/** docs/operate/metrics.md: the metrics of a scrape, as its own `# HELP` and `# TYPE` lines describe them. */
 export const metricsPage = async (): Promise<string> => {
   const all = await new Metrics().described()
   const rows = (own: boolean) =>

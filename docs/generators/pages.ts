@@ -31,10 +31,10 @@ ${table(
 
 const written = '<!-- Written by `npm run docs`. Change the code that it describes. -->'
 
-// What a scrape says of itself is only known after a moment.
+// A scrape describes itself only after a moment.
 const metrics = await metricsPage()
 
-/** What follows from the code, by its path in docs/: pages and a picture. */
+/** The pages and the picture that are generated from the code, by their path in docs/. */
 export const pages = (): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries({
@@ -52,5 +52,5 @@ export const pages = (): Record<string, string> => ({
 /** The folder docs/ of the sources, seen from dist/docs/generators. */
 export const docsFolder = new URL('../../../docs/', import.meta.url)
 
-/** The text of a page as it stands in docs/. */
+/** The current text of a page in docs/. */
 export const readPage = (file: string): string => readFileSync(new URL(file, docsFolder), 'utf8')

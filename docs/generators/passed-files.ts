@@ -3,8 +3,8 @@ import { Session, type Profiler } from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
-// Loaded into each process of the service by count-ways.ts. At SIGUSR2, before a message to its parent, and when the process ends, it
-// writes a line with the source files of which any function was called since the line before.
+// Loaded into each process of the service by count-ways.ts. It writes a line at SIGUSR2, before a message to the parent process, and when
+// the process ends. The line names the source files whose functions ran since the line before.
 
 /** The place of every source file in a bundle, as esbuild notes it. */
 const sourcesOf = (url: string): { file: string; start: number }[] =>
@@ -25,7 +25,7 @@ const filesIn = ({ url, functions }: Profiler.ScriptCoverage): string[] => {
   return called.flatMap((offset) => sources.findLast(({ start }) => start < offset)?.file ?? [])
 }
 
-/** Where count-ways.ts has opened a file for this process: some processes may open none to write. */
+/** The file that count-ways.ts has opened for this process: some processes must not open files to write. */
 const out = 9
 const session = new Session()
 session.connect()
@@ -38,12 +38,12 @@ const note = () =>
   })
 if (isMainThread) process.on('SIGUSR2', note)
 process.on('exit', note)
-// A training is ended as soon as it has said that it is done.
+// The service ends the process of a training as soon as the process has said that it is done.
 const send = process.send?.bind(process) as ((...words: unknown[]) => boolean) | undefined
 if (send)
   process.send = (...words: unknown[]) => {
     note()
     return send(...words)
   }
-// Processes that this one starts load the same.
+// Processes that this one starts load the same file.
 process.execPath = process.env['COUNTED_NODE'] ?? process.execPath

@@ -6,17 +6,17 @@ import { sha256, streamId, text, type SchemasOf, type StreamId, type UpcastersOf
 export const answerPurposes = ['completion', 'sql', 'conversation', 'tool', 'evaluation', 'rerun'] as const
 export type AnswerPurpose = (typeof answerPurposes)[number]
 
-/** `unanswered`: the agent said that it has no answer. `aborted`: who asked has left, or the service was stopped. */
+/** `unanswered`: the agent said that it has no answer. `aborted`: the client left, or the service was stopped. */
 export const answerOutcomes = ['answered', 'unanswered', 'failed', 'aborted'] as const
 export type AnswerOutcome = (typeof answerOutcomes)[number]
 
 /** What an agent can do on the way to an answer: ask its language model, or use one of its tools. */
 export const answerSteps = ['model', 'sql', 'search', 'predict', 'other'] as const
 
-/** How a step ends: `aborted` is a tool that was cut off, because who asked had left, the time was over, or the service stopped. */
+/** How a step ends. `aborted`: the tool was cut off, because the client left, the time was over, or the service stopped. */
 export const stepOutcomes = ['complete', 'failed', 'aborted'] as const
 
-/** One step of an answer, without what was said. `name` is the model's or the tool's. Counts are null where they are not known. */
+/** One step of an answer, without its texts. `name` is the name of the model or tool. Unknown counts are null. */
 export type AnswerStep = {
   kind: (typeof answerSteps)[number]
   name: string
@@ -29,18 +29,18 @@ export type AnswerStep = {
 }
 
 /**
- * An agent answered a question, or failed to. The event says which versions of what were in force; what was asked, read and said is a
- * payload that can be erased, an `AnswerRecord`.
+ * An agent answered a question, or failed to answer. The event names the versions that the answer used. All texts (question, data, answer)
+ * are in an erasable payload, an `AnswerRecord`.
  */
 export type AgentAnswered = {
   agent: StreamId
   version: number
-  /** The id of the answer, a UUID: clients know it as `trace_id`. */
+  /** The id of the answer, a UUID: its name in the API is `trace_id`. */
   answer: string
   purpose: AnswerPurpose
   conversation: StreamId | null
   skills: { skill: StreamId; version: number }[]
-  /** Models of this service that were tools. */
+  /** Models of this service that the agent used as tools. */
   models: { model: StreamId; version: number }[]
   /** Knowledge bases, and the log position up to which each was searched. */
   knowledge_bases: { knowledge_base: StreamId; version: number; position: number }[]
@@ -53,26 +53,29 @@ export type AgentAnswered = {
   input_tokens: number | null
   output_tokens: number | null
   outcome: AnswerOutcome
-  /** Why it failed, without what was said. */
+  /** Why it failed, without any text of the conversation. */
   error: string | null
   first_token_ms: number | null
   duration_ms: number
   payload: string
 }
 
-/** Somebody judged an answer. A comment is a payload, as it may be personal. A later verdict of the same actor counts. */
+/** Somebody judged an answer. A comment is a payload, because it may be personal. Only the last verdict of an actor counts. */
 export type AnswerJudged = { agent: StreamId; answer: string; answered_at: number; verdict: 'good' | 'bad'; payload: string | null }
 
-/** The language model that judged the cases of an evaluation, and what it used beside the agent's own. Counts are null where not known. */
+/**
+ * The language model that judged the cases of an evaluation, and its own tokens, which the agent's tokens do not include. Unknown counts
+ * are null.
+ */
 export type EvaluationJudge = { provider: string; model: string; input_tokens: number | null; output_tokens: number | null }
 
-/** An agent was evaluated: asked again what it had been asked, or asked the questions of a table. `metrics` are means over the cases. */
+/** An agent was evaluated: it got recorded questions again, or the questions of a table. `metrics` are means over the cases. */
 export type AgentEvaluated = {
   agent: StreamId
   version: number
-  /** `rerun` of recorded answers, or the questions of a `table`. */
+  /** `rerun`: recorded answers; `table`: the questions of a table. */
   test: 'rerun' | 'table'
-  /** What was replayed: all exchanges with the language model, only what tools gave, or nothing. */
+  /** The replayed part: all exchanges with the language model, only the results of tools, or nothing. */
   replayed: 'exchanges' | 'tools' | 'nothing'
   model: string
   cases: number
@@ -125,7 +128,7 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
       duration_ms: milliseconds,
       payload: sha256,
     })
-    .describe('An agent answered a question, or failed to; what was asked, read and said is a payload that can be erased.'),
+    .describe('An agent answered a question, or failed to answer. The question, the data and the answer are a payload that can be erased.'),
   AnswerJudged: z
     .strictObject({
       agent: streamId,
@@ -134,7 +137,7 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
       verdict: z.enum(['good', 'bad']),
       payload: sha256.nullable(),
     })
-    .describe('Somebody judged an answer; a comment is a payload that can be erased. A later verdict of the same actor counts.'),
+    .describe('Somebody judged an answer; a comment is a payload that can be erased. Only the last verdict of an actor counts.'),
   AgentEvaluated: z
     .strictObject({
       agent: streamId,
@@ -150,20 +153,20 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
       judge: z
         .strictObject({ provider: text, model: text, input_tokens: count.nullable(), output_tokens: count.nullable() })
         .nullable()
-        .describe('The language model that judged, with its own tokens.'),
+        .describe('The language model that judged the cases, with its own tokens.'),
       duration_ms: milliseconds,
       payload: sha256,
     })
-    .describe('An agent was asked recorded questions again, or those of a table; the cases are a payload that can be erased.'),
+    .describe('An agent got recorded questions again, or the questions of a table; the cases are a payload that can be erased.'),
 }
 
 export const answersUpcasters: UpcastersOf<AnswersEvent> = {
-  // Version 1 did not say what a judge used.
+  // Version 1 did not have the tokens of a judge.
   AgentEvaluated: [(data) => ({ ...data, judge: null })],
 }
 
-/** The payloads of answers: what was asked, read and said. */
+/** The payloads of answers: questions, data and answers. */
 export const answersPayloads = { AgentAnswered: ['payload'], AnswerJudged: ['payload'], AgentEvaluated: ['payload'] } as const
 
-/** Answers have a stream of their own beside the agent's, so that answering never changes the agent's version. */
+/** Answers have a stream of their own beside the agent's, so that an answer never changes the agent's version. */
 export const answersStream = (agent: StreamId): string => `${agent}/answers`

@@ -7,16 +7,19 @@ import { chunkingSchema, type Chunking } from '../knowledge-base.js'
 export const contentsSources = ['rows', 'file', 'url', 'query', 'connection'] as const
 export type ContentsSource = (typeof contentsSources)[number]
 
-/** Documents by the event that inserted them, and their places in its payload. They are named so because an id may be personal. */
+/**
+ * Documents by the event that inserted them, and their places in its payload. Events do not name documents by id, because an id may be
+ * personal.
+ */
 export type DocumentsAt = { position: number; rows: number[] }
 
-/** The model that made vectors. Earlier events do not say whose it was; tokens are null where its provider does not say. */
+/** The model that made vectors. Earlier events do not name its provider; tokens are null if the provider does not report them. */
 export type VectorModel = { provider: string | null; model: string; host: string; dimensions: number; input_tokens: number | null }
 
-/** Documents were inserted into a knowledge base. Those that they replace are found no more from here on. */
+/** Documents were inserted into a knowledge base. From here on, searches no longer find the documents that they replace. */
 export type KnowledgeInserted = {
   knowledge_base: StreamId
-  /** The version of the knowledge base whose settings counted. */
+  /** The version of the knowledge base whose settings applied. */
   version: number
   source: ContentsSource
   documents: number
@@ -24,7 +27,7 @@ export type KnowledgeInserted = {
   /** Bytes of their contents. */
   bytes: number
   chunking: Chunking
-  /** What made their vectors; null when they have none. */
+  /** The model that made their vectors; null if they have none. */
   embedding: VectorModel | null
   replaces: DocumentsAt[]
   /** A JSON array of `KnowledgeDocument`. */
@@ -33,10 +36,10 @@ export type KnowledgeInserted = {
   vectors: string | null
 }
 
-/** Documents were taken out of a knowledge base. What they said stays readable as history until it is erased. */
+/** Documents were removed from a knowledge base. Their contents stay readable as history until they are erased. */
 export type KnowledgeRemoved = { knowledge_base: StreamId; documents: number; removes: DocumentsAt[] }
 
-/** One document of a payload. One that was erased keeps only its place. */
+/** One document of a payload. An erased document keeps only its place. */
 export type KnowledgeDocument = { id: string; content: string; metadata: JsonObject }
 
 export type ContentsEvent = Event<'KnowledgeInserted', KnowledgeInserted> | Event<'KnowledgeRemoved', KnowledgeRemoved>
@@ -69,15 +72,15 @@ export const contentsSchemas: SchemasOf<ContentsEvent> = {
     })
     .describe(
       'Documents were inserted into a knowledge base; they and their vectors are payloads that can be erased. ' +
-        'Documents that they replace are named by the event that inserted them and their places in its payload.',
+        'The event names each replaced document by the event that inserted it and by its place in that payload.',
     ),
   KnowledgeRemoved: z
     .strictObject({ knowledge_base: streamId, documents: z.int().positive(), removes: documentsAt })
-    .describe('Documents were taken out of a knowledge base; they stay as history until they are erased.'),
+    .describe('Documents were removed from a knowledge base; they stay as history until they are erased.'),
 }
 
 export const contentsUpcasters: UpcastersOf<ContentsEvent> = {
-  // Version 1 did not say whose model it was, nor what it used.
+  // Version 1 did not have the model's provider and tokens.
   KnowledgeInserted: [
     ({ embedding, ...data }) => ({
       ...data,

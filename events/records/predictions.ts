@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /**
- * Predictions that were answered. The inputs and outputs of a request's rows are kept, as a payload; a scoring inside a query
- * leaves only this receipt.
+ * A model answered predictions. The inputs and outputs of a request's rows are kept as a payload; a scoring inside a query leaves only this
+ * receipt.
  */
 export type PredictionsServed = {
   model: StreamId
@@ -17,13 +17,13 @@ export type PredictionsServed = {
 }
 
 /**
- * What became true of predicted rows, as somebody reported it later. The truths are a payload: they can be personal data as
- * the rows themselves. Which rows they are about stands here, so that an erasure of those finds them.
+ * The true values of predicted rows, which somebody reported later. The true values are a payload, because they can be personal data like
+ * the rows. The event itself names the rows, so that an erasure of the rows finds it.
  */
 export type OutcomesReported = {
   model: StreamId
   rows: number
-  /** By the event that kept the predictions: of which version and request they are, and the rows in that request. */
+  /** For each event that kept the predictions: the version and the request of the predictions, and the rows in that request. */
   predictions: { position: number; version: number; request: string; rows: number[] }[]
   payload: string
 }
@@ -34,8 +34,8 @@ export type PredictionsEvent = Event<'PredictionsServed', PredictionsServed> | E
 export type PredictionRow = { request: string; row: number; input: object; output: object }
 
 /**
- * One truth of a payload, which is a JSON array of these in the order of the event's rows. `probability` is what the model had
- * given the class; null where that is not known, and for numbers.
+ * One true value of a payload, which is a JSON array of these in the order of the event's rows. `probability` is the model's probability
+ * for this class; null if it is unknown, and for numbers.
  */
 export type OutcomeRow = { position: number; request: string; row: number; truth: string | number | boolean; probability: number | null }
 
@@ -66,12 +66,12 @@ export const predictionsSchemas: SchemasOf<PredictionsEvent> = {
       payload: sha256,
     })
     .describe(
-      'What became true of predicted rows was reported; the truths are a payload that can be erased. A later report of a row counts.',
+      'Somebody reported the true values of predicted rows; these values are a payload that can be erased. Only the last report of a row counts.',
     ),
 }
 
 /** The payloads of predictions and outcomes: their rows. */
 export const predictionsPayloads = { PredictionsServed: ['payload'], OutcomesReported: ['payload'] } as const
 
-/** Predictions have a stream of their own beside the model's, so that answering never changes the model's version. */
+/** Predictions have a stream of their own beside the model's, so that an answer never changes the model's version. */
 export const predictionsStream = (model: StreamId): string => `${model}/predictions`

@@ -3,13 +3,13 @@ import * as z from 'zod'
 import { streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /**
- * Why a knowledge base was searched: by a request of its own, for the rows of a query, for a training, by a query of an agent’s language
- * model, or to evaluate how well it finds.
+ * Why a knowledge base was searched: for a search request, for the rows of a query, for a training, for a query of an agent’s language
+ * model, or for an evaluation of the knowledge base.
  */
 export const searchPurposes = ['search', 'query', 'training', 'skill', 'evaluation'] as const
 export type SearchPurpose = (typeof searchPurposes)[number]
 
-/** A model that a search asked, and what it used. Counts are null where its provider does not say. */
+/** A model that a search used, and its tokens. Counts are null if its provider does not report them. */
 export type SearchModel = {
   provider: string
   model: string
@@ -21,14 +21,14 @@ export type SearchModel = {
 }
 
 /**
- * A knowledge base was searched, and models of a provider were asked for it. What was searched for and what was found are not kept. A
- * search that asks nobody is no event, and one that is a step of an agent's answer stands in that.
+ * A search in a knowledge base used models of a provider. The question and the finds are not kept. A search without such a model is no
+ * event. A search in a step of an agent's answer is part of the event of that answer.
  */
 export type KnowledgeSearched = {
   knowledge_base: StreamId
   version: number
   purpose: SearchPurpose
-  /** The log position up to which was looked; null where it failed before. */
+  /** The log position of the documents that were searched; null if the search failed earlier. */
   read_at: number | null
   embedding: SearchModel | null
   reranking: SearchModel | null
@@ -68,8 +68,8 @@ export const searchesSchemas: SchemasOf<SearchesEvent> = {
       error: text.nullable(),
       duration_ms: milliseconds,
     })
-    .describe('A search of a knowledge base asked models of a provider; what was searched for and what was found are not kept.'),
+    .describe('A search in a knowledge base used models of a provider; the question and the finds are not kept.'),
 }
 
-/** Searches have a stream of their own beside the knowledge base's, so that searching never changes the version of its settings. */
+/** Searches have a stream of their own beside the knowledge base's, so that a search never changes the version of its settings. */
 export const searchesStream = (knowledgeBase: StreamId): string => `${knowledgeBase}/searches`

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
  */
 export type ChainHash = Buffer
 
-/** SHA-256 in one call: several times quicker than a hash object where the input is short, and by way of a string than as a buffer. */
+/** SHA-256 in one call. For short inputs it is several times faster than a hash object, and a string is faster than a buffer. */
 export const sha256 = (bytes: string | Uint8Array): Buffer => Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /** The chain before the first event. `genesis('8e0f…')` */
@@ -23,7 +23,7 @@ export const leafHash = (text: string | Uint8Array): Buffer => {
 
 const pair = Buffer.alloc(64)
 
-/** The chain after one more event, of which this is the leaf hash. */
+/** The chain after one more event, given the event's leaf hash. */
 export const chainLeaf = (previous: ChainHash, leaf: Uint8Array): ChainHash => {
   pair.set(previous)
   pair.set(leaf, 32)

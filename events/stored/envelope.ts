@@ -6,8 +6,7 @@ export const sources = ['rest', 'sql', 'mcp', 'cli', 'system'] as const
 export type Source = (typeof sources)[number]
 
 /**
- * One event with everything that is known of it. Its stored text is this object as JSON with the keys in this order,
- * and that text is what is hashed.
+ * One event with its metadata. Its stored text is this object as JSON, with the keys in this order; the hashes are over this text.
  */
 export type Envelope = {
   /** Gapless from 1; equal to the order of commits. */
@@ -25,7 +24,7 @@ export type Envelope = {
   request: string | null
   correlation: string | null
   causation: string | null
-  /** Where the request stands in a distributed trace (W3C Trace Context); only there when the request said so. */
+  /** The place of the request in a distributed trace (W3C Trace Context); only present if the request had this header. */
   traceparent?: string
   data: JsonObject
 }
@@ -49,7 +48,7 @@ export const envelopeSchema: z.ZodType<Envelope> = z.object({
 })
 
 /**
- * The text of an event, as it is stored and hashed, from data whose JSON is written already.
+ * The text of an event, as it is stored and hashed, if the JSON of its data already exists.
  *
  * @example renderAround(envelope, JSON.stringify(envelope.data)) === renderEnvelope(envelope) // true
  */
@@ -80,8 +79,8 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 
 /**
- * Whether a value is an envelope with its usual keys and no other: what the schema says, in a tenth of the time. The schema
- * has the last word on everything else.
+ * Whether a value is an envelope with its usual keys and no others. It takes a tenth of the time of the schema; the schema checks all other
+ * values.
  */
 const isUsual = (value: unknown): value is Envelope => {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 12) return false
@@ -110,7 +109,7 @@ export const parseEnvelope = (text: string): Envelope => {
   return isUsual(value) ? value : envelopeSchema.parse(value)
 }
 
-/** The last millisecond that was written as a text: events of one transaction share it. */
+/** The last millisecond in text form: events of one transaction share it. */
 let written = { milliseconds: 0, text: '1970-01-01T00:00:00.000' }
 
 /** A millisecond clock reading and the microseconds within it, as `recorded_at`. `instant(0, 7)` → `1970-01-01T00:00:00.000007Z` */
@@ -120,8 +119,8 @@ export const instant = (milliseconds: number, microseconds = 0): string => {
 }
 
 /**
- * What stands before the data of a stored event, read without parsing the whole. Texts are kept as JSON writes them:
- * `actor` is without its quotes, `request`, `correlation`, `causation` and `traceparent` with theirs, or `null`.
+ * The fields before the data of a stored event, read without parsing the whole text. Texts stay in JSON notation: `actor` is without its
+ * quotes, `request`, `correlation`, `causation` and `traceparent` with theirs, or `null`.
  */
 export type Header = Pick<Envelope, 'position' | 'stream' | 'version' | 'type' | 'schema' | 'recorded_at' | 'actor'> & {
   source: string
@@ -142,7 +141,7 @@ const beginning = `^\\{"position":(\\d+),"stream":"([^"\\\\]+)","version":(\\d+)
 const kind = new RegExp(beginning)
 
 /**
- * Reads no more than what kind of event a stored text is; undefined when it is not that of an event.
+ * Reads only the position, type and schema of a stored event; undefined if the text is no event.
  *
  * @example readKind('{"position":1,"stream":"…","version":1,"type":"SkillCreated",…') // { position: 1, type: 'SkillCreated', schema: 1 }
  */
@@ -158,7 +157,7 @@ const layout = new RegExp(
 )
 
 /**
- * Reads the beginning of a stored text; undefined when it is not that of an event.
+ * Reads the fields before the data of a stored event; undefined if the text is no event.
  *
  * @example readHeader('{"position":1,"stream":"…","version":1,"type":"SkillCreated",…')?.type // 'SkillCreated'
  */

@@ -1,19 +1,19 @@
 import { isObject, type Json } from '../../events/common.js'
 
 /**
- * What the tables hold of the record of an answer that has more than `wholeMaxBytes`: this much of each text, of so many exchanges and
- * uses of tools, and of all of them together. DuckDB would need many times the memory for a record of the largest size. The record
- * itself stays whole, and REST shows all of it.
+ * Limits for the record of an answer with more than `wholeMaxBytes`: how much of it the tables hold of each text, how many exchanges and
+ * uses of tools, and how much in all. DuckDB would need many times the memory for a record of the largest size. The record itself stays
+ * whole, and REST shows all of it.
  */
 export const recordLimits = { wholeMaxBytes: 256 * 1024, textMaxChars: 64 * 1024, allMaxChars: 1024 * 1024, itemsMax: 10_000 }
 
-/** Stands in the fingerprint of the tables: to be changed with what `shortRecord` keeps. */
+/** Part of the fingerprint of the tables. Change it whenever `shortRecord` keeps something else. */
 export const recordForm = `1 ${JSON.stringify(recordLimits)}`
 
 const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined)
 const itemsIn = (value: Json | undefined): Json[] => (Array.isArray(value) ? value.slice(0, recordLimits.itemsMax) : [])
 
-/** Cuts texts until all of them together have as many characters of JSON as there may be. */
+/** Cuts texts so that all of them together stay within the limit of JSON characters. */
 class Cutter {
   #left = recordLimits.allMaxChars
 
@@ -21,7 +21,7 @@ class Cutter {
     if (typeof value !== 'string') return null
     const cut = value.slice(0, Math.min(recordLimits.textMaxChars, Math.max(0, this.#left)))
     this.#left -= JSON.stringify(cut).length
-    // A cut may go through a pair of surrogates, and half of one is no text.
+    // A cut may split a pair of surrogates, and half of a pair is not valid text.
     return cut.length === value.length ? value : `${cut.toWellFormed()}…`
   }
 
@@ -30,7 +30,7 @@ class Cutter {
   }
 }
 
-/** The members that the tables are made of, each cut. Messages are JSON text already. */
+/** The members that the tables need, each cut. Messages are JSON text already. */
 const cutRecord = (record: Json): object => {
   const cutter = new Cutter()
   const shown = { question: cutter.text(member(record, 'question')), answer: cutter.text(member(record, 'answer')) }
@@ -47,8 +47,8 @@ const cutRecord = (record: Json): object => {
 }
 
 /**
- * The record of an answer as the tables are made from it: whole, or shortened where it is long. A long one that is no record at all is
- * empty, and cannot be read.
+ * The record of an answer as the tables are made from it: whole, or shortened where it is long. A long text that is no record becomes an
+ * empty one, and counts as unreadable.
  */
 export const shortRecord = (body: Uint8Array): string => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')

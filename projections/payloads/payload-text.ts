@@ -1,6 +1,6 @@
 /**
- * The text of a payload if it is JSON of this type, and else NULL: an erased payload is missing, and a forged one may be anything. The
- * type is asked only of what is JSON, since it is an error of other text.
+ * The text of a payload if it is JSON of this type, and else NULL: an erased payload is missing, and a forged one may be anything. The type
+ * is only queried for valid JSON, because the query fails on other text.
  *
  * @example readableText('p.body', 'OBJECT')
  */

@@ -17,14 +17,14 @@ export const answersFrom = (source: string): string =>
     'OBJECT',
   )}`
 
-/** What one member of the payloads says, one row for each item of its list, numbered from 1. */
+/** The items of one list in the payloads, one row for each item, numbered from 1. */
 const itemsOf = (member: string, isModel: boolean): string => `
       SELECT position, ${isModel} AS is_model, unnest(range(1, len(items) + 1)) AS nth, unnest(items) AS item
       FROM (SELECT position, from_json(body->'$.${member}', '["JSON"]') AS items FROM answers_given WHERE body IS NOT NULL)`
 
 /**
- * One row for each answer, and one for each of its steps. The steps stand in the event. The nth step that asked the language model said
- * what the nth exchange of the payload holds, and the nth other step what its nth use of a tool holds.
+ * One row for each answer, and one for each of its steps. The steps stand in the event. The texts of the nth step that asked the language
+ * model are in the nth exchange of the payload; the texts of the nth other step are in its nth use of a tool.
  */
 export const keepAnswers: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE answer_steps_taken AS
@@ -54,8 +54,8 @@ export const keepAnswers: readonly string[] = [
 ]
 
 /**
- * Answers of agents: what each event says, with the question, the answer and the words of each step from its payload. If a payload is
- * gone, or is no JSON object, these are null and `readable` is false.
+ * Answers of agents: the fields of each event, with the question, the answer and the texts of each step from its payload. If a payload is
+ * erased, or is no JSON object, these are null and `readable` is false.
  */
 export const answers: Projection = {
   name: 'answers',

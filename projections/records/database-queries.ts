@@ -1,6 +1,6 @@
 import type { Projection } from '../contract/projection.js'
 
-/** What connected databases were asked: one row for each question. Rows are only added. */
+/** Queries to connected databases: one row for each. Rows are only added. */
 export const databaseQueries: Projection = {
   name: 'database_queries',
   canHandle: ['DatabaseQueried'],

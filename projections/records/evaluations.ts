@@ -1,7 +1,10 @@
 import { withPayload } from '../payloads/payload-text.js'
 import type { Projection } from '../contract/projection.js'
 
-/** The events of a source that evaluated agents, each with its cases if they can be read: a JSON array with as many as were counted. */
+/**
+ * The events of a source that evaluated agents, each with its cases if they are readable: a JSON array with as many cases as the event
+ * counted.
+ */
 export const evaluatedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE agents_evaluated AS
     SELECT * EXCLUDE (body),
       CASE WHEN body IS NOT NULL THEN CASE WHEN json_array_length(body) = cases THEN from_json(body, '["JSON"]') END END AS items
@@ -30,7 +33,7 @@ export const keepEvaluations: readonly string[] = [
     FROM (SELECT position, unnest(range(1, len(items) + 1)) AS n, unnest(items) AS item FROM agents_evaluated WHERE items IS NOT NULL)`,
 ]
 
-/** Evaluations of agents. The cases of one whose payload is gone have no rows; the event still says how many there were. */
+/** Evaluations of agents. If its payload is erased, an evaluation has no rows for cases; the event still has their number. */
 export const evaluations: Projection = {
   name: 'evaluations',
   canHandle: ['AgentEvaluated'],

@@ -1,7 +1,7 @@
 import { withPayload } from '../payloads/payload-text.js'
 import type { Projection } from '../contract/projection.js'
 
-/** The events of a source that judged answers, each with its comment if that can be read. */
+/** The events of a source that judged answers, each with its comment if it is readable. */
 export const judgedFrom = (source: string): string =>
   `CREATE OR REPLACE TEMP TABLE answers_judged AS ${withPayload(
     `
@@ -11,13 +11,13 @@ export const judgedFrom = (source: string): string =>
     'OBJECT',
   )}`
 
-/** One row for each judgement. One without a comment has nothing that could be erased. */
+/** One row for each judgement. A judgement without a comment has no erasable data. */
 export const keepJudgements = `INSERT INTO ledger.answer_judgements
     SELECT position, recorded_at, actor, source, request, agent, answer, answered_at, verdict, body->>'$.comment',
       payload IS NULL OR body IS NOT NULL, payload
     FROM answers_judged`
 
-/** Verdicts on answers, one row for each time that somebody gave one. */
+/** Verdicts on answers, one row for each. */
 export const judgements: Projection = {
   name: 'answer_judgements',
   canHandle: ['AnswerJudged'],

@@ -3,7 +3,7 @@ import type { Projection } from '../contract/projection.js'
 const model = (name: string): string => `data->>'$.${name}.provider', data->>'$.${name}.model', data->>'$.${name}.host',
       (data->>'$.${name}.input_tokens')::BIGINT, (data->>'$.${name}.output_tokens')::BIGINT, (data->>'$.${name}.duration_ms')::DOUBLE`
 
-/** Searches of knowledge bases that asked a model: one row for each. Rows are only added. */
+/** Searches in knowledge bases that used a model: one row for each. Rows are only added. */
 export const knowledgeSearches: Projection = {
   name: 'knowledge_searches',
   canHandle: ['KnowledgeSearched'],

@@ -1,6 +1,6 @@
 import type { Projection } from '../contract/projection.js'
 
-/** The events of a source that served predictions, with what a payload's rows need. */
+/** The events of a source that served predictions, with the fields that the rows of a payload need. */
 export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE predictions_served AS
     SELECT position, recorded_at, actor, source, request, data->>'$.model' AS model, (data->>'$.version')::INTEGER AS version,
       (data->>'$.rows')::BIGINT AS rows, data->>'$.statement' AS statement, (data->>'$.read_at')::BIGINT AS read_at,
@@ -8,8 +8,8 @@ export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TA
     FROM ${source} WHERE type = 'PredictionsServed'`
 
 /**
- * One row for each row that those events recorded. If rows cannot be read, the event still says how many there were, and of which
- * requests. Both kinds come in one INSERT: see docs/decisions/projections/one-insert.md.
+ * One row for each predicted row of those events. If rows are unreadable, the event still has their number and their requests. Both kinds
+ * come in one INSERT: see docs/decisions/projections/one-insert.md.
  */
 export const keepRows: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE predictions_kept AS
@@ -29,8 +29,8 @@ export const keepRows: readonly string[] = [
 ]
 
 /**
- * Answered predictions: a receipt per event, and one row per recorded row of its payload. If a payload is gone, or is not a JSON
- * array of as many rows as the event counted, there are that many rows with `readable` false.
+ * Answered predictions: a receipt per event, and one row per recorded row of its payload. If a payload is gone, or is not a JSON array of
+ * as many rows as the event counted, there are this many rows with `readable` false.
  */
 export const predictions: Projection = {
   name: 'predictions',
@@ -52,7 +52,7 @@ export const predictions: Projection = {
   ],
 }
 
-/** The events of a source that reported outcomes, with what a payload's rows need. */
+/** The events of a source that reported outcomes, with the fields that the rows of a payload need. */
 export const reportedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE outcomes_reported AS
     SELECT r.*, CASE WHEN json_valid(p.body) AND json_array_length(p.body) = r.rows THEN p.body END AS body
     FROM (
@@ -61,7 +61,7 @@ export const reportedFrom = (source: string): string => `CREATE OR REPLACE TEMP 
       FROM ${source} WHERE type = 'OutcomesReported'
     ) AS r LEFT JOIN batch_payloads AS p ON p.hash = r.payload`
 
-/** One row for each truth that those events reported. If it cannot be read, the event still says which row it is about. */
+/** One row for each reported true value. If the value is unreadable, the event still names its row. */
 export const keepOutcomes = `INSERT INTO ledger.outcomes
     SELECT position, recorded_at, actor, source, request, model, place.version, place.position, place.request, place.row,
       kept->'$.truth', try_cast(kept->>'$.probability' AS DOUBLE), kept IS NOT NULL AND coalesce(kept->>'$.erased' <> 'true', true), payload
@@ -73,8 +73,8 @@ export const keepOutcomes = `INSERT INTO ledger.outcomes
     )`
 
 /**
- * What became true of predicted rows: one row per report of a truth, so that what was known at a position can be told from what is
- * known now. `prediction`, `prediction_request` and `row` are the row of `ledger.predictions`.
+ * The true values of predicted rows: one row for each report of a value. So the knowledge at a position differs from the knowledge of
+ * today. `prediction`, `prediction_request` and `row` are the row of `ledger.predictions`.
  */
 export const outcomes: Projection = {
   name: 'outcomes',

@@ -48,7 +48,7 @@ type Admitted = { answer: string; asked: AgentRequest; began: number; signal: Ab
 
 type OnRecord = { onRecord: (usage: TokenUsage) => void }
 
-/** Texts that wait for the same reader, as one. */
+/** Joins texts that wait for the same reader. */
 const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefined =>
   last.type === 'text' && frame.type === 'text' ? { type: 'text', text: last.text + frame.text } : undefined
 
@@ -68,8 +68,8 @@ const checkTurns = ({ turns }: AgentRequest): void => {
 const withoutKey = ({ idempotency: _, ...asked }: AgentRequest): AgentRequest => asked
 
 /**
- * Answers the questions of agents: asks their language models, which use tools made of what each agent may read, and records every answer
- * before it is given, also one that failed or that nobody waited for.
+ * Answers questions to agents. It asks the language model of the agent and gives it tools over the data that the agent may read. It records
+ * every answer before the client gets it, also a failed answer and one that nobody waits for.
  *
  * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
  */
@@ -112,7 +112,7 @@ export class Agents {
       const [position] = (await this.parts.ledger.repeated(origin, { idempotency }))?.positions ?? []
       if (position === undefined) return yield* this.#anew(asked)
       const known = await recordedAnswer(this.parts.ledger.log, position)
-      // Earlier releases kept the key of what was given up, too. It stays with that answer.
+      // Earlier releases also kept the key of an answer that was given up. The key stays with that answer.
       if (!hasAnswer(known)) return yield* this.#anew(withoutKey(asked))
       yield { type: 'start', answer: known.answer }
       yield { type: 'text', text: known.content }
@@ -140,12 +140,12 @@ export class Agents {
     }
   }
 
-  /** Resources as they were at a position that the log has, among them the agents that could be asked then. */
+  /** Resources as they were at a position of the log, including the agents of that time. */
   resourcesAt(position: number, client?: string): Resources {
     return this.parts.resourcesAt(position, client)
   }
 
-  /** What a question would be sent as, without asking anybody but the tables. @throws Problem */
+  /** The messages that a question would send. Only the tables are read for it. @throws Problem */
   async plan(asked: AgentRequest): Promise<AnswerPlan> {
     checkTurns(asked)
     const { scope, settings, model, messages, tools, readAt, shown } = await prepare(
@@ -170,12 +170,12 @@ export class Agents {
     }
   }
 
-  /** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
+  /** The rows of a query over the data that an agent may read, as the agent's own query would return them. @throws Problem of the query */
   rowsFor(asked: AgentRequest, query: string): Promise<AnswerRows> {
     return rowsFor(this.#prepareParts, asked, query)
   }
 
-  /** Spends of the day of an agent and of its project. */
+  /** Spends tokens of the day of an agent and of its project. */
   spending({ stream, state }: Resource<'agent'>, { tokensPerDay } = settingsOf(state)): Spending {
     const most = Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
     return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
@@ -219,7 +219,7 @@ export class Agents {
   /**
    * The language model of an agent whose day has tokens left.
    *
-   * @throws Problem when the question is refused: nobody is asked then, no data are read, and nothing is recorded
+   * @throws Problem when the question is refused: then no model is asked, no data are read, and nothing is recorded
    */
   async #admitted({ agent }: AgentRequest): Promise<LanguageModel> {
     const settings = settingsOf(agent.state)
@@ -229,7 +229,7 @@ export class Agents {
     return model
   }
 
-  /** The answer, however it ended, and who is told of its tokens once it is on record. @throws a fault of this service only */
+  /** The answer, also a failed one, and the receiver of its token counts once it is recorded. @throws only a fault of this service */
   async #finished(admitted: Admitted, emit: (frame: AnswerFrame) => void): Promise<{ recorded: AnswerRecording } & OnRecord> {
     const { answer, asked, began, signal } = admitted
     const prepared = await this.#prepared(admitted)
@@ -243,13 +243,13 @@ export class Agents {
     return { recorded: { ...recorded, request: { ...request, tools: book.descriptions } }, onRecord }
   }
 
-  /** What the language model is asked with; or the record of an answer that ended before that. @throws a fault of this service only */
+  /** The request to the language model, or the record of an answer that ended before it. @throws only a fault of this service */
   async #prepared({ answer, asked, began, signal, model }: Admitted): Promise<PreparedAnswer | { recorded: AnswerRecording }> {
     const { agent } = asked
     // It was looked up already, unless the agent was changed since.
     const modelOf: PrepareParts['modelOf'] = async (state) => (state === agent.state ? model : this.parts.modelOf(state))
     try {
-      // Not all that it waits for listens to the signal.
+      // Some of the work that it waits for ignores the signal.
       return await unlessAborted(prepare({ ...this.#prepareParts, modelOf }, this.#descriptions, asked, signal), signal)
     } catch (error) {
       const finished = unasked(endingOf(error, signal), began)

@@ -22,12 +22,15 @@ import { searchTool, type PerformedSearch } from './tools/search-tool.js'
 import { sqlTool } from './tools/sql-tool.js'
 import type { Tool } from './tools/tool.js'
 
-/** What answers are prepared from. */
+/** The parts that prepare answers. */
 export type PrepareParts = PredictionParts & {
   log: Log
   analytics: SelectService
   defaultProject: string
-  /** The language model of an agent, as the agent, the service’s defaults and the environment say. @throws Problem llm_failed, egress_refused */
+  /**
+   * The language model of an agent, by the agent's settings, the service’s defaults and the environment. @throws Problem llm_failed,
+   * egress_refused
+   */
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
   connectedTables: (connection: Resource<'database'>) => Promise<Tables>
   /** Resources as they were at an earlier position. */
@@ -40,7 +43,7 @@ export type PreparedAnswer = Awaited<ReturnType<typeof prepare>>
 
 const triesMax = 3
 
-/** Whether what was read is how things are at a position: a write may have come in between. */
+/** Whether the data that was read is current at a position: a write may have come in between. */
 const isAsOf = async (log: Log, position: number, { agent, skills, models }: Scope, isGiven: boolean): Promise<boolean> => {
   if ((await log.head()).position === position) return true
   const read = [...(isGiven ? [] : [agent]), ...skills, ...models.map(({ found }) => found)]
@@ -48,7 +51,7 @@ const isAsOf = async (log: Log, position: number, { agent, skills, models }: Sco
   return read.every(({ version }, i) => version === versions[i])
 }
 
-/** What an agent may use, and the position of the log at which that was read. */
+/** The data that an agent may use, and the log position at which it was read. */
 const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ scope: Scope; head: number; position: number }> => {
   const { log, knowledge, connectedTables } = parts
   const read = async (resources: Resources, isPast: boolean) => {
@@ -66,14 +69,14 @@ const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ sc
   return { scope: await read(parts.resourcesAt(position, asked.client), position !== head), head, position }
 }
 
-/** Where names without a database are looked up: the only database that there is, or the agent’s project. */
+/** The database for names without one: the only database in the scope, or the agent’s project. */
 const databaseOf = ({ tables }: Scope, project: Resource<'project'>): string => {
   const databases = new Set(tables.map(({ path }) => path[0] ?? ''))
   const [only] = databases
   return databases.size === 1 && only !== undefined ? only : project.state.name
 }
 
-/** What an agent may use, and what queries of it are bound to, at one position of the log. */
+/** The data that an agent may use and the bounds of its queries, at one position of the log. */
 const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortSignal) => {
   const { scope, head, position } = await readScope(parts, asked)
   const queries = new Queries(parts, { origin: asked.origin, client: asked.client, head, position, signal })
@@ -84,7 +87,7 @@ const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortS
   return { scope, head, position, queries, only, db: databaseOf(scope, asked.project) }
 }
 
-/** The rows of a query over what an agent may read, as a query of its own gives them. @throws Problem of the query */
+/** The rows of a query over the data that an agent may read, as the agent's own query would return them. @throws Problem of the query */
 export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: string): Promise<AnswerRows> => {
   const { scope, queries, only, db } = await readable(parts, asked, asked.signal)
   if (scope.tables.length === 0) throw wrong('the agent has no tables to query')
@@ -92,10 +95,10 @@ export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: s
 }
 
 /**
- * Reads what an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to tell their tables;
- * the rest is for the language model.
+ * Finds the data that an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to list
+ * their tables; the rest is for the language model.
  *
- * @throws Problem when it cannot be asked
+ * @throws Problem when the agent cannot answer
  */
 export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: AgentRequest, signal: AbortSignal) => {
   const patience = AbortSignal.timeout(settingsOf(asked.agent.state).timeoutMs / 2)
@@ -112,7 +115,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
   const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
   const first = order.slice(0, limits.agentTablesDescribedMax)
-  // Tables are read at the same time, and each listens whether the question is given up: Node would take that for a leak.
+  // Many tables are read at the same time, and each adds a listener for the end of the question: Node would warn of a leak.
   setMaxListeners(0, signal)
   const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describeSoon))])
   const shown = fitting(
@@ -130,7 +133,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     ...(models.length > 0 ? [await predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]
   const { replay } = asked
-  // What was cut off gave nothing.
+  // A tool that was cut off gave no data.
   const uses = replay && new RecordedUses(replay.tools.filter(({ aborted }) => aborted !== true))
   const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
   const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })

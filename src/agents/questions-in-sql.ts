@@ -13,7 +13,7 @@ type Parts = {
   resourcesAt: (position: number, client?: string) => Resources
 }
 
-/** An agent that is asked, in its project. */
+/** An agent that gets questions, in its project. */
 type AskedAgent = { agent: Resource<'agent'>; project: Resource<'project'> }
 
 type Result = { answered: AgentAnswer } | { error: unknown }
@@ -29,8 +29,8 @@ const failureOf = (result: Result): Error | undefined => {
 }
 
 /**
- * Asks agents the questions of an SQL statement. The answer to each question is recorded by itself. If some of several questions fail, they
- * have no answer, and their context says why.
+ * Asks agents the questions of an SQL statement. Each answer is recorded separately. If some of several questions fail, they have no
+ * answer, and their context says why.
  *
  * @example await new QuestionsInSql(parts).answer({ agent, label: 'shop.helper', questions: ['How many cars?'] }, statement)
  */

@@ -8,35 +8,35 @@ import type { Answer } from './line.js'
 import type { AnalyticsLimits } from './contract/options.js'
 import type { SelectAnswer, SelectEnd, SelectRequest } from '../sql/contract/select.js'
 
-/** The process was lost under a query before its first row: the query may be tried again. */
+/** The process ended under a query before its first row: the query may run again. */
 export class LostError extends Error {
   constructor(
     readonly loss: Loss,
-    /** Whether it was executing, and no other was. */
+    /** Whether this query was the only one executing. */
     readonly alone: boolean,
     readonly begun: boolean,
-    /** For how long it had executed. */
+    /** How long it had executed. */
     readonly ranMs: number,
   ) {
     super('the analytics process was lost')
   }
 }
 
-/** The query took longer than a quick one and gave its place to others. It begins anew when there is a place for a long one. */
+/** The query took longer than a quick one and gave its place to others. It begins again when there is a place for a long query. */
 export class PreemptedError extends Error {
   constructor() {
     super('the query gave its place to others')
   }
 }
 
-/** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: a limit that was met, by its name. */
+/** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: the problem of a limit that was reached, by its name. */
 const limitProblem = (limit: string, title: string, detail: string): Problem =>
   new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
 
 const tooLong = (timeoutMs: number): Problem =>
   limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${timeoutMs} ms`)
 
-/** The problem of a query that ran alone when the process was lost. */
+/** The problem of a query that was running alone when the process ended. */
 export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLimits): Problem => {
   switch (loss) {
     case 'memory': {
@@ -57,7 +57,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLi
 const exitWaitMs = 2_000
 const nothing = Buffer.alloc(0)
 
-/** One try of one query on one process. Its deadline counts the time of the process, not that of a client that reads slowly. */
+/** One try of one query on one process. Its deadline counts the time of the process, not the time of a client that reads slowly. */
 export class Attempt {
   #timeoutMs: number
   #remainingMs: number
@@ -66,7 +66,7 @@ export class Attempt {
   #over = false
   #isExpired = false
   #ending: Promise<boolean> | undefined
-  /** Resolves when the query has ended. It is made before the query is sent: a short one is over before its first row is read. */
+  /** Resolves when the query has ended. It exists before the query is sent, because a short query ends before its first row is read. */
   #ended: Promise<void> | undefined
   #age: NodeJS.Timeout | undefined
   #answer: Answer | undefined
@@ -84,7 +84,7 @@ export class Attempt {
     this.#remainingMs = limits.timeoutMs
   }
 
-  /** Resolves with the first rows, so that whatever fails before them can be told, or tried again. @throws LostError, Problem */
+  /** Resolves with the first rows, so that a failure before them can be reported, or the query can run again. @throws LostError, Problem */
   async open(request: SelectRequest): Promise<SelectAnswer> {
     this.signal?.addEventListener('abort', this.#aborted, { once: true })
     try {
@@ -96,7 +96,7 @@ export class Attempt {
       this.#begun = true
       this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
-      // The part of its answer that has come is dropped, and the process gives up what the query holds.
+      // The part of the answer that has arrived is dropped, and the process releases the resources of the query.
       this.ticket.begins(() => this.#answer?.stop(new PreemptedError()))
       this.child.waits.set(this.number, () => this.ticket.waits())
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
@@ -108,7 +108,7 @@ export class Attempt {
       const maxAgeMs = Math.max(this.limits.answerMaxAgeMs, this.#timeoutMs)
       this.#age = setTimeout(() => this.#abandon(tooOld(maxAgeMs)), maxAgeMs)
       const rows = this.#rows(first)
-      // A generator that has not begun would not hear that its reader leaves, and the query would hold its place.
+      // A generator that has not started would not notice that its reader leaves, and the query would keep its place.
       await rows.next()
       return { ...head, rows }
     } catch (error) {
@@ -130,7 +130,7 @@ export class Attempt {
       const told = await this.#settle(error)
       throw told instanceof LostError ? this.#cutOff(told) : told
     } finally {
-      // A reader that stops early is a client that went away.
+      // A reader that stops early means that the client left.
       if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
     }
   }
@@ -143,7 +143,7 @@ export class Attempt {
     throw frame.error
   }
 
-  /** Waits for the process, on the query's time. */
+  /** Waits for the process; the wait counts as time of the query. */
   async #waiting(): Promise<LineFrame> {
     if (!this.#answer) throw new TypeError('no query was sent')
     const from = performance.now()
@@ -170,7 +170,7 @@ export class Attempt {
     )
   }
 
-  /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
+  /** The error for the caller: the caller's own reason to stop, the loss of the process, or the error itself. */
   async #settle(error: unknown): Promise<unknown> {
     if (error instanceof PreemptedError) await this.#untilEnded()
     if (this.#stopped) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stopped.reason
@@ -190,7 +190,7 @@ export class Attempt {
     return this.child.isOver ? this.#lost() : error
   }
 
-  /** Waits until the query has stopped: by itself, or because its time is over or its client gone. */
+  /** Waits until the query has stopped: by itself, at its deadline, or because its client left. */
   async #untilEnded(): Promise<void> {
     const timer = setTimeout(() => this.#expire(), this.#remainingMs)
     await this.#ended
@@ -220,8 +220,8 @@ export class Attempt {
   }
 
   /**
-   * Gives the query a moment to end by itself; then the process is killed, which ends it. Tells whether this query is known to be the
-   * cause: in a process that gives no sign of life, any of its queries may be.
+   * Gives the query a moment to end by itself; then it kills the process, which ends the query. Returns whether this query is certainly the
+   * cause: in a process that does not answer, any of its queries may be the cause.
    */
   async #endOrKill(): Promise<boolean> {
     const asked = performance.now()

@@ -12,9 +12,8 @@ import type { Rebuilds } from './contract/rebuilds.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
 /**
- * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,
- * which any of its queries may have caused (`blocked`); it found that its tables did not show what was added to them
- * (`other_rows`); or it ended by itself.
+ * Why a process ended. It was killed for its memory; because one query did not stop (`stuck`); or because it stopped answering, and any of
+ * its queries may be the cause (`blocked`). Or it found that its tables did not show all added rows (`other_rows`), or it ended by itself.
  */
 export type Loss = 'memory' | 'stuck' | 'blocked' | 'other_rows' | 'died'
 
@@ -22,25 +21,25 @@ type PendingCopy = { resolve: (position: number) => void; reject: (reason: Error
 
 type ChildState = {
   ready: boolean
-  /** It ended because it had built the tables: another one serves them. */
+  /** It ended because it had built the tables: another process serves them. */
   built: boolean
-  /** How far it is with its first catch-up. */
+  /** The progress of its first catch-up. */
   starting: { position: number; head: number } | undefined
   position: number
   head: number
   stopped: string | undefined
   failed: string | undefined
-  /** Why its tables are not of this log, if so. */
+  /** Why its tables belong to another log, if they do. */
   foreign: string | undefined
   /** Known since the tables are open. */
   rebuilds: Rebuilds | undefined
-  /** What keeps it from writing files: `landlock`, or why nothing does. */
+  /** The mechanism that prevents it from writing files: `landlock`, or the reason why there is none. */
   confinement: string | undefined
-  /** What last kept it from following. */
+  /** The last reason why it could not follow the log. */
   lastError: string | undefined
-  /** What keeps it from following now; also what ended the process before it, until it follows. */
+  /** The reason why it cannot follow the log now. Until it follows, this is the reason of the process before it. */
   trouble: string | undefined
-  /** Why it ends by itself, so that another one opens the tables anew. */
+  /** Why it ends by itself, so that another process opens the tables again. */
   ending: string | undefined
 }
 
@@ -50,7 +49,7 @@ const environment = (): NodeJS.ProcessEnv => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  // Each query that executes or streams may hold a thread of libuv's pool, and so does each step of the projector.
+  // Each query that executes or streams may hold a thread of libuv's pool. Each step of the projector does, too.
   const threads = limits.sqlConcurrentMaxQueries + limits.sqlStreamingMaxAnswers + 8
   return { ...Object.fromEntries(kept), UV_THREADPOOL_SIZE: String(threads) }
 }
@@ -78,15 +77,15 @@ export class Child {
   runningAtLoss = 0
   loss: Loss = 'died'
   isOver = false
-  /** The query that ended it has been found. */
+  /** Whether the query that ended it is known. */
   isExplained = false
-  /** When it last said anything. */
+  /** The time of its last message. */
   heardAt = 0
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
-  /** The queries of them whose answers somebody waits for. One that was answered may still be cleaning up, without a deadline. */
+  /** Of these, the queries with a client that waits. An answered query may still clean up, without a deadline. */
   readonly awaited = new Set<number>()
-  /** Gives the place of a query to others while it waits for an answer to a question of its own; see `Ticket.waits`. */
+  /** Gives the place of a query to others while the query waits for another system; see `Ticket.waits`. */
   readonly waits = new Map<number, () => () => void>()
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, PendingCopy>()
@@ -108,7 +107,7 @@ export class Child {
     this.#held = holdBlob && new HeldByQueries(holdBlob)
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    // Its threads inherit the priority: REST answers get the processor before SQL does.
+    // Its threads inherit the priority, so that REST answers get the processor before SQL.
     if (this.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, this.pid)
     this.exited = new Promise((resolve) => {
       const over = () => {
@@ -133,14 +132,14 @@ export class Child {
     return this.#process.pid
   }
 
-  /** Ends the process at once. The first loss that is given is the one that its queries are told. */
+  /** Ends the process at once. Its queries get the first reason that is given. */
   kill(loss: Loss): void {
     if (this.isOver) return
     if (!this.#process.killed) this.loss = loss
     this.#process.kill('SIGKILL')
   }
 
-  /** Closes the channel to it. It ends by itself then. */
+  /** Closes the channel to the process, which then ends by itself. */
   disconnect(): void {
     if (this.#process.connected) this.#process.disconnect()
   }
@@ -151,12 +150,12 @@ export class Child {
     for (const line of this.#lines) line.close()
   }
 
-  /** Asks for a sign of life. */
+  /** Sends a ping. */
   ping(): void {
     if (this.#process.connected) this.#process.send({ kind: 'ping' })
   }
 
-  /** Tells it the master keys, in hex, and resolves when it knows them or has ended. */
+  /** Sends it the master keys, in hex, and resolves when it has them or has ended. */
   async learnKeys(keys: readonly string[]): Promise<void> {
     if (!this.#process.connected) return
     const learned = new Promise<void>((resolve) => this.#learned.push(resolve))
@@ -164,7 +163,7 @@ export class Child {
     await Promise.race([learned, this.exited])
   }
 
-  /** Has the tables copied into a new file once they hold everything up to a position, and tells the position they were copied at. */
+  /** Makes the process copy the tables into a new file once they hold everything up to a position. Returns the position of the copy. */
   async copy(into: string, upTo: number): Promise<number> {
     return new Promise((resolve, reject) => {
       if (!this.#process.connected) throw new Error('the process that answers SQL ended')
@@ -180,7 +179,7 @@ export class Child {
     return line.ask(query, request)
   }
 
-  /** Resolves when a query has ended there, or the process has. Call it before the query is sent. */
+  /** Resolves when the query or the process has ended. Call it before the query is sent. */
   async ended(query: number): Promise<void> {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
   }
@@ -207,7 +206,7 @@ export class Child {
       onClosed: (line, query) => {
         this.#idle.delete(line)
         this.#lines.delete(line)
-        // A query that executes has run until the process ended, and may be the cause; the end of the process is heard later.
+        // A query that was executing at the end of the process may be the cause. The end of the process is noticed later.
         if (query !== undefined && !this.running.has(query)) this.#end(query)
       },
     }
@@ -276,7 +275,7 @@ export class Child {
     }
     this.onChange()
   }
-  /** The caller that waits for a copy, which is over now. */
+  /** The caller that waits for a copy, which is finished now. */
   #copyOf(into: string): PendingCopy | undefined {
     const copying = this.#copies.get(into)
     this.#copies.delete(into)

@@ -3,25 +3,28 @@ import { FairQueue } from '../basics/concurrency/fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */
 export type Ticket = {
-  /** It is a suspect, it takes longer than a quick query, and no other long one executes: it is the likely cause of a loss now. */
+  /**
+   * Whether it is the likely cause if the process ends now: it is a suspect, it takes longer than a quick query, and no other long query
+   * executes.
+   */
   readonly isOnlyLong: boolean
-  /** Its execution begins. `giveWay` is called when it has not given a row in the time of a quick query, and no place for a long one is free. */
+  /** Its execution begins. `giveWay` is called if it has no row after the time of a quick query, and no place for a long query is free. */
   begins: (giveWay: () => void) => void
-  /** It waits for another system, and takes no place until the function that this returns is called. */
+  /** It waits for another system. It takes no place until the returned function is called. */
   waits: () => () => void
   streams: () => void
   release: () => void
 }
 
-/** `ranMs` says for how long it had executed when the process was lost. */
+/** `ranMs` says how long it had executed when the process ended. */
 export type Suspect = { readonly ranMs: number }
 
 export type EnterOptions = {
-  /** Whose query it is. A query without a client is the service's own, and has no share to keep to. */
+  /** The client of the query. A query without a client belongs to the service, and no share limits it. */
   client?: string | undefined
-  /** It executed when the process was lost, and may be the cause. */
+  /** It was executing when the process ended, and may be the cause. */
   suspect?: Suspect | undefined
-  /** It is known to take longer than a quick one. */
+  /** It is known to take longer than a quick query. */
   long?: boolean
   retried?: boolean
   signal?: AbortSignal | undefined
@@ -38,14 +41,14 @@ export type GateLimits = {
 }
 
 type Waiter = { client: string; suspect: Suspect | undefined; long: boolean; admit: (ticket: Ticket) => void }
-/** What happens to a suspect in the course of its execution. */
+/** The stages of a suspect's execution. */
 type Trial = { isOnlyLong: boolean; noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
 type PlaceCounts = { executing: number; long: number; waiting: number; streaming: number }
 
 const own = ''
 const nothing: PlaceCounts = { executing: 0, long: 0, waiting: 0, streaming: 0 }
 
-/** Long queries are tried last, and among the others those first that had executed for the shortest time. */
+/** Long queries run last. Among the others, the query with the shortest execution runs first. */
 const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
 
 /**
@@ -53,25 +56,25 @@ const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long)
  * always find a place. A client has at most its share of each kind of place, and clients take turns. When too many wait, the next
  * is refused.
  *
- * A query that waits for another system takes no place meanwhile.
+ * A query takes no place while it waits for another system.
  *
- * Suspects are tried one at a time. For the time of a quick query nobody else begins, so that a loss is most likely the suspect's.
- * After that quick queries may execute beside it. Between two suspects the others have their turns.
+ * Suspects run one at a time. For the time of a quick query no other query begins, so that the suspect is most likely the cause if the
+ * process ends. After that, quick queries may execute beside it. Between two suspects the other queries have their turns.
  *
  * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
  */
 export class Gate {
   readonly #all: PlaceCounts = { ...nothing }
   readonly #held = new Map<string, PlaceCounts>()
-  /** How many of those that execute have taken longer than a quick query. */
+  /** How many executing queries have taken longer than a quick query. */
   #slow = 0
-  /** How many suspects execute. */
+  /** The number of executing suspects. */
   #tried = 0
-  /** A suspect executes, and nobody may begin beside it yet. */
+  /** Whether a suspect executes, and no other query may begin yet. */
   #alone = false
-  /** How long suspects have kept the others out since their last turn. */
+  /** How long suspects have excluded the other queries since their last turn. */
   #aloneMs = 0
-  /** How many of the others may begin before the next suspect. */
+  /** How many other queries may begin before the next suspect. */
   #turns = 0
   #pumping = false
   #holds = 0
@@ -89,7 +92,7 @@ export class Gate {
     return this.#quick.length + this.#long.length + this.#suspects.length
   }
 
-  /** Admits nobody until the function that it returns is called. Queries wait until then. */
+  /** Admits no query until the returned function is called. Queries wait until then. */
   hold(): () => void {
     this.#holds += 1
     return () => {
@@ -116,7 +119,7 @@ export class Gate {
           resolve(ticket)
         },
       }
-      // A query that is tried again has waited already, and comes before newer ones. A long one, which gave way, does not.
+      // A query that runs again has already waited, and comes before newer ones. This is not so for a long query that gave way.
       if (suspect) this.#suspects = [...this.#suspects, waiter].sort(byTime)
       else if (long) this.#long.push(waiter)
       else this.#quick.push(waiter, { first: retried })
@@ -138,7 +141,7 @@ export class Gate {
     if (has >= this.#share(client, concurrentMaxQueries) + share) refuse(`${share} queries of this client are`, 'sqlClientMaxPercent')
   }
 
-  /** How many of a number of places one client may have. */
+  /** How many of these places one client may have. */
   #share(client: string, places: number): number {
     return client === own ? places : Math.max(1, Math.floor((places * this.limits.clientMaxPercent) / 100))
   }
@@ -154,7 +157,7 @@ export class Gate {
     else this.#held.set(client, held)
   }
 
-  // An answer that is read slowly takes no place among those that execute.
+  // An answer that its client reads slowly takes no place of executing queries.
   readonly #mayExecute = (client: string): boolean => {
     const { executing, streaming } = this.#of(client)
     const { concurrentMaxQueries, streamingMaxAnswers } = this.limits
@@ -175,7 +178,7 @@ export class Gate {
     return this.#all.executing >= this.limits.concurrentMaxQueries || this.#all.streaming >= this.limits.streamingMaxAnswers
   }
 
-  // Queries that lost a process come back in the same turn of the event loop. All of them are sorted before one is admitted.
+  // The queries of a lost process come back in the same turn of the event loop. They are sorted before the first one is admitted.
   #pumpSoon(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -194,21 +197,22 @@ export class Gate {
   }
 
   #nextOfOthers(): Waiter | undefined {
-    // Long ones first: their places are few, and quick ones leave theirs soon. Beside a suspect a long one would hide the cause.
+    // Long queries first: they have few places, and quick queries soon leave theirs. No long query runs beside a suspect, because it would
+    // hide the cause.
     const long = this.#tried > 0 ? undefined : this.#long.next((client) => this.#mayExecute(client) && this.#mayTakeLong(client))
     return long ?? this.#quick.next(this.#mayExecute)
   }
 
   /** The next query while a suspect waits. */
   #nextBeside(suspect: Waiter): Waiter | undefined {
-    // A long suspect is not tried beside another long query. Quick ones go on until that is over.
+    // A long suspect does not run beside another long query. Quick queries go on until that one ends.
     if (suspect.long && this.#slow > 0) return this.#quick.next(this.#mayExecute)
     const other = this.#turns > 0 ? this.#quick.next(this.#mayExecute) : undefined
     if (other) {
       this.#turns -= 1
       return other
     }
-    // Those that began a moment ago end soon, or give way.
+    // Queries that began a moment ago end soon, or give way.
     return this.#all.executing > this.#slow ? undefined : this.#suspects.shift()
   }
 
@@ -230,7 +234,7 @@ export class Gate {
       isOnlyLong: false,
       noLongerQuick: (giveWay) => {
         letOthersIn()
-        // It counts as slow itself. With another slow one beside it a loss would not tell the cause.
+        // The suspect itself counts as slow. With another slow query beside it, the cause of a loss would be unclear.
         trial.isOnlyLong = this.#slow === 1
         if (!trial.isOnlyLong) giveWay()
       },
@@ -248,7 +252,7 @@ export class Gate {
     let isSlow = isLong
     let quick: NodeJS.Timeout | undefined
     let onNoLongerQuick: (() => void) | undefined
-    /** For how many answers it waits, and since when. */
+    /** The number of answers that it waits for, and the start of the wait. */
     let [waits, waitsFrom] = [0, 0]
     const take = (by: 1 | -1) => {
       this.#count(client, 'executing', by)
@@ -288,7 +292,7 @@ export class Gate {
       },
       waits: () => {
         if (phase === 'executing') {
-          // A suspect keeps its place: a loss must tell the cause.
+          // A suspect keeps its place, so that the cause of a loss is clear.
           if (trial || !this.#mayWait(client)) return () => undefined
           phase = 'waiting'
           waitsFrom = performance.now()
@@ -306,7 +310,7 @@ export class Gate {
           if (phase !== 'waiting' || waits > 0) return
           phase = 'executing'
           this.#count(client, 'waiting', -1)
-          // One that has waited for long is not sent away: it would wait for the same again. There may be some too many for a moment.
+          // A query that has waited for long is not refused: it would only wait again. For a moment there may be too many queries.
           if (performance.now() - waitsFrom >= this.limits.quickMs) isLong = isSlow = true
           take(1)
           startQuick()

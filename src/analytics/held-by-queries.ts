@@ -2,11 +2,11 @@ import type { HeldBlob } from '../files/blob-store.js'
 import type { BlobQuestion } from '../sql/contract/connected.js'
 import type { HoldBlob } from './contract/options.js'
 
-/** The blobs whose files queries read: each stays until its query has ended. A process that is over has none. */
+/** The blobs whose files queries read: each file stays until its query has ended. An ended process holds none. */
 export class HeldByQueries {
   readonly #held = new Map<number, HeldBlob[]>()
   #isOver = false
-  /** Queries whose end was heard while a blob was fetched for them. */
+  /** Queries that ended while a blob was being fetched for them. */
   readonly #fetching = new Map<number, { isEnded: boolean; count: number }>()
 
   constructor(private readonly holdBlob: HoldBlob) {}

@@ -13,28 +13,28 @@ import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 
-/** The state of the process, and how the processes before it ended. */
+/** The state of the process, and the ends of the processes before it. */
 export type ProcessStatus = {
   ready: boolean
   state: TablesState
-  /** Why SQL cannot be answered at the moment, if so. */
+  /** Why SQL is not available at the moment, if so. */
   stopped: string | undefined
-  /** How far the tables are, as last heard. */
+  /** The last known position of the tables. */
   position: number
   /** How many events the tables were behind the log when they last looked. */
   lag: number
   rebuilds: Rebuilds
-  /** What last kept the tables from following the log. */
+  /** The last reason why the tables could not follow the log. */
   lastError: string | undefined
   restarts: number
-  /** How often the process was lost, by reason. */
+  /** How often the process ended, by reason. */
   losses: Readonly<Record<Loss, number>>
   rssBytes: number
 }
 
 const backoffMaxMs = 10_000
 const healthyAfterMs = 10_000
-/** The service starts without waiting for tables that take longer to be built. */
+/** The service starts without waiting longer than this for tables that are being built. */
 const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
@@ -42,8 +42,8 @@ const respawnMs = 1_000
 const noConnections = () => Promise.reject(new Problem('not_found', 'Database not found', 'There are no connected databases here'))
 
 /**
- * Keeps an analytics process alive: starts it, starts another one in the place of one that ended, and ends one that takes too much
- * memory while it works.
+ * Keeps an analytics process running: starts it, replaces a process that ended, and ends a process that uses too much memory for its
+ * queries.
  *
  * @example const keeper = new Keeper(options, limits, () => gate.running > 0); await keeper.start(); await keeper.readyChild()
  */
@@ -51,7 +51,7 @@ export class Keeper {
   readonly #directory = makeSocketDirectory()
   readonly #rebuilds: RebuildRecord
   #child: Child | undefined
-  /** A process that is ended on purpose: whoever ends it starts the next. */
+  /** A process that is ended on purpose: the code that ends it starts the next one. */
   #leaving: Child | undefined
   #isStopping = false
   readonly #waiters = new Set<() => void>()
@@ -74,7 +74,7 @@ export class Keeper {
     this.#rebuilds = new RebuildRecord(dataPaths(resolvePath(options.dataDirectory)).rebuilds, options.logger)
   }
 
-  /** Starts the process. Waits until it answers, or is known to need longer; the status tells why, and it goes on starting. */
+  /** Starts the process. Waits until it answers, or until it is known to need longer: then the status says why, and the start goes on. */
   async start(): Promise<void> {
     void this.#respawn()
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
@@ -132,11 +132,11 @@ export class Keeper {
     }
   }
 
-  /** Ends the process, does something while there is none, starts another one, and waits until that has opened its tables. */
+  /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
   async replace(between: () => void): Promise<void> {
     const child = this.#child
     this.#leaving = child
-    // Its file is not needed any more, so the process need not close it in good order.
+    // Its file is no longer needed, so the process need not close it properly.
     child?.kill('died')
     await child?.exited
     if (!this.#isStopping) between()
@@ -144,7 +144,7 @@ export class Keeper {
     await this.#opened()
   }
 
-  /** Waits until the process has opened its tables, or begun new ones: those that were there before are gone then. */
+  /** Waits until the process has opened its tables, or has begun new ones; then the old tables are gone. */
   async #opened(): Promise<void> {
     for (;;) {
       const { ready, built, starting, failed } = this.#child?.state ?? {}
@@ -155,7 +155,7 @@ export class Keeper {
     }
   }
 
-  /** Ends the process and takes away what it left. */
+  /** Ends the process and removes its files. */
   async stop(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#watch)
@@ -183,7 +183,7 @@ export class Keeper {
       dataDirectory: resolvePath(dataDirectory),
       masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
       socket: `${this.#directory}/${this.#starts++}.sock`,
-      // It died twice before it was ready: something in the file kills it. The log has everything that is in the file.
+      // It died twice before it was ready: something in the file kills it. The file can be dropped, because the log has all its data.
       rebuild: this.#unready >= 2,
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
@@ -205,7 +205,7 @@ export class Keeper {
     void child.exited.then(() => this.#restart(child))
   }
 
-  /** Says once why the process keeps a right that it should have given up. */
+  /** Logs once why the process keeps a right that it should have given up. */
   #noteConfinement(confinement: string | undefined): void {
     if (confinement === undefined || confinement === this.#confinement) return
     this.#confinement = confinement
@@ -229,16 +229,16 @@ export class Keeper {
     const { ready, failed, ending } = child.state
     this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1
     const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
-    // A process that ended under queries ended by one of them. The other queries need the next one at once.
+    // One of its queries ended the process. The other queries need the next process at once.
     if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (isOwnEnd) this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    // A purge may have put another one in its place meanwhile.
+    // A purge may have replaced it meanwhile.
     if (this.#child === child) await this.#respawn()
   }
 
-  /** No process can be started while memory or file descriptors are short. It is tried again, and REST goes on meanwhile. */
+  /** No process can start while memory or file descriptors are short. The service tries again, and REST goes on meanwhile. */
   async #respawn(): Promise<void> {
     for (;;)
       try {
@@ -275,7 +275,7 @@ export class Keeper {
     this.#waiters.clear()
   }
 
-  /** Waits until something is new about the process, or until a time. */
+  /** Waits until the state of the process changes, or until a time. */
   async #change(until: number): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#waiters.add(resolve)
@@ -284,8 +284,8 @@ export class Keeper {
   }
 
   /**
-   * Replaces a process that gives no sign of life, whether or not a query waits for it. While it executes queries, their deadlines decide
-   * first: a model in one of them may keep it busy for as long, and that query is told so. The read of a training has a late one.
+   * Replaces a process that does not answer, even if no query waits for it. While it executes queries, their deadlines decide first: a
+   * model in a query may keep it busy for that long, and that query then gets the error. The read of a training has a late deadline.
    */
   #watchPulse(): void {
     const child = this.#child

@@ -12,11 +12,11 @@ export type LineEvents = {
   onAsked: (question: Question | BlobQuestion, asking: { query: number; request: SelectRequest }) => Promise<ServerAnswer>
   /** The line can take the next query. */
   onIdle: (line: Line) => void
-  /** The other end is gone. Nobody can tell whether the query that the line had has ended. */
+  /** The other end is gone. It is unknown whether the query of this line has ended. */
   onClosed: (line: Line, query: number | undefined) => void
 }
 
-/** The answer to one query as it comes over its line, which waits while it is not read. */
+/** The answer to one query, from its line. The line waits while nobody reads. */
 export class Answer {
   readonly #frames: LineFrame[] = []
   #reader: { resolve: (frame: LineFrame) => void; reject: (reason: unknown) => void } | undefined
@@ -61,7 +61,7 @@ export class Answer {
     }
   }
 
-  /** Nothing more will come. What came before can still be read. */
+  /** No more frames will come. Frames that arrived before can still be read. */
   fail(reason: unknown): void {
     if (this.#failure) return
     // A reason may be no Error; it is thrown as it came.
@@ -124,7 +124,7 @@ export class Line {
     }
   }
 
-  /** Answers a question of the query that the line has, if it still has it then. */
+  /** Answers a question of the line's query, if the line still has this query. */
   async #tell({ asks: to, question }: QueryQuestion): Promise<void> {
     const asking = this.#current
     if (!asking) return
@@ -135,7 +135,7 @@ export class Line {
     if (this.#current === asking) this.#socket.write(encodeMessage(said))
   }
 
-  /** Ends the answer to the query that the line had, and returns the query's number. */
+  /** Ends the answer to the line's query, and returns the query's number. */
   #end(reason: unknown): number | undefined {
     const ended = this.#current
     this.#current = undefined

@@ -1,11 +1,13 @@
 import type { Child } from './child.js'
 
-/** A process that has said nothing yet is being loaded, which can take long on a busy machine: it may miss this many times as many pings. */
+/**
+ * A process without any message so far is still loading, which can take long on a busy machine. It may miss this many times as many pings.
+ */
 const whileLoading = 12
 
 /**
- * Asks a process for signs of life. It counts the requests without an answer and not the time: a service that had no processor
- * itself has not asked meanwhile.
+ * Sends pings to a process. It counts pings without an answer instead of time: if the service itself got no processor time, it sent no
+ * pings meanwhile.
  */
 export class Pulse {
   #askedAt = Number.NEGATIVE_INFINITY
@@ -16,18 +18,18 @@ export class Pulse {
     private readonly silentMaxPings: number,
   ) {}
 
-  /** Whether too many requests in a row were not answered. */
+  /** Whether too many pings in a row have no answer. */
   get isSilent(): boolean {
     const isLoading = this.child.heardAt === 0
     return this.#unanswered >= this.silentMaxPings * (isLoading ? whileLoading : 1)
   }
 
-  /** How many requests in a row were not answered. */
+  /** The number of pings in a row without an answer. */
   get unanswered(): number {
     return this.#unanswered
   }
 
-  /** Looks whether the last one was answered, and asks for the next. */
+  /** Checks whether the last ping has an answer, and sends the next one. */
   beat(): void {
     this.#unanswered = this.child.heardAt < this.#askedAt ? this.#unanswered + 1 : 0
     this.#askedAt = performance.now()

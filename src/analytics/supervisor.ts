@@ -19,7 +19,7 @@ import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './
 import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
 
 export type AnalyticsStatus = ProcessStatus & {
-  /** Queries that were tried again after the process was lost under them. */
+  /** Queries that ran again because the process had ended under them. */
   retries: number
   running: number
   waiting: number
@@ -28,8 +28,8 @@ export type AnalyticsStatus = ProcessStatus & {
 const idleLookMs = 10
 
 /**
- * SQL over the tables, in a process that is kept alive and within its limits. Whatever a query does to the process,
- * only that query fails: those that have given no row yet are tried again.
+ * SQL over the tables, in a process that is kept running and within its limits. If a query ends the process, only that query fails: the
+ * other queries without a row so far run again.
  *
  * @example
  * const analytics = await Analytics.start({ dataDirectory: './data' })
@@ -53,7 +53,7 @@ export class Analytics implements SelectService {
   }
 
   /**
-   * Starts the process. Waits until it answers, or is known to need longer; `status()` tells why, and it goes on starting.
+   * Starts the process. Waits until it answers, or until it is known to need longer: then `status()` says why, and the start goes on.
    * @throws ConfigError when the tables have followed events that the log does not have
    */
   static async start(options: AnalyticsOptions): Promise<Analytics> {
@@ -79,14 +79,14 @@ export class Analytics implements SelectService {
   }
 
   /**
-   * Runs a SELECT and resolves with its first rows. `client` is who asks: clients take turns, and each has its share of the places.
-   * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason
+   * Runs a SELECT and resolves with its first rows. Clients (`client`) take turns, and each has its share of the places.
+   * @throws Problem of the query itself; `query_limit` when it reached a limit; `busy`, `analytics_unavailable`; the signal's reason
    */
   async query(request: SelectRequest, { signal, client }: SelectOptions = {}): Promise<SelectAnswer> {
     let suspect: Suspect | undefined
     let long = false
     let isNew = true
-    /** The processes that were lost under it, and the last one that was lost while this query was tried as the only long one. */
+    /** The number of processes that ended under it, and the last of them that ended while this was the only long query. */
     const lost: Child[] = []
     let triedOn: Child | undefined
     for (let losses = 0; losses < this.#limits.retriesMax;) {
@@ -110,7 +110,7 @@ export class Analytics implements SelectService {
         // Another query, or no query at all, was the cause.
         if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
         lost.push(child)
-        // Those that executed beside it the last time have been tried since: when it was none of them, it was this one.
+        // The queries beside it at the last loss have run since: if none of them was the cause, this query is.
         if (suspect && (error.alone || (ticket.isOnlyLong && triedOn?.isExplained === false))) {
           for (const each of lost) each.isExplained = true
           throw blamedFor(error.loss, this.#limits)
@@ -127,24 +127,23 @@ export class Analytics implements SelectService {
     )
   }
 
-  /** Resolves when the process knows the master keys that are in use now. A process that starts meanwhile is started with them. */
+  /** Resolves when the process has the current master keys. A process that starts meanwhile gets them at its start. */
   async learnKeys(): Promise<void> {
     const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
     await this.#keeper.child?.learnKeys(keys)
   }
 
   /**
-   * Writes a compact copy of the tables into a new file below `tmp/tables`, as they are at a position of the log or after it.
-   * Gives the position. @throws Error that says why it could not
+   * Writes a compact copy of the tables into a new file below `tmp/tables`, at a log position or a later one. Returns the position of the
+   * copy. @throws Error that says why it could not
    */
   async copy(into: string, upTo: number): Promise<number> {
     return (await this.#keeper.readyChild()).copy(into, upTo)
   }
 
   /**
-   * Resolves when the tables' files hold no byte of what was erased up to a position. A copy of the tables takes their place,
-   * and a new process that of the old one; queries wait meanwhile. Where there can be no copy, the new process builds the
-   * tables from the log.
+   * Resolves when the tables' files have no byte of data that was erased up to a position. A copy replaces the tables, and a new process
+   * replaces the old one; queries wait meanwhile. If no copy is possible, the new process builds the tables from the log.
    */
   async purge(upTo: number): Promise<void> {
     const purged = this.#purging.then(() => this.#purge(upTo))
@@ -170,7 +169,7 @@ export class Analytics implements SelectService {
     }
   }
 
-  /** A failure here must not leave the service without a process: the next one finds the old tables and builds them anew. */
+  /** A failure here must not leave the service without a process: the next process finds the old tables and rebuilds them. */
   #exchange(copy: string): void {
     try {
       exchangeTables(this.#paths, copy)
@@ -180,7 +179,7 @@ export class Analytics implements SelectService {
     }
   }
 
-  /** Ends the process and takes away what it left. */
+  /** Ends the process and removes its files. */
   async stop(): Promise<void> {
     await this.#keeper.stop()
   }

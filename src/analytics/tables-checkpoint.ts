@@ -1,9 +1,10 @@
 import { DuckDBInstance, type Json } from '@duckdb/node-api'
 
 /**
- * Where the tables in a file stand: `[position, leaf, fingerprint]`, in one row when they are whole. Nobody may have the file open for writing.
+ * The checkpoint of the tables in a file: `[position, leaf, fingerprint]`; whole tables have exactly one row. No process may have the file
+ * open for writing.
  *
- * @throws Error of DuckDB's when the file cannot be read
+ * @throws Error of DuckDB when the file cannot be read
  */
 export const tablesCheckpoint = async (file: string): Promise<Json[][]> => {
   const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })

@@ -11,7 +11,7 @@ import { archiveFolders, rangeOfFile } from './tables.js'
 /** The place of an export, its log, and the key that signs it. */
 export type Place = { store: ArchiveStore; reader: Pick<LogReader, 'id' | 'read' | 'proofs'>; signer: NoteSigner }
 
-/** The first name in a place that cannot come from an export, not even from one that was cut off before its first manifest. */
+/** The first name in a place that no export makes, not even an export that was cut off before its first manifest. */
 const strangerIn = async (store: ArchiveStore): Promise<string | undefined> => {
   for (const name of (await store.list('')).keys()) {
     if (!archiveFolders.includes(name)) return name
@@ -23,7 +23,7 @@ const strangerIn = async (store: ArchiveStore): Promise<string | undefined> => {
 
 /**
  * The manifest of the export so far, if the place has one of this log; undefined when it is empty.
- * @throws ConfigError when it is anything else
+ * @throws ConfigError when the place has anything else
  */
 export const begunIn = async ({ store, reader, signer }: Place): Promise<ArchiveManifest | undefined> => {
   const { place } = store
@@ -45,7 +45,7 @@ export const begunIn = async ({ store, reader, signer }: Place): Promise<Archive
   return found
 }
 
-/** Gives each range of a manifest of format 1 a manifest of its own. Until the last step it is an export of format 1. */
+/** Writes a separate manifest for each range of a manifest of format 1. Until the last step the export keeps format 1. */
 export const upgraded = async ({ store, signer }: Place, work: string, begun: ArchiveManifest): Promise<void> => {
   if (begun.mindledger_parquet !== 1) return
   const { log, ranges } = begun

@@ -10,7 +10,7 @@ import { ConfigError } from '../setup/config.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 
 /**
- * An export in a bucket, one object for each file. Files are made on this machine, below a folder of its own, and sent when they are whole.
+ * An export in a bucket, one object for each file. Files are made in a separate folder of this machine, and sent when they are whole.
  *
  * @example const store = new BucketStore(readS3('EXPORT_URL', 's3://history/ledger', keys))
  */

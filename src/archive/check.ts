@@ -97,7 +97,7 @@ const differing = (table: 'predictions' | 'outcomes' | 'answers', events: string
   return `SELECT (SELECT count(*) FROM ((${expected}) EXCEPT ALL (${found}))) + (SELECT count(*) FROM ((${found}) EXCEPT ALL (${expected})))`
 }
 
-/** Checks the files of one range; the first thing that is wrong in it is thrown. */
+/** Checks the files of one range, and throws the first fault. */
 const checkRange = (store: ArchiveStore, range: ArchiveRange, walk: Walk): Promise<void> =>
   store.withFiles(
     range.files.map(({ name }) => name),
@@ -172,7 +172,7 @@ const unlistedFiles = async (store: ArchiveStore, manifest: ArchiveManifest): Pr
   return found
 }
 
-/** The manifest, and the files that it still does not name after a while. */
+/** The manifest, and the files that it does not name even after the wait. */
 const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: ArchiveManifest; others: UnlistedFile[] }> => {
   for (let waited = 0; ; waited += lookMs) {
     const manifest = await readArchiveManifest(store)
@@ -183,7 +183,7 @@ const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: Ar
   }
 }
 
-/** What is wrong with the signatures of a manifest, with its head, and with kept heads beside it. */
+/** The faults of a manifest's signatures, of its head, and of the kept heads. */
 const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, heads: readonly KeptHead[]): string[] => {
   const { log, size } = manifest
   const faults: string[] = []
@@ -200,8 +200,8 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
 
 /**
  * Checks an export without the log: signatures, hashes, ranges without a gap, the chain of events, rows that follow from events, and the
- * kept heads. Without a key it takes the one in the manifest, which proves nothing against a person who can write the files. An export
- * may be under way: for `waitMs` it waits for a manifest that names all files.
+ * kept heads. Without a key it takes the one in the manifest, which proves nothing against a person who can write the files. An export may
+ * still run: for `waitMs` the check waits for a manifest that names all files.
  *
  * @throws ConfigError when there is no manifest
  * @example (await checkArchive({ store: new FolderStore('/mnt/history'), heads: [], key })).faults // []

@@ -19,14 +19,14 @@ export type ExportJob = {
   headKey: string | undefined
   /** How many positions each range of a new export has. */
   rangePositions: number
-  /** Trusts that the ranges which the manifest names are there. */
+  /** Whether to trust that all ranges of the manifest exist. */
   trusting: boolean
 }
 
-/** The messages from the process: how far it is, then one of the others. */
+/** The messages from the process: its progress, then one of the others. */
 export type ExportMessage = { at: number } | { done: ArchiveResult } | { failed: string; isFull: boolean }
 
-/** Writes what is finished. On the disk of the data directory it leaves room for the log. */
+/** Writes the finished ranges. On the disk of the data directory it leaves room for the log. */
 const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): Promise<ArchiveResult> => {
   const paths = dataPaths(dataDirectory)
   const store = openArchive('EXPORT_URL', place, keys, join(paths.temporary, 'export'))
@@ -49,7 +49,7 @@ const failure = (error: unknown): ExportMessage => ({
 })
 
 lowerPriority(backgroundPriority)
-// Another node, or the next start, may be about to export: nothing goes on without the service.
+// Another node or the next start may export soon, so this process ends with the service.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (job: ExportJob) => {
   void run(job)

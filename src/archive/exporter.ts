@@ -10,8 +10,8 @@ import { openArchive } from './open.js'
 import type { ArchiveResult } from './write.js'
 
 /**
- * The state of the export: its place, whether this node writes it, the last position in its files, when it was last checked, and why the
- * last try failed.
+ * The state of the export: its place, whether this node writes it, the last position in its files, the time of the last check, and the
+ * reason why the last try failed.
  */
 export type ExportStatus = { directory: string; here: boolean; position: number | null; written_at: string | null; error: string | null }
 
@@ -27,7 +27,7 @@ type Options = {
   logger: Pick<Logger, 'info' | 'error'>
 }
 
-/** The result of a try: where the export ends, or why it does not go on. */
+/** The result of a try: the end of the export, or the reason why it does not go on. */
 type Outcome = { done: ArchiveResult } | { failed: string; isFull: boolean }
 
 /**
@@ -56,7 +56,7 @@ export class Exporter {
     }
   }
 
-  /** How far the export is, and its last error. */
+  /** The position of the export, and its last error. */
   status(): ExportStatus {
     return { ...this.#status }
   }
@@ -99,7 +99,7 @@ export class Exporter {
     if (this.#status.here) this.#note(outcome)
   }
 
-  /** Whether there may be a range to write. */
+  /** Whether a range may be ready. */
   async #isDue(): Promise<boolean> {
     const { position } = await this.options.log.head()
     if (!this.#status.here) return false

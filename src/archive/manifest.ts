@@ -61,7 +61,7 @@ const manifestName = 'manifest.json'
 /** The place for manifests: an export, and the folder for files that are not complete yet. */
 type ManifestPlace = { store: ArchiveStore; work: string }
 
-/** The text that is signed. Its first line cannot begin a checkpoint, so that a signature of the one is never valid for the other. */
+/** The signed text. Its first line cannot begin a checkpoint, so that a signature of one kind of text is never valid for the other. */
 const signedText = (what: ManifestKind, body: { log: string }): string =>
   `mindledger parquet ${what}\n${body.log}\n${sha256Hex(Buffer.from(JSON.stringify(body)))}\n`
 

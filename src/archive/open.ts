@@ -5,14 +5,14 @@ import { BucketStore } from './bucket-store.js'
 import { FolderStore } from './folder-store.js'
 import type { ArchiveStore } from './store.js'
 
-/** Whether the place of an export is a bucket. */
+/** Whether the place of an export is an address of a bucket. */
 const isBucket = (place: string): boolean => place.startsWith('s3://')
 
 /**
  * The export in a folder, or in a bucket: `s3://bucket/prefix?endpoint=https://host:port&region=name`.
  *
- * @param name what named the place, for errors: `EXPORT_URL`, `--parquet`
- * @param folder where files for a bucket are made; a temporary one unless it is given
+ * @param name the setting or option that named the place, for errors: `EXPORT_URL`, `--parquet`
+ * @param folder where files for a bucket are made; by default a temporary folder
  * @throws ConfigError when the address is not valid, or its keys are missing
  * @example openArchive('--parquet', '/mnt/history', undefined)
  */

@@ -8,7 +8,7 @@ import type { ArchiveRange } from './manifest.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveTables, fieldColumns, fieldsOf, fileName, rangeName, selectOf } from './tables.js'
 
-/** Where the events of a range are read, and where its files are written: below `work` until all are complete. */
+/** The source of a range's events, and the place of its files: below `work` until all are complete. */
 type Place = { reader: Pick<LogReader, 'read'>; store: ArchiveStore; work: string }
 
 /** Reads the events of a range into the table `events`, and returns the chain after them. */

@@ -6,20 +6,20 @@ export type MadeFile = { path: string; bytes: number; sha256: string }
  * a ConfigError, which says nothing about the export.
  */
 export interface ArchiveStore {
-  /** How messages name it: a folder, or `s3://bucket/prefix`. */
+  /** The name of the place in messages: a folder, or `s3://bucket/prefix`. */
   readonly place: string
-  /** The names in one of its folders, or beside them (''), and their bytes; -1 for anything but a file. */
+  /** The names in one of its folders, or at the top (''), with their bytes; -1 for anything but a file. */
   list(folder: string): Promise<ReadonlyMap<string, number>>
-  /** The text of a file; undefined when it does not exist. @throws Error when it is not a file, or has more bytes than that */
+  /** The text of a file; undefined when it does not exist. @throws Error when it is not a file, or has more bytes than the limit */
   readText(name: string, maxBytes: number): Promise<string | undefined>
-  /** A folder on the disk of this machine on which files are made. */
+  /** A folder of this machine in which files are made. */
   disk(): string
   /** An empty work folder of this machine, for files that are not complete yet. */
   work(): Promise<string>
   /** Gives a file of the work folder its name, and replaces a file of that name. Resolves when a crash cannot undo it. */
   put(file: MadeFile, name: string): Promise<void>
   remove(name: string): Promise<void>
-  /** Where files of the export can be read on this machine while something is done with them; undefined for one that is not there. */
+  /** The paths under which files of the export can be read on this machine during a task; undefined for a missing file. */
   withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T>
   /** Removes the work folder. */
   close(): Promise<void>

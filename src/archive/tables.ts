@@ -6,7 +6,7 @@ export type ArchiveTable = (typeof archiveTables)[number]
 
 const typeOf = { predictions: 'PredictionsServed', outcomes: 'OutcomesReported', answers: 'AgentAnswered' } as const
 
-/** The columns of `events` whose values stand in the event's text, in the order of `fieldsOf`. */
+/** The columns of `events` whose values come from the event's text, in the order of `fieldsOf`. */
 export const fieldColumns = {
   position: 'BIGINT',
   stream: 'VARCHAR',
@@ -22,7 +22,7 @@ export const fieldColumns = {
   data: 'VARCHAR',
 } as const
 
-/** The values of the columns as texts; `recorded_at` as events write it. */
+/** The values of the columns as texts; `recorded_at` has the format of events. */
 export const fieldsOf = (text: string): (string | null)[] => {
   const e = parseEnvelope(text)
   const header = readHeader(text)
@@ -43,7 +43,7 @@ export const fieldsOf = (text: string): (string | null)[] => {
   ]
 }
 
-/** The rows of a table, from a relation that has those of `events`. */
+/** The rows of a table, from a relation with the rows of `events`. */
 export const selectOf = (table: ArchiveTable, events: string): string =>
   table === 'events'
     ? `SELECT * FROM ${events}`
@@ -65,13 +65,13 @@ export const rangeName = (from: number, to: number): string => `${rangeFolder}/$
 
 const fileInFolder = /^(\d{12})-(\d{12})\.(parquet|json)$/
 
-/** The range that a file in one of the folders is named by; undefined for a name that no export gives. */
+/** The range in a file's name; undefined for a name that no export gives. */
 export const rangeOfFile = (folder: string, file: string): { from: number; to: number } | undefined => {
   const [, from = '', to = '', kind] = fileInFolder.exec(file) ?? []
   return kind === (folder === rangeFolder ? 'json' : 'parquet') ? { from: Number(from), to: Number(to) } : undefined
 }
 
-/** Where the range that begins after a position ends, in an export of a size. `rangeEnd(20, 50, 20)` → 40 */
+/** The end of the range that begins after a position, in an export of a size. `rangeEnd(20, 50, 20)` → 40 */
 export const rangeEnd = (after: number, size: number, rangePositions: number): number => Math.min(after + rangePositions, size)
 
 /** Whether an export of a size has this range. */

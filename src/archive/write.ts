@@ -9,20 +9,20 @@ import { writeRangeFiles } from './range-files.js'
 import type { ArchiveStore } from './store.js'
 import { archiveFolders, isInExport, rangeEnd, rangeName, rangeOfFile } from './tables.js'
 
-/** The input of an export: the log, its signer, and the size at which it ends. `rangePositions` counts only for a new export. */
+/** The input of an export: the log, its signer, and the size at which it ends. `rangePositions` only applies to a new export. */
 export type ArchiveJob = Place & {
   size: number
   rangePositions?: number
-  /** Only ranges that have all their positions. */
+  /** Whether to write only full ranges. */
   finishedOnly?: boolean
-  /** Trusts that the ranges which the manifest names are there, so that a run does not look at each. */
+  /** Whether to trust that the ranges of the manifest exist, so that a run does not check each. */
   trusting?: boolean
   /** Bytes that stay free on the disk of the work folder. */
   keepFree?: number
   onProgress?: (position: number) => void
 }
 
-/** Where an export ends, how many ranges were written, and how many positions each has. */
+/** The end of an export, the number of written ranges, and the number of positions in each. */
 export type ArchiveResult = { size: number; written: number; rangePositions: number }
 
 type Folders = ReadonlyMap<string, ReadonlyMap<string, number>>
@@ -34,7 +34,7 @@ const foldersOf = async (store: ArchiveStore): Promise<Folders> => {
   return found
 }
 
-/** The manifest of a range if it is there, with its files. */
+/** The manifest of a range, if it exists together with its files. */
 const keptRange = async (
   { store, reader, signer }: Place,
   there: Folders,
@@ -55,7 +55,7 @@ const keptRange = async (
   }
 }
 
-/** Removes files that do not belong to the export: those of a range that has grown since, or that was cut off. */
+/** Removes files that do not belong to the export: files of a range that has grown since, or whose export was cut off. */
 const removeOthers = async (store: ArchiveStore, there: Folders, size: number, rangePositions: number): Promise<void> => {
   for (const [folder, names] of there)
     for (const name of names.keys()) {
@@ -73,10 +73,10 @@ const refuseFull = async (work: string, keepFree: number, place: string): Promis
 }
 
 /**
- * Writes the log up to a size as Parquet files, a range of positions at a time. Each range has a signed manifest, and the manifest of
- * the export says after each how far it is. Ranges that are there are not written again.
+ * Writes the log up to a size as Parquet files, a range of positions at a time. Each range has a signed manifest. After each range, the
+ * manifest of the export gets the new end. Existing ranges are not written again.
  *
- * @throws ConfigError when the place is neither empty nor an export of this log, or goes further already
+ * @throws ConfigError when the place is neither empty nor an export of this log, or already goes further
  * @example await writeArchive({ store: new FolderStore('/mnt/history'), reader, signer, size: reader.head() }) // { size: 25_000, written: 3, … }
  */
 export const writeArchive = async (job: ArchiveJob): Promise<ArchiveResult> => {

@@ -1,7 +1,7 @@
 import { hashBytes } from '../log/proof/tiles.js'
 import { fromBase64 } from './note-key.js'
 
-/** What a log states about itself at a size, in C2SP's tlog-checkpoint format: its origin, its number of events, and their root. */
+/** The statement of a log about itself at a size, in C2SP's tlog-checkpoint format: its origin, its number of events, and their root. */
 export type Checkpoint = { origin: string; size: number; root: Buffer }
 
 const prefix = 'mindledger/'

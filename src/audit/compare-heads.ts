@@ -31,8 +31,8 @@ const differs = async (log: Pick<Log, 'head' | 'rootAt'>, head: KeptHead): Promi
 }
 
 /**
- * Compares a log with its heads at the end of a file of kept heads, and says in words which of them does not belong to it, the newest
- * first. All are compared: two histories may stand in one file. Heads of other logs are ignored, and so is a missing file.
+ * Compares a log with its heads at the end of a file of kept heads. Returns a text about the newest head that does not belong to the log.
+ * It compares all heads, because one file may have heads of two histories. Heads of other logs are ignored, and so is a missing file.
  *
  * @example await otherHead(log, '/mnt/elsewhere/heads.txt') // 'it has a head of position 5, and the log ends at 3'
  */

@@ -16,12 +16,12 @@ export type Diff = {
   position: number
   head: number
   comparison: Comparison
-  /** Why projections cannot follow the log beyond that position, if so. */
+  /** Why projections cannot follow the log beyond this position, if so. */
   stopped: string | undefined
 }
 
 export type DiffOptions = {
-  /** The live tables, or a copy of them, that nothing writes to meanwhile. */
+  /** The live tables, or a copy of them; no process writes to them meanwhile. */
   live: string
   log: Source
   /** A directory used only by this comparison. */
@@ -45,7 +45,7 @@ const readCheckpoint = async (live: string): Promise<Checkpoint> => {
   return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
 }
 
-/** An erasure removes rows by an event of its own: tables that stand before it have rows that no replay can give today. */
+/** An erasure removes rows by its own event: tables from before that event have rows that no replay can make today. */
 const checkErasures = (log: Source, position: number): void => {
   const erasedAt = log.erasedAt()
   if (erasedAt > position)
@@ -55,7 +55,7 @@ const checkErasures = (log: Source, position: number): void => {
 }
 
 /**
- * Replays the log up to the position of the live tables, into a file of its own, and compares the two row by row.
+ * Replays the log up to the position of the live tables, into a separate file, and compares the two row by row.
  *
  * @example (await diffTables({ live, log: openLogReader('./data'), temporary, rowsShown: 10, onProgress })).comparison.differences
  * @throws ForeignTablesError when the tables cannot be of this log; ConfigError when they cannot be compared; ProjectionError
@@ -90,7 +90,7 @@ export const diffTables = async ({ live, log, temporary, rowsShown, onProgress }
     rowsShown,
     onTable: (table, done, of) => onProgress(`compared ${done} of ${of} tables: ${table}`),
   })
-  // A replay, too, may be unable to follow events that the live tables have not followed yet.
+  // A replay may also fail at events that the live tables have not followed yet.
   const stopped = await build(head).then(
     () => undefined,
     (error: unknown) => {

@@ -1,7 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { quoteName, quoteText } from '../dialect/strings.js'
 
-/** A row, as JSON text, that only one side has, and how often: `+` is the live tables, `-` the replay. */
+/** A row that only one side has, as JSON text, and its count: `+` stands for the live tables, `-` for the replay. */
 export type OddRow = { side: '+' | '-'; times: number; row: string }
 
 /** The differences in one table: the rows of each side, how many of them the other side lacks, and the first of those. */
@@ -10,7 +10,7 @@ export type TableDifference = { table: string; live: number; replay: number; odd
 export type Comparison = {
   tables: number
   rows: number
-  /** Differences that are not in rows: tables and columns that only one side has. */
+  /** Differences other than rows: tables and columns that only one side has. */
   shape: string[]
   differences: TableDifference[]
 }
@@ -18,9 +18,9 @@ export type Comparison = {
 export type CompareOptions = {
   live: string
   replay: string
-  /** The folder to spill to. */
+  /** The folder for spilled data. */
   temporary: string
-  /** Tables with this name hold a side's position, and are not compared. */
+  /** The table with a side's position; it is not compared. */
   except: string
   /** The memory limit of DuckDB, beyond which it spills. */
   memoryLimit?: string
@@ -79,12 +79,12 @@ const numberOf = async (connection: DuckDBConnection, sql: string): Promise<numb
 
 /** How many hashes are counted at a time: DuckDB holds the groups of one count in memory. */
 const countedMaxHashes = 250_000
-/** At most so many differing rows are looked up, of which the first are shown. */
+/** The number of differing rows that are looked up; the first of them are shown. */
 const lookedUpMaxRows = 1_000
 
 /**
- * Finds the hashes that one side has more often than the other: rows of one side count up, rows of the other down, and what is left
- * is the difference. The hashes are in a table that may be on the disk, and are counted in parts.
+ * Finds the hashes that one side has more often than the other: rows of one side count up, rows of the other down, and the rest is the
+ * difference. The hashes are in a table that may be on the disk, and are counted in parts.
  */
 const findOdd = async (connection: DuckDBConnection, [live, replay]: readonly [string, string], hash: string): Promise<void> => {
   await connection.run(

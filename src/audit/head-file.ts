@@ -6,7 +6,7 @@ import type { Log } from '../log/contract/log.js'
 import type { Heads } from './heads.js'
 import { compareWithHeads, otherHead } from './compare-heads.js'
 
-/** The state of the last head: its position, when it reached the disk, and why a later one did not. */
+/** The state of the last head: its position, the time when it reached the disk, and the reason why a later head failed. */
 export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }
 
 /**
@@ -35,7 +35,7 @@ const writeWhole = async (file: FileHandle, size: number, text: string): Promise
   }
 }
 
-/** The external file that signed heads are appended to: at the start, at each interval in which the log grew, and at the end. */
+/** The external file of signed heads. A head is appended at the start, after each interval in which the log grew, and at the end. */
 export class HeadFile {
   readonly #options: { path: string; intervalMs: number; log: Log; heads: Heads; logger: Pick<Logger, 'error'> }
   readonly #status: HeadFileStatus
@@ -49,18 +49,19 @@ export class HeadFile {
     this.#status = { file: options.path, position: null, written_at: null, error: null }
   }
 
-  /** What was written to the file, and the last error. */
+  /** The last written head, and the last error. */
   status(): HeadFileStatus {
     return { ...this.#status }
   }
 
-  /** Why no heads are written any more, in words; undefined while they are. */
+  /** The reason why no more heads are written, in words; undefined while they are written. */
   warning(): string | undefined {
     return this.#other && `no more heads are written: HEAD_FILE shows that the log has lost events, ${this.#other}`
   }
 
   /**
-   * Checks that the log agrees with its heads in the file. Another node may have written the last heads, of events that are not here yet.
+   * Checks that the log agrees with its heads in the file. Another node may have written the last heads, about events that this node does
+   * not have yet.
    * @throws ConfigError when it does not agree; Problem 503 when this node cannot get the newest events
    */
   async compare(): Promise<void> {
@@ -71,8 +72,8 @@ export class HeadFile {
   }
 
   /**
-   * Another node may have written the last heads, of events that the shared log has lost since. Two histories must not stand in one file, so
-   * that nothing more is written then.
+   * Another node may have written the last heads, about events that the shared log has lost since. One file must not have heads of two
+   * histories, so no more heads are written then.
    */
   async start(): Promise<void> {
     const { log, path, logger } = this.#options

@@ -7,7 +7,7 @@ import type { DataPaths } from '../setup/data-directory.js'
 import { originOf } from './checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 
-/** What a log has noted about the keys that sign its heads. */
+/** The log's notes about the keys that sign its heads. */
 type HeadKeyHistory = { id: string; headKeys: () => string[] }
 
 /** The given seed, or else the file's; undefined without both. */
@@ -74,8 +74,8 @@ export const headSigner = async (
 }
 
 /**
- * A new key that replaces one that was lost or disclosed: the given key, or a new one stored in the file. The log notes it beside the
- * earlier ones, under which older heads are still checked.
+ * A new key in place of one that was lost or disclosed: the given key, or a new one stored in the file. The log notes it beside the earlier
+ * keys, which still verify older heads.
  *
  * @throws ConfigError when the file holds a key: the caller has to move it away
  */

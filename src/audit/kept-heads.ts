@@ -5,7 +5,7 @@ import type { KeptHead } from '../log/verify/verify.js'
 import { logOf, readCheckpoint } from './checkpoint.js'
 import { readNote, type Note } from './note.js'
 
-/** A head that was kept elsewhere; `note` is what was signed, and missing in the older JSON. */
+/** A head that was kept elsewhere; `note` is the signed text, which the older JSON form lacks. */
 export type ReadHead = { head: KeptHead; note?: Note }
 
 const olderHead = z.object({ logId: z.string(), position: z.int().nonnegative(), chain: z.string().regex(/^[0-9a-f]{64}$/) })

@@ -1,6 +1,9 @@
 import type { Note } from './lists.js'
 
-/** Short notes as a household, a shop or an office keeps them, several of them about nearly the same, each with a question in other words. */
+/**
+ * Short notes as a household, a shop or an office keeps them, each with a question in other words. Several notes have nearly the same
+ * subject.
+ */
 export const notes: readonly Note[] = [
   [
     'The washing machine shakes when its load is uneven. Spread the clothes by hand and start the spin again.',

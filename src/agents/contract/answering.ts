@@ -18,34 +18,34 @@ export type AgentRequest = {
   turns: readonly Turn[]
   purpose: AnswerPurpose
   origin: Origin
-  /** Whose turn the agent's queries take in SQL. */
+  /** The client whose turn the agent's queries take in SQL. */
   client?: string | undefined
   /** The conversation that the question belongs to. */
   conversation?: StreamId
-  /** The key of the request, and its text: asked again with it, an answer that was given is given again. */
+  /** The key of the request, and its text: a second request with this key gets the recorded answer. */
   idempotency?: Execution['idempotency']
   /** A log position at which the agent, its skills and its data are read. */
   asOf?: number
-  /** The agent is asked as it is given here, and not as the log has it. */
+  /** Use this agent instead of the one in the log. */
   isGiven?: boolean
-  /** What tools gave for another answer: they give it again. What they were not asked then runs only if `runsOthers`. */
+  /** The results of tools for another answer: the tools return them again. A new input runs only if `runsOthers` is set. */
   replay?: { tools: readonly ToolUse[]; runsOthers: boolean } | undefined
   signal: AbortSignal
 }
 
-/** The rows that a query of the agent gave; at most the first ones. */
+/** The rows of an agent's query; only the first ones if there are many. */
 export type AnswerRows = { sql: string; columns: readonly string[]; rows: readonly (readonly Json[])[]; cut: boolean }
 
 /** The query of one use of a tool; undefined if there was none, or it failed. */
 export const rowsOf = ({ failed, sql, columns = [], rows = [], cut = false }: ToolUse): AnswerRows | undefined =>
   failed || sql === undefined ? undefined : { sql, columns, rows, cut }
 
-/** The queries that a recorded answer rests on. */
+/** The queries behind a recorded answer. */
 export const queriesOf = ({ tools }: Pick<AnswerRecord, 'tools'>): AnswerRows[] => tools.flatMap((use) => rowsOf(use) ?? [])
 
 /**
- * What happens on the way to an answer, as it happens. `text` is a part of what the language model says. If a step follows, that was a remark
- * on the way, and the answer begins anew.
+ * The events on the way to an answer, at the time when they happen. `text` is a part of the language model's text. If a step follows, the
+ * text so far was only a remark, and the answer begins again.
  */
 export type AnswerFrame =
   | { type: 'start'; answer: string }
@@ -53,17 +53,17 @@ export type AnswerFrame =
   | { type: 'result'; tool: string; failed: boolean; text: string; rows?: AnswerRows }
   | { type: 'text'; text: string }
 
-/** The end of an answer. It is recorded, at `position`, before this is known to anybody. */
+/** The end of an answer. It was recorded at `position` before anybody gets this object. */
 export type AgentAnswer = {
   answer: string
   position: number
-  /** The language model that was asked. */
+  /** The language model that gave the answer. */
   model: string
   content: string
   outcome: AnswerOutcome
-  /** The queries that the answer rests on, with their rows. */
+  /** The queries behind the answer, with their rows. */
   queries: readonly AnswerRows[]
-  /** What it rests on where no query gave rows; see `noteOf`. */
+  /** What the answer is based on if no query returned rows; see `noteOf`. */
   note?: string
   usage: TokenUsage
   /** Why there is no answer. */
@@ -71,12 +71,12 @@ export type AgentAnswer = {
 }
 
 /**
- * Whether the question is settled: `unanswered` counts, a failure does not. A request that failed or was given up asks again when it is
- * sent again.
+ * Whether the question has its final answer: `unanswered` is final, a failure is not. A request that failed or was given up runs again when
+ * the client repeats it.
  */
 export const hasAnswer = ({ outcome }: Pick<AgentAnswer, 'outcome'>): boolean => outcome === 'answered' || outcome === 'unanswered'
 
-/** What a question would be sent as: nothing is asked, and nothing recorded. */
+/** The messages that a question would send. No model is asked, and nothing is recorded. */
 export type AnswerPlan = {
   provider: string
   model: string
@@ -84,19 +84,19 @@ export type AnswerPlan = {
   read_at: number
   messages: readonly ChatMessage[]
   tools: readonly ToolDescription[]
-  /** The tables that the agent may read, and the descriptions of those that the prompt describes. */
+  /** The tables that the agent may read, and the table descriptions in the prompt. */
   tables: readonly string[]
   schema: readonly object[]
   models: readonly string[]
   knowledge_bases: readonly string[]
-  /** What the agent was given, and is not there. */
+  /** Names in the agent's settings that do not exist. */
   missing: readonly string[]
   max_output_tokens: number
 }
 
 /**
- * Answers a question: gives the frames as they come, and returns the end. It throws only what was refused before anything was asked or
- * recorded; whatever happens later is an outcome.
+ * Answers a question: yields the frames at once, and returns the end. It throws only if the question is refused before a model is asked or
+ * an event recorded; every later failure is an outcome.
  *
  * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
  * @throws Problem not_ready, busy, egress_refused

@@ -5,18 +5,18 @@ export type AnswerPlace = { answer: StreamId; position: number }
 
 /**
  * One case of an evaluation. The payload of `AgentEvaluated` is a JSON array of these, as many as the event counts. A case names the
- * recorded answer that was asked again (`of`) and the answer that was given now (`gave`): an erasure of the first takes both, and the
- * whole payload. Whoever evaluates reads recorded answers and records the evaluation within `Erasures.beside`, so that nothing of an
- * erased answer is recorded after its erasure.
+ * recorded answer (`of`) and the new answer to the same question (`gave`): an erasure of the first erases both, and the whole payload. An
+ * evaluation reads recorded answers and records its result within `Erasures.beside`, so that nothing of an erased answer is recorded after
+ * its erasure.
  */
 export type EvaluationCase = {
   question: string
-  /** What the table of questions expects; null where recorded answers were asked again. */
+  /** The expected answer in the table of questions; null in a rerun of recorded answers. */
   expected: string | null
   answer: string
   of: AnswerPlace | null
   gave: AnswerPlace | null
   scores: Readonly<Record<string, number>>
-  /** Why a language model judged it as the score `judge` says. */
+  /** The language model's reason for the score `judge`. */
   judgement?: { model: string; reason: string }
 }

@@ -2,8 +2,7 @@ import type { AnswerStep } from '../../../events/records/answers.js'
 import type { AnswerRows } from './answering.js'
 
 /**
- * What to know of an answer that has no query behind it: which tools it rests on, or that it rests on nothing. Undefined where a query
- * gave rows.
+ * A note for an answer without a query: it names the tools that gave data, or says that no tool did. Undefined if a query returned rows.
  *
  * @example noteOf([{ kind: 'search', name: 'search_knowledge', outcome: 'complete', rows: 3, … }], []) // 'No query was run …: it rests on what search_knowledge gave.'
  */

@@ -30,17 +30,17 @@ import { evaluationSettings, isSameText, readTestTable, type MetricName, type Te
 type Parts = {
   ledger: Ledger
   ask: AskAgent
-  /** The rows of a query over what the agent may read. */
+  /** The rows of a query over the data that the agent may read. */
   rowsFor: (asked: AgentRequest, sql: string) => Promise<AnswerRows>
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
-  /** Spends of the day of the agent, for its judge. */
+  /** Spends tokens of the agent's day for its judge. */
   spending: (agent: Resource<'agent'>) => Spending
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
   beside: ErasureGuard
 }
 
-/** One case with its scores. `notes` say why a metric has none, and why the judge thinks so. */
+/** One case with its scores. `notes` say why a metric has no score, and give the judge's reason. */
 type ScoredCase = {
   test: TestCase
   answered: AgentAnswer | undefined
@@ -49,7 +49,7 @@ type ScoredCase = {
   notes: string[]
 }
 
-/** The judge of an evaluation, and what it has used. */
+/** The judge of an evaluation, and the tokens that it used. */
 type MeteredJudge = Judge & Spending & { usage: TokenUsage }
 
 const never = new AbortController().signal
@@ -60,8 +60,9 @@ const whyOf = (error: unknown): string => {
 }
 
 /**
- * Asks an agent the questions of a table, each an answer on record of purpose `evaluation`, and scores what it says: `exact` texts,
- * `result_set` of its last query against that of an expected one, and `judge`, a language model. An event sums it up.
+ * Asks an agent the questions of a table, and scores the answers. Each answer is recorded with the purpose `evaluation`. The metrics:
+ * `exact` compares texts, `result_set` compares the rows of the last query with those of an expected query, and `judge` asks a language
+ * model. One event records the summary.
  *
  * @example await evaluations.run(parseStatement("EVALUATE AGENT helper USING test_table = 'files.questions'"), running)
  */
@@ -133,7 +134,7 @@ export class AgentEvaluations {
     return scored
   }
 
-  /** Null where there is nothing to compare with. */
+  /** Null if there is nothing to compare. */
   async #score(metric: MetricName, scored: ScoredCase, asked: AgentRequest, judging: Judge | undefined): Promise<boolean | null> {
     const { test, answered } = scored
     if (!answered) return null

@@ -7,10 +7,10 @@ import { exchange } from '../run/exchange.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import { usageOf } from '../run/usage.js'
 
-/** What a language model says of an answer. */
+/** The verdict of a language model on an answer. */
 export type Verdict = { isGood: boolean; reason: string }
 
-/** A language model that judges, and the day whose tokens it uses. `onUsed` is told what each exchange used. */
+/** A language model that judges, and the day whose tokens it uses. `onUsed` gets the tokens of each exchange. */
 export type Judge = { model: LanguageModel; reserve: ReserveTokens; onUsed: (usage: TokenUsage) => void }
 
 const mostTokens = 500
@@ -23,7 +23,7 @@ const jsonIn = (text: string): unknown => {
   }
 }
 
-/** The verdict in what a language model said; undefined when there is none. */
+/** The verdict in a language model's text; undefined if there is none. */
 const verdictIn = (text: string): Verdict | undefined => {
   const said = jsonIn(text)
   if (!isObject(said)) return undefined

@@ -8,7 +8,7 @@ import { partsOfName } from '../scope/names.js'
 const metricNames = ['exact', 'result_set', 'judge'] as const
 export type MetricName = (typeof metricNames)[number]
 
-/** The settings of EVALUATE AGENT. Without metrics it takes those that the table has a column for. */
+/** The settings of EVALUATE AGENT. Without metrics it uses every metric that has a column in the table. */
 export type EvaluationSettings = {
   testTable: string
   version: number | undefined
@@ -40,7 +40,7 @@ const metricsOf = (value: Json | undefined): MetricName[] | undefined => {
   return [...new Set(known)]
 }
 
-/** Reads the settings. @throws Problem that names the one that does not fit */
+/** Reads the settings. @throws Problem that names the wrong setting */
 export const evaluationSettings = (using: JsonObject): EvaluationSettings => {
   const other = Object.keys(using).find((key) => !keys.includes(key))
   if (other !== undefined) throw wrong(`USING has no option ${other}`, `It takes ${keys.join(', ')}.`)
@@ -67,7 +67,7 @@ export const evaluationSettings = (using: JsonObject): EvaluationSettings => {
 const wordsIn = (cell: unknown): string | null =>
   cell === null || cell === undefined ? null : typeof cell === 'string' ? cell : JSON.stringify(cell)
 
-/** The cases of a table, and the metrics that are taken of them. @throws Problem when a column or the questions are missing */
+/** The cases of a table, and the metrics to compute. @throws Problem when a column or the questions are missing */
 export const readTestTable = async (
   { testTable, metrics, columns: wanted }: EvaluationSettings,
   select: (sql: string) => Promise<SqlAnswer>,
@@ -75,7 +75,7 @@ export const readTestTable = async (
   const name = partsOfName(testTable).map(quoteName).join('.')
   const answer = await select(`SELECT * FROM ${name} LIMIT ${limits.evaluationCasesMax + 1}`)
   if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
-  // Read to their end in any case: a query whose rows nobody reads keeps its place.
+  // The rows are always read to their end: a query keeps its place until its rows are read.
   const rows = await allRows(answer.rows)
   const placeOf = (column: string, isNeeded: boolean): number => {
     const place = answer.columns.findIndex((one) => foldName(one.name) === foldName(column))
@@ -103,7 +103,7 @@ export const readTestTable = async (
   return { cases, metrics: taken }
 }
 
-/** A text as texts are compared: without case, repeated spaces, and a full stop or an exclamation mark at its end. */
+/** The form in which texts are compared: without case, repeated spaces, and a full stop or an exclamation mark at the end. */
 const plain = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim().replace(/[.!]$/, '')
 
 /** Whether two texts say the same, word by word. */

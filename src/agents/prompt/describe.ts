@@ -10,7 +10,7 @@ import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
 
-/** `values` are all values of a column that has few; `some_values` are those of the first rows, and there may be others. */
+/** `values` has all values of a column with few of them; `some_values` has the values of the first rows, and there may be others. */
 export type DescribedColumn = {
   name: string
   type: string
@@ -19,7 +19,10 @@ export type DescribedColumn = {
   comment?: string
 }
 
-/** What a language model is told of a table: what was written down about it, its columns, the values of those that have few, and its first rows. */
+/**
+ * The description of a table for a language model: the comments on it, its columns, the values of columns with few of them, and its first
+ * rows.
+ */
 export type DescribedTable = {
   name: string
   columns: readonly DescribedColumn[]
@@ -28,7 +31,7 @@ export type DescribedTable = {
   problem?: string
 }
 
-/** What a connected database says of one of its tables. @throws Problem of the database */
+/** The description that a connected database gives of one of its tables. @throws Problem of the database */
 export type ReadComments = (connection: Resource<'database'>, table: string, schema?: string) => Promise<TableComments>
 
 const fewValues = 12
@@ -43,7 +46,7 @@ export const nameInSql = (path: readonly string[]): string =>
 
 const isText = (type: string): boolean => /^(?:VARCHAR|ENUM|BOOLEAN)/i.test(type)
 
-/** The values of a column in some rows, where they are few and each is short. */
+/** The values of a column in some rows, if they are few and short. */
 const valuesIn = (rows: readonly (readonly Json[])[], column: number): string[] => {
   const values = new Set<string>()
   for (const row of rows) {
@@ -53,11 +56,11 @@ const valuesIn = (rows: readonly (readonly Json[])[], column: number): string[] 
     if (text.length > valueMaxChars || values.size > fewValues) return []
     values.add(text)
   }
-  // As many values as rows tell nothing of the next row.
+  // If every row has another value, the values say nothing about the next row.
   return values.size <= fewValues && (rows.length >= leastRows || values.size * 2 <= rows.length) ? [...values].sort() : []
 }
 
-/** All values of the columns of a file that have few; reading one ends with the first value too many. */
+/** All values of those columns of a file that have few. The reading of a column ends at the first value beyond the limit. */
 const valuesOfFile = async (
   table: ScopeTable,
   columns: readonly { name: string; type: string }[],
@@ -82,7 +85,7 @@ const valuesOfFile = async (
   return new Map(found)
 }
 
-/** The comments on a table. It is described without them where they cannot be read. */
+/** The comments on a table. If they cannot be read, the table is described without them. */
 const commentsOn = async ({ connection, path }: ScopeTable, readComments: ReadComments): Promise<TableComments> => {
   const [, ...names] = path
   const table = names.at(-1)
@@ -108,7 +111,7 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
       const said = comment !== undefined && { comment }
       if (exact) return { ...column, values: exact.get(column.name) ?? [], ...said }
       const seen = isText(column.type) ? valuesIn(rows, i) : []
-      // Behind the rows that were read there may be other values.
+      // The rows that were not read may have other values.
       return cut && seen.length > 0 ? { ...column, values: [], some_values: seen, ...said } : { ...column, values: seen, ...said }
     }),
     rows: rows.slice(0, shownRows),
@@ -116,8 +119,8 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
 }
 
 /**
- * Describes tables for language models. A description is kept for a while, for all agents that may read its table; who asks for it while it
- * is read shares the reading.
+ * Describes tables for language models. A description is kept for a while, for all agents that may read its table. Callers that ask for it
+ * at the same time share one reading.
  */
 export class TableDescriptions {
   readonly #kept = new LRUCache<string, DescribedTable>({ max: limits.agentDescriptionsKept, ttl: limits.agentDescriptionMaxAgeMs })
@@ -127,8 +130,8 @@ export class TableDescriptions {
   constructor(private readonly readComments: ReadComments) {}
 
   /**
-   * The description of a table; where it cannot be read, it says why. `moment` tells apart what is read at different times. A connected
-   * database is waited for until `patience` aborts; what it says later is kept for others.
+   * The description of a table; it gives the reason if the table cannot be read. `moment` distinguishes readings of different times. It
+   * waits for a connected database until `patience` aborts; a later answer is kept for other callers.
    */
   async of(table: ScopeTable, queries: Queries, moment: string, patience?: AbortSignal): Promise<DescribedTable> {
     const key = JSON.stringify([table.path, table.state, moment])
@@ -138,7 +141,7 @@ export class TableDescriptions {
       const coming = this.#shared(key, table, queries)
       return await (patience && table.connection ? unlessAborted(coming, patience, () => tooSlow(nameInSql(table.path))) : coming)
     } catch (error) {
-      // An answer without any table would be told as one of what there is.
+      // Without this, a language model would answer as if there were no tables.
       if (!isProblem(error) || error.code === 'analytics_unavailable') throw error
       const columns = (table.columns ?? []).map((column) => ({ ...column, values: [] }))
       return { name: nameInSql(table.path), columns, rows: [], problem: error.title }
@@ -148,7 +151,7 @@ export class TableDescriptions {
   async #shared(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
     for (let coming = this.#coming.get(key); coming; coming = this.#coming.get(key)) {
       const described = await coming.catch(ifRefused)
-      // The question that began to read it may have been given up.
+      // The client of the question that started the reading may have left.
       if (described) return described
     }
     const coming = this.#read(key, table, queries)
@@ -167,13 +170,13 @@ export class TableDescriptions {
   }
 }
 
-/** A connected database leaves no time for the language model. */
+/** The connected database would take the language model's time. */
 export const tooSlow = (what: string): Problem =>
   new Problem('query_limit', 'It did not answer in time', `${what} did not answer within half of the time that the answer may take`, {
     hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
   })
 
-/** Hands on a refusal of what is read, and nothing else that ended the reading. */
+/** Passes on a refusal by the table's source, and no other reason for the end of the reading. */
 const ifRefused = (error: unknown): undefined => {
   if (isProblem(error)) throw error
 }

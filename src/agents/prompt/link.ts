@@ -3,7 +3,7 @@ import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 
-/** The words of a text, folded, each with its beginning alone, so that `orders` meets `order`. */
+/** The words of a text, folded and shortened to their beginnings, so that `orders` matches `order`. */
 const wordsOf = (text: string): Set<string> => {
   const spaced = text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
   const words = foldName(spaced).match(/[\p{L}\p{N}]+/gu) ?? []
@@ -35,13 +35,12 @@ class TableWords {
   }
 }
 
-/** Finds the tables that a question is about. */
+/** Finds the right tables for a question. */
 export class TableLinks {
   readonly #words = new TableWords()
 
   /**
-   * Tables in the order in which they fit what is asked: by the words of their names, then of their columns. Those that fit equally keep
-   * their order.
+   * Tables ordered by how well they fit the question: by the words of their names, then of their columns. Equal tables keep their order.
    *
    * @example links.linked(tables, 'Which customers ordered most?')[0]?.path // ['shop', 'customer_orders']
    */

@@ -1,5 +1,5 @@
 /**
- * Room: what an agent tells its language model. It imports events, basics, vault, log/contract, dialect, catalogue, commands/rules,
+ * Room: the prompt of an agent for its language model. It imports events, basics, vault, log/contract, dialect, catalogue, commands/rules,
  * connections/contract, llm, agents/contract, agents/scope and agents/queries alone.
  */
 
@@ -13,10 +13,10 @@ import type { AgentSettings } from './settings.js'
 import { tableText } from './table-text.js'
 import { cutText, estimateTokens } from '../../llm/tokens/estimates.js'
 
-/** The tables of a prompt: those that it describes, and the names of the others. */
+/** The tables of a prompt: the descriptions of some, and the names of the others. */
 export type PromptTables = { described: readonly DescribedTable[]; named: readonly string[] }
 
-/** As many descriptions as fit into a prompt, in their order; the others are only named. */
+/** As many descriptions as fit into a prompt, in their order; the prompt only names the other tables. */
 export const fitting = (described: readonly DescribedTable[], others: readonly string[]): PromptTables => {
   const kept: DescribedTable[] = []
   const named: string[] = []
@@ -37,7 +37,7 @@ export const fitting = (described: readonly DescribedTable[], others: readonly s
 
 const noAnswer = 'No answer:'
 
-/** Whether a text says that there is no answer, in the words that a prompt asks for. */
+/** Whether a text says that there is no answer, in the words that the prompt demands. */
 export const saysNoAnswer = (text: string): boolean => /^[\s*_]*no answer\b/i.test(text)
 
 const rules = (scope: Scope, fence: Fence, { mode }: AgentSettings): string[] => {
@@ -93,7 +93,7 @@ const basesPart = ({ bases }: Scope, fence: Fence): string[] =>
         fence.around('knowledge bases', bases.map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`)).join('\n')),
       ]
 
-/** Whether a template is one for the question, and not a text of instructions. */
+/** Whether a template has a place for the question, and is not only instructions. */
 const holdsQuestion = (template: string): boolean => /\{\{\s*question\s*\}\}/.test(template)
 
 const questionIn = (template: string, question: string): string => template.replaceAll(/\{\{\s*question\s*\}\}/g, () => question)
@@ -120,8 +120,8 @@ type PromptParts = {
 }
 
 /**
- * The messages that a language model is first asked with: the rules and what it may use, what was said before, and the question. What the
- * owner of the agent wrote are instructions; everything that comes from tables, models and documents stands between marks, as data.
+ * The first messages to a language model: the rules, the tables and tools that it may use, the conversation before, and the question. The
+ * texts of the agent's owner are instructions. Texts from tables, models and documents stand between marks, as data.
  */
 export const promptOf = ({ scope, settings, tables, fence, db, turns }: PromptParts): ChatMessage[] => {
   const { promptTemplate: template } = settings

@@ -5,10 +5,10 @@ import { statedNumber } from '../../catalogue/stated-model.js'
 import { agentModes } from '../../commands/rules/agent-settings.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
-/** How an agent answers, by its params. */
+/** The settings of an agent's answers, from its params. */
 export type AgentSettings = {
   promptTemplate: string | undefined
-  /** `sql`: the rows are the answer. `retrieval`: documents are searched before anything is said. */
+  /** `sql`: the rows are the answer. `retrieval`: the agent searches documents before it answers. */
   mode: (typeof agentModes)[number]
   maxOutputTokens: number
   temperature: number | undefined
@@ -26,7 +26,7 @@ const firstNumber = (objects: readonly JsonObject[], key: string, least: number,
   return undefined
 }
 
-/** The params with `{{name}}` in a template replaced by what the agent says of it; `question` stays for the question. */
+/** The params with each `{{name}}` in a template replaced by the agent's param of this name; `{{question}}` stays for the question. */
 const filled = (template: string, params: JsonObject): string =>
   template.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (whole, name: string) => {
     const value = params[name]
@@ -34,7 +34,7 @@ const filled = (template: string, params: JsonObject): string =>
   })
 
 /**
- * Reads the settings of an agent of either generation. Values that make no sense, which older logs may have, are left out.
+ * Reads the settings of an agent of either generation. It ignores invalid values, which older logs may have.
  *
  * @example settingsOf({ …agent, params: { timeout: 20 } }).timeoutMs // 20000
  */

@@ -12,7 +12,9 @@ const listed = (what: string, values: readonly string[]): string =>
 
 const written = new WeakMap<DescribedTable, string>()
 
-/** A table as a language model reads it: a line for each column, and its first rows, each cut to a length. It is written once. */
+/**
+ * The description of a table for a language model: a line for each column, and the first rows, each cut to a length. It is written once.
+ */
 export const tableText = (table: DescribedTable): string => {
   const known = written.get(table)
   if (known !== undefined) return known

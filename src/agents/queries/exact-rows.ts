@@ -1,10 +1,10 @@
 import type { Json } from '../../../events/common.js'
 import { NumberText, parseAst, type AstValue } from '../../sql/engine/ast/json.js'
 
-/** Doubles are printed with at most this many digits, and then read as they were. */
+/** A double has at most this many digits as text, and reading the text gives the same double. */
 const exactDigits = 17
 
-/** A number that JavaScript does not keep, such as a BIGINT beyond 2^53, stays the text that it is in SQL. */
+/** A number that JavaScript cannot represent, such as a BIGINT beyond 2^53, stays a text as in SQL. */
 const numberOf = (text: string): Json => {
   const value = Number(text)
   const isWhole = /^-?\d+$/.test(text)
@@ -22,7 +22,7 @@ const exact = (value: AstValue): Json => {
 
 const longNumber = /\d{16}/
 
-/** The rows of a chunk, in which arrays of JSON stand with commas between them. No number loses a digit. */
+/** The rows of a chunk, which is JSON arrays separated by commas. No number loses a digit. */
 export const exactRows = (chunk: string): Json[][] => {
   const text = `[${chunk}]`
   return (longNumber.test(text) ? exact(parseAst(text)) : JSON.parse(text)) as Json[][]

@@ -23,7 +23,7 @@ type QueryParts = {
   defaultProject: string
 }
 
-/** In whose name the queries of an answer run, and at which position they read. */
+/** The client for which the queries of an answer run, and the position at which they read. */
 export type QueryPlace = { origin: Origin; client: string | undefined; head: number; position: number; signal: AbortSignal }
 
 /** Runs the queries of one answer: all at one position of the log, each within its bounds. */
@@ -34,16 +34,16 @@ export class Queries {
   ) {}
 
   /**
-   * The first rows of a query. While SQL is starting, or has too much to do, it waits as long as the query itself may take.
+   * The first rows of a query. While the SQL process starts or is busy, this waits as long as the query itself may take.
    *
-   * @throws Problem of the query; what the signal says
+   * @throws Problem of the query; the reason of the signal
    */
   async run({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
     const { origin, client, head, position, signal } = this.place
     const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
     const parts = { ...this.parts, log: { head: async () => ({ position: head }), now: () => this.parts.log.now() } }
-    // Rows that break off are not asked for again: the query may be what ended the process.
+    // If the rows break off, the query does not run again: it may have ended the process.
     const answer = await patiently(() => answerSelect(select, running, parts), signal, timeoutMs)
     if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
     const rows: Json[][] = []

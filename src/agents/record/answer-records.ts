@@ -1,6 +1,6 @@
 /**
- * Room: what is recorded of an answer, and how it is found again. It imports events, basics, vault, log, commands, llm/contract and
- * agents/contract alone.
+ * Room: the records of answers, and how to find them. It imports events, basics, vault, log, commands, llm/contract and agents/contract
+ * alone.
  */
 
 import { currentEvent } from '../../../events/catalogue.js'
@@ -13,20 +13,20 @@ import { erasureOfPayload } from '../../log/read/find-erasure.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import { answerRecord } from './record-schema.js'
 
-/** An answer as the log holds it. */
+/** An answer in the log. */
 export type RecordedAnswer = AgentAnswered & Pick<Envelope, 'position' | 'recorded_at' | 'actor' | 'source' | 'request'>
 
-/** Rows of a small query of our own, as things are now. `client` is whose turn it takes. */
+/** The current rows of a small query of the service. It takes a turn of `client`. */
 type ReadRows = (sql: string, client: string | undefined) => Promise<unknown[][]>
 
 type Options = { log: Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>; readRows: ReadRows }
 
-/** How an answer is found: `log` bounds it to a past, `client` is who asks. */
+/** How to find an answer: `log` may be an earlier state of the log; the query takes a turn of `client`. */
 type LookupOptions = { log?: Pick<Log, 'readAll'>; client?: string }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The event at a stored place, if it is an answer. */
+/** The event of a stored text, if it is an answer. */
 export const asAnswer = (text: string): RecordedAnswer | undefined => {
   const envelope = parseEnvelope(text)
   const event = currentEvent(envelope)
@@ -36,7 +36,7 @@ export const asAnswer = (text: string): RecordedAnswer | undefined => {
 }
 
 /**
- * Finds recorded answers, and opens what was asked, read and said.
+ * Finds recorded answers, and opens their payloads: question, data and answer.
  *
  * @example
  * const answer = await records.one(id)
@@ -52,7 +52,7 @@ export class AnswerRecords {
     return stored && asAnswer(stored.text)
   }
 
-  /** The same of one agent, if it is named. @throws Problem not_found */
+  /** The same; if an agent is named, only its answers. @throws Problem not_found */
   async one(ref: string, asking: LookupOptions & { agent?: StreamId } = {}): Promise<RecordedAnswer> {
     const found = await this.find(ref, asking)
     if (found && (asking.agent === undefined || found.agent === asking.agent)) return found
@@ -61,7 +61,7 @@ export class AnswerRecords {
     })
   }
 
-  /** What was asked, read and said. @throws Problem erased, storage_failed */
+  /** The question, the data and the answer. @throws Problem erased, storage_failed */
   async open({ position, answer, payload }: Pick<RecordedAnswer, 'position' | 'answer' | 'payload'>): Promise<AnswerRecord> {
     const { log } = this.options
     const bytes = await log.payload(payload)
@@ -86,7 +86,7 @@ export class AnswerRecords {
   }
 }
 
-/** JSON that may be ill-formed, as a forged payload can be. */
+/** JSON that may be ill-formed, for example in a forged payload. */
 const parsedOr = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -12,7 +12,7 @@ type Options = {
   beside: ErasureGuard
 }
 
-/** A verdict on an answer, which its id or its position names, of one agent. */
+/** A verdict on an answer of one agent. The id or the position names the answer. */
 export type Judgement = {
   agent: StreamId
   ref: string
@@ -23,7 +23,7 @@ export type Judgement = {
 } & Pick<Execution, 'idempotency' | 'dryRun'>
 
 /**
- * Records verdicts on answers. A later one of the same actor counts instead of an earlier one; nothing is said of an erased answer.
+ * Records verdicts on answers. Only the last verdict of an actor counts. An erased answer gets no verdict.
  *
  * @example await judge.record({ agent, ref: traceId, verdict: 'bad', comment: 'counts twice', origin })
  */
@@ -32,7 +32,7 @@ export class AnswerJudge {
 
   /** @throws Problem not_found, erased */
   record(judgement: Judgement): Promise<Outcome & { answer: string }> {
-    // If the answer was erased in between, a comment on it would stay behind.
+    // Otherwise a comment could stay after an erasure of the answer in between.
     return this.options.beside(judgement.origin, (origin) => this.#record({ ...judgement, origin }))
   }
 

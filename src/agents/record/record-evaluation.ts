@@ -5,7 +5,7 @@ import type { Origin } from '../../log/contract/log.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import { sealRecord } from './seal-record.js'
 
-/** What the event says of an evaluation beside its cases. */
+/** The fields of the event about an evaluation, without its cases. */
 export type EvaluationFacts = Pick<AgentEvaluated, 'agent' | 'version' | 'test' | 'replayed' | 'model' | 'failed' | 'metrics' | 'judge'> & {
   usage: TokenUsage
   durationMs: number

@@ -31,7 +31,9 @@ const toolUse = z.looseObject({
   usage: z.looseObject({ input: tokens, output: tokens }).exactOptional(),
 })
 
-/** What the payload of `AgentAnswered` must be for an answer to be given again from it. Members that it has beyond these are kept. */
+/**
+ * The schema that a payload of `AgentAnswered` must match before an answer can be replayed from it. Other members of the payload are kept.
+ */
 export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   question: z.string(),
   history: z.array(z.looseObject({ role: z.enum(['user', 'assistant']), content: z.string() })),

@@ -4,13 +4,13 @@ import type { SealedPayload, Vault } from '../../vault/vault.js'
 import type { AnswerRecord, JudgementRecord } from '../contract/answer-record.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 
-/** Half of a surrogate pair, which streams may cut in two, is no character: SQL would refuse the whole payload for it. */
+/** A stream may cut a surrogate pair in two. Half of a pair is no character, and SQL would refuse the whole payload because of it. */
 const wellFormed = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.toWellFormed() : value)
 
 const bytesOf = (record: unknown): Buffer => Buffer.from(JSON.stringify(record, wellFormed))
 
 /**
- * Seals what was said beside an answer, or the cases of an evaluation, for the event that names it.
+ * Seals a comment on an answer, or the cases of an evaluation, as a payload for its event.
  *
  * @throws Problem too_large
  */
@@ -24,13 +24,13 @@ export const sealRecord = (vault: Vault, record: AnswerRecord | JudgementRecord 
 }
 
 /**
- * Seals what was asked, read and said. The rows of tools give way where it would be too large: the language model was told their text,
- * which stays.
+ * Seals the question, the data and the answer. If the payload would be too large, it leaves out the rows of tools; their text for the
+ * language model stays.
  *
  * @example
  * const payload = sealAnswer(ledger.vault, record)
  * await ledger.execute({ type: 'RecordAnswer', data: { …, payload: payload.hash } }, origin, { payloads: [payload] })
- * @throws Problem too_large when it is too large without any rows
+ * @throws Problem too_large when it is too large even without rows
  */
 export const sealAnswer = (vault: Vault, record: AnswerRecord): SealedPayload => {
   const bytes = bytesOf(record)

@@ -6,9 +6,9 @@ import { isOfModel, statedModel } from '../../catalogue/stated-model.js'
 import { lastKnown } from '../../log/read/last-known.js'
 import type { Resource, Log, Resources } from '../../log/contract/log.js'
 
-/** What is to be different when an agent is asked again. */
+/** The changes for a rerun of an agent. */
 export type AgentChange = {
-  /** A version of the agent, instead of that of the moment. */
+  /** A version of the agent, instead of the current one. */
   version?: number | undefined
   /** `model`, or `provider/model`. */
   model?: string | undefined
@@ -16,7 +16,7 @@ export type AgentChange = {
   prompt?: string | undefined
 }
 
-/** A provider that is known by name, and the name of its model; of a name without one the provider stays. */
+/** A known provider and the name of its model. A name without a provider keeps the agent's provider. */
 const partsOf = (written: string): { provider: string | null; name: string } => {
   const slash = written.indexOf('/')
   const provider = written.slice(0, Math.max(0, slash))
@@ -25,10 +25,12 @@ const partsOf = (written: string): { provider: string | null; name: string } => 
     : { provider: null, name: written }
 }
 
-/** The params without what they say of the language model, so that the service says where another provider is, and has its key. */
+/** The params without those of the language model: the service's settings then give the address and the key of the new provider. */
 const withoutModel = (params: JsonObject): JsonObject => Object.fromEntries(Object.entries(params).filter(([name]) => !isOfModel(name)))
 
-/** Another model at the same provider, with the same address and key; or one of another provider, as the service knows it. */
+/**
+ * Another model of the same provider, with the same address and key; or a model of another provider, with the service's address and key.
+ */
 const withModel = (agent: Agent, written: string): Agent => {
   const { provider, name } = partsOf(written)
   const own = statedModel(agent)
@@ -38,13 +40,13 @@ const withModel = (agent: Agent, written: string): Agent => {
   return { ...agent, provider: own.provider, model_name: name, params: { ...agent.params, ...inner } }
 }
 
-/** Where the agent is looked up; `position` names a moment in the past. */
+/** Where to find the agent; `position` is an earlier position of the log. */
 type Place = { log: Pick<Log, 'earlier' | 'readStream' | 'resources'>; resources: Resources; position?: number | undefined }
 
 /**
- * The agent to ask again: as it is in `resources`, or at one of its versions, with another model or another prompt.
+ * The agent for a rerun: the one in `resources` or one of its versions, with another model or another prompt.
  *
- * @throws Problem not_found when the agent is not there, or has no such version
+ * @throws Problem not_found when there is no such agent or version
  * @example await changedAgent({ log, resources }, agent, { version: 2, model: 'ollama/llama3.2' })
  */
 export const changedAgent = async (

@@ -1,6 +1,6 @@
 /**
- * A query that finds the recorded answers which another query names in its first column, by id or by position. Whatever the text says, it
- * is part of a SELECT, so that it can only read.
+ * A query for recorded answers: another query names them in its first column, by id or by position. That query becomes part of a SELECT, so
+ * that it can only read.
  *
  * @example chosenAnswers("SELECT answer_id FROM log.answers WHERE verdict = 'bad'", 101)
  */

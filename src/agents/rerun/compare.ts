@@ -3,7 +3,7 @@ import type { AnswerPlace } from '../contract/evaluation-case.js'
 import type { AnswerRows } from '../contract/answering.js'
 import { sameLastRows } from './same-rows.js'
 
-/** What is compared of an answer. Tokens are null where the provider does not say; `error` says why an answer failed. */
+/** The parts of an answer that are compared. Tokens are null if the provider does not report them; `error` says why an answer failed. */
 export type Side = {
   text: string
   outcome: AnswerOutcome
@@ -16,7 +16,7 @@ export type Side = {
   duration_ms: number
 }
 
-/** An answer beside what was answered again. `same_rows` is null where neither has rows to compare. */
+/** A recorded answer and its rerun. `same_rows` is null if neither has rows. */
 export type Comparison = {
   of: AnswerPlace
   gave: AnswerPlace | null
@@ -28,13 +28,13 @@ export type Comparison = {
   after: Side
 }
 
-/** An answer that could not be asked again. */
+/** An answer whose rerun was not possible. */
 export type FailedRerun = { of: AnswerPlace; result: 'failed'; code: string; detail: string }
 
 const difference = (before: number | null, after: number | null): number | null =>
   before === null || after === null ? null : after - before
 
-/** Compares texts and rows. `isSame` decides instead of them, where more than these was compared. */
+/** Compares texts and rows. If `isSame` is given, it decides instead, because more was compared. */
 export const compare = (
   places: Pick<Comparison, 'of' | 'gave' | 'question'>,
   { before, after, isSame }: { before: Side; after: Side; isSame?: boolean },
@@ -45,7 +45,7 @@ export const compare = (
   return { ...places, result: isAlike ? 'same' : 'different', same_text, same_rows, before, after }
 }
 
-/** The scores of one comparison: whether texts and rows are the same (0 or 1), and how many tokens and milliseconds more it took. */
+/** The scores of one comparison: whether texts and rows are the same (0 or 1), and how many more tokens and milliseconds the rerun took. */
 export const scoresOf = ({ same_text, same_rows, before, after }: Comparison): Record<string, number> => {
   const tokens = [difference(before.input_tokens, after.input_tokens), difference(before.output_tokens, after.output_tokens)]
   const known = tokens.filter((one) => one !== null)
@@ -57,7 +57,7 @@ export const scoresOf = ({ same_text, same_rows, before, after }: Comparison): R
   }
 }
 
-/** The mean of each score over the cases that have it. */
+/** The mean of each score, over the cases with this score. */
 export const meansOf = (cases: readonly Readonly<Record<string, number>>[]): { name: string; value: number }[] => {
   const names = [...new Set(cases.flatMap((scores) => Object.keys(scores)))]
   return names.map((name) => {

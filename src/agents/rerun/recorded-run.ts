@@ -11,16 +11,16 @@ import { givenBy, markIn, RecordedUses, RecordEnd } from '../tools/replayed-tool
 import { sqlTraits } from '../tools/sql-tool.js'
 import type { Tool } from '../tools/tool.js'
 
-/** An answer that was made again from its record. `isSame`: text, tool outputs, rows and exchanges are those of the record, to the byte. */
+/** A replay of an answer from its record. `isSame`: text, tool outputs, rows and exchanges equal the record, byte for byte. */
 export type AnswerReplay = { finished: FinishedRun; outcome: AnswerOutcome; isSame: boolean }
 
-/** What ended the answer, where it was no part of an exchange: who asked has left, or a limit of time or of tokens. */
+/** The reason for the end of the answer, if it was outside of an exchange: the client left, or a limit of time or tokens was reached. */
 const endingOf = ({ outcome, error }: RecordedAnswer): Error =>
   outcome === 'aborted'
     ? new CancelledError(error ?? 'It was aborted')
     : new Problem('llm_failed', error ?? 'It failed', 'it failed then, too')
 
-/** A language model that says what another has said. */
+/** A language model that repeats recorded texts. */
 class RecordedModel implements LanguageModel {
   readonly provider: string
   readonly model: string
@@ -37,7 +37,7 @@ class RecordedModel implements LanguageModel {
     this.host = host
   }
 
-  /** @throws the recorded end, where the language model was not asked again */
+  /** @throws the recorded end, if the recorded answer did not ask the language model again */
   needNext(): void {
     if (this.#next >= this.exchanges.length) throw this.ending
   }
@@ -53,7 +53,7 @@ class RecordedModel implements LanguageModel {
   }
 }
 
-/** The tools of a record. `cut` ends the answer where a tool was cut off. */
+/** The tools of a record. `cut` ends the answer at a tool that was cut off. */
 const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => void): Tool[] => {
   const uses = new RecordedUses(tools)
   return settings.tools.map((description): Tool => {
@@ -73,8 +73,8 @@ const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => vo
 }
 
 /**
- * Makes an answer again from its record: the same loop runs, with a language model that says what was said, and tools that give what they
- * gave. Nothing is called, and nothing is recorded. The marks around data are those of the answer.
+ * Replays an answer from its record. The same loop runs, but the language model and the tools return their recorded outputs. It calls no
+ * other service, and records nothing. It uses the recorded marks around data.
  *
  * @example (await replay(answer, await records.open(answer))).isSame // true
  */
@@ -97,7 +97,7 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
     emit: () => undefined,
   }).finish()
   const { exchanges, tools, content, outcome } = finished
-  // The record has been read by the same schema, so that its members are in the same order.
+  // The same schema has read the record, so that its members are in the same order.
   const again = answerRecord.parse({ ...record, exchanges, tools, answer: content })
   const isSame = outcome === answer.outcome && JSON.stringify(again) === JSON.stringify(record)
   return { finished, outcome, isSame }

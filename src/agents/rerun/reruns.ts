@@ -1,4 +1,4 @@
-/** Room: recorded answers asked again. It imports events, basics, catalogue, log/contract, log/read, commands, llm and agents alone. */
+/** Room: reruns of recorded answers. It imports events, basics, catalogue, log/contract, log/read, commands, llm and agents alone. */
 
 import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'
@@ -19,15 +19,18 @@ import { changedAgent, type AgentChange } from './changed-agent.js'
 import { compare, meansOf, scoresOf, type Comparison, type Side, type FailedRerun } from './compare.js'
 import { replay } from './recorded-run.js'
 
-/** What is replayed: all that the language model and the tools said, only what the tools gave, or nothing. */
+/** The replayed part: all outputs of the language model and the tools, only those of the tools, or nothing. */
 export type ReplayScope = AgentEvaluated['replayed']
 
-/** How answers are asked again. `asOf`: a log position, or `then`, at which each answer read; agent and data are read there. */
+/**
+ * The options of a rerun. `asOf` is the log position at which agent and data are read; `then` stands for the position of each recorded
+ * answer.
+ */
 export type RerunRequest = AgentChange & {
   agent: StreamId
   answers: readonly string[]
   replay?: ReplayScope | undefined
-  /** With replayed tools: whether what was not asked then is run now. */
+  /** With replayed tools: whether a new input of a tool runs now. */
   runsOthers?: boolean | undefined
   asOf?: number | 'then' | undefined
   origin: Origin
@@ -35,7 +38,7 @@ export type RerunRequest = AgentChange & {
   signal: AbortSignal
 }
 
-/** What came of it. `evaluation` is the position of the event that sums it up; null when nothing was recorded. */
+/** The result. `evaluation` is the position of the event with the summary; null if nothing was recorded. */
 export type Rerun = {
   replayed: ReplayScope
   evaluation: number | null
@@ -61,7 +64,7 @@ const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
   }
 }
 
-/** What an answer has, whether it was given now or made again from its record. */
+/** The common fields of a new answer and a replayed one. */
 const contentsOf = ({ content, outcome, queries, usage }: Pick<AgentAnswer, 'content' | 'outcome' | 'queries' | 'usage'>) => ({
   ...{ text: content, outcome, queries },
   ...{ input_tokens: usage.input, output_tokens: usage.output },
@@ -76,29 +79,29 @@ const caseOf = (one: Comparison | FailedRerun): EvaluationCase =>
     ? { question: one.question, expected: one.before.text, answer: one.after.text, of: one.of, gave: one.gave, scores: scoresOf(one) }
     : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} }
 
-/** What is replayed where the request does not say: all if nothing is changed, else what the tools gave. */
+/** The default: everything is replayed if nothing is changed, else only the outputs of tools. */
 const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): ReplayScope => {
   const isChanged = [version, model, prompt, asOf].some((change) => change !== undefined)
   const replaying = wanted ?? (isChanged ? 'tools' : 'exchanges')
   if (replaying === 'exchanges' && isChanged)
-    throw wrong('recorded exchanges are replayed as they were: nothing can be changed about them', 'Replay tools, or nothing.')
+    throw wrong('a replay of all recorded exchanges cannot change the model, the prompt or the agent', 'Replay tools, or nothing.')
   if (runsOthers === true && replaying !== 'tools')
-    throw wrong('only where tools are replayed, others can be run beside them', 'Replay tools, or leave it out.')
+    throw wrong('other inputs of tools can only run beside replayed tools', 'Replay tools, or leave it out.')
   return replaying
 }
 
 /**
- * Asks recorded answers again: with all that was said replayed, which must give the same answer, with the outputs of tools replayed, or
- * live; with another version of the agent, another model, another prompt, or at another position of the log. What a language model says
- * now is an answer on record, of purpose `rerun`, and an event sums up how it differs. Nothing is erased meanwhile, so that an erasure
- * finds the answer with all that was made of it.
+ * Asks the questions of recorded answers again. It can replay all recorded outputs (the answer must then be the same), replay only the
+ * outputs of tools, or run live. It can use another version of the agent, another model, another prompt, or another position of the log. A
+ * new answer of a language model is recorded with the purpose `rerun`, and an event records the summary of the differences. No erasure runs
+ * meanwhile, so that an erasure always finds an answer together with its reruns.
  *
  * @example await reruns.run({ agent, answers: [id], model: 'ollama/llama3.2', origin, client, signal })
  */
 export class Reruns {
   constructor(private readonly parts: Parts) {}
 
-  /** @throws Problem not_found, erased when a single answer is; of several, each says it in its case */
+  /** @throws Problem not_found, erased for a single answer; with several answers, the case of each has its error */
   async run(asked: RerunRequest): Promise<Rerun> {
     const { answers, agent, client } = asked
     if (answers.length > limits.rerunAnswersMax)
@@ -128,7 +131,7 @@ export class Reruns {
     })
   }
 
-  /** One of several answers: what is refused is the result. */
+  /** One of several answers: a refusal becomes its result. */
   async #tried(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison | FailedRerun> {
     try {
       return await this.#again(event, replaying, request)
@@ -154,7 +157,7 @@ export class Reruns {
     }
     const { finished, isSame } = await replay(event, record)
     const { problem, durationMs } = finished
-    // A record has the title of a problem alone.
+    // A record has only the title of a problem.
     const after = { ...before, ...contentsOf(finished), error: problem?.title ?? null, duration_ms: Math.round(durationMs * 10) / 10 }
     return compare({ ...places, gave: null }, { before, after, isSame })
   }
@@ -178,7 +181,7 @@ export class Reruns {
     const answered = await answerOf(
       this.parts.ask({
         ...{ project, agent, isGiven: true, purpose: 'rerun', client, signal },
-        // A crash before the evaluation would leave this answer alone: its cause leads to the one that is asked again.
+        // After a crash before the evaluation event, this answer has no evaluation: its cause then leads to the recorded answer.
         origin: { ...origin, causation: causeAt(event.position) },
         turns: [...record.history, { role: 'user', content: record.question }],
         ...(asOf !== undefined && { asOf }),

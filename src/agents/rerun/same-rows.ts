@@ -10,19 +10,19 @@ const counted = (rows: readonly (readonly Json[])[]): Map<string, number> => {
   return counts
 }
 
-/** Whether two lists have the same rows, each as often, in any order. */
+/** Whether two lists have the same rows, equally often, in any order. */
 const haveSameRows = (one: readonly (readonly Json[])[], other: readonly (readonly Json[])[]): boolean => {
   if (one.length !== other.length) return false
   const others = counted(other)
   return [...counted(one)].every(([key, count]) => others.get(key) === count)
 }
 
-/** Whether rows were dropped, as of a record that would have been too large. */
+/** Whether rows were left out because the record would have been too large. */
 const areGone = ({ rows, cut }: AnswerRows): boolean => cut && rows.length === 0
 
 /**
- * Whether the last queries of two answers gave the same rows, each as often, in any order. Null where nobody can tell: neither has a query,
- * or the rows of one are not kept.
+ * Whether the last queries of two answers returned the same rows, equally often, in any order. Null if that is unknown: neither has a
+ * query, or the rows of one are not kept.
  */
 export const sameLastRows = (one: readonly AnswerRows[], other: readonly AnswerRows[]): boolean | null => {
   const [a, b] = [one.at(-1), other.at(-1)]

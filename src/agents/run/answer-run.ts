@@ -14,7 +14,7 @@ import type { ToolBook } from './tool-book.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/usage.js'
 import { usageOf } from './usage.js'
 
-/** What an answer came to, with everything that was said and done on the way. */
+/** The result of an answer, with all texts and steps on the way. */
 export type FinishedRun = {
   content: string
   outcome: AnswerOutcome
@@ -28,10 +28,10 @@ export type FinishedRun = {
   durationMs: number
 }
 
-/** Why an answer is given up before its end: not by a fault, but because nobody waits for it any more. */
+/** Why an answer is given up before its end: there is no fault, but nobody waits for it any more. */
 export class CancelledError extends Error {}
 
-/** How an answer ends with an error: given up, or failed. @throws a fault of this service */
+/** How an answer ends after an error: given up, or failed. @throws a fault of this service */
 export const endingOf = (error: unknown, signal: AbortSignal): Pick<FinishedRun, 'outcome' | 'problem'> => {
   const reason: unknown = signal.aborted ? signal.reason : error
   if (reason instanceof CancelledError) return { outcome: 'aborted', problem: new Problem('busy', reason.message, reason.message) }
@@ -65,10 +65,10 @@ const answerNow = 'Answer now with what you have. Use no more tools.'
 const limit = (title: string, detail: string): Problem =>
   new Problem('answer_limit', title, detail, { hint: 'Ask for less at once, or let the agent use fewer tables and tools.' })
 
-/** One answer: a conversation between a language model and its tools, until the model has said all, or a limit ends it. */
+/** One answer: a conversation between a language model and its tools, until the model has finished, or a limit ends it. */
 export class AnswerRun {
   readonly #messages: ChatMessage[] = []
-  /** The characters of these messages: they are counted once, and not for each exchange. */
+  /** The characters of these messages, counted once instead of for each exchange. */
   #chars = 0
   readonly #exchanges: Exchange[] = []
   readonly #tools: ToolUse[] = []
@@ -76,7 +76,7 @@ export class AnswerRun {
   readonly #queries: AnswerRows[] = []
   readonly #began: number
   #usage: TokenUsage = noUsage
-  /** Tokens that were used, or about that many where the provider does not say. */
+  /** The tokens that were used; an estimate if the provider does not report them. */
   #counted = 0
   #firstTextMs: number | null = null
   #text = ''
@@ -85,7 +85,7 @@ export class AnswerRun {
     this.#began = parts.began ?? performance.now()
   }
 
-  /** Runs it to its end, whatever that is. @throws a fault of this service only */
+  /** Runs it to its end, also to a failure. @throws only a fault of this service */
   async finish(): Promise<FinishedRun> {
     const { signal, book } = this.parts
     try {
@@ -141,7 +141,7 @@ export class AnswerRun {
     this.#chars += charsOf(message)
   }
 
-  /** Asks the language model once, with some messages more than before. */
+  /** Sends the language model one request, with a few more messages than before. */
   async #ask(fresh: readonly ChatMessage[]) {
     const { model, request, book, reserve, signal } = this.parts
     for (const message of fresh) this.#add(message)
@@ -177,7 +177,10 @@ export class AnswerRun {
     return used
   }
 
-  /** Counts tokens that a tool has used already. A day that is over with them ends the answer when the language model is asked next. */
+  /**
+   * Counts tokens that a tool has already used. If the day has no tokens left, the answer ends before the next request to the language
+   * model.
+   */
   async #charge(usage: TokenUsage): Promise<void> {
     const used = tokensUsed(usage)
     this.#usage = addUsage(this.#usage, usage)
@@ -209,10 +212,10 @@ export class AnswerRun {
     this.#steps.push(step)
     if (query) this.#queries.push(query)
     if (usage) await this.#charge(usage)
-    // Nobody hears of what was cut off.
+    // Nobody gets the output of a tool that was cut off.
     if (use.aborted === true) throw fault ?? signal.reason
     emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })
-    // Told of it, a language model would answer without the data that there is.
+    // If the language model got this failure, it would answer without the data.
     if (fault) throw fault
     return { role: 'tool', toolCallId: call.id, tool: call.tool, content: use.output }
   }

@@ -1,6 +1,6 @@
 /**
- * Items on their way from who makes them to one reader, who may be slower. What is put in is bounded by who makes it; items that wait are
- * joined where `join` knows how, so that a slow reader gets few large ones.
+ * Items on their way from a writer to one reader, who may be slower. The writer bounds the number of items. `join` may join waiting items,
+ * so that a slow reader gets a few large ones.
  *
  * @example const frames = new Channel<AnswerFrame>(joinTexts); frames.put({ type: 'text', text: '42' }); for await (const frame of frames) …
  */
@@ -19,7 +19,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#wake()
   }
 
-  /** No more items come; those that are there are still read. */
+  /** Ends the channel: the reader still gets the waiting items. */
   end(): void {
     this.#isEnded = true
     this.#wake()

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 
-/** What an exchange came to. `failure` is why it was cut off. */
+/** The result of an exchange. `failure` says why it was cut off. */
 export type ExchangeResult = { response: ChatResponse; failure?: unknown; durationMs: number }
 
 const tooMuch = (): Problem =>
@@ -23,13 +23,13 @@ const tooManyCalls = (): Problem =>
 
 type ModelOutput = { text: string; toolCalls: ToolCall[] }
 
-/** A text of a language model as it can be kept: without the characters that no event may have. */
+/** A text of a language model without the characters that events must not have. */
 const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
 
 /**
- * Asks a language model once. The text is passed on as it comes. Whatever goes wrong, what was said until then is part of the result.
+ * Sends a language model one request. It passes the text on at once. After a failure, the text so far is part of the result.
  *
  * @example const { response } = await exchange(model, request, { signal, onText: (text) => … })
  */
@@ -46,7 +46,7 @@ export const exchange = async (
   const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
   try {
     for (;;) {
-      // A model may not listen to the signal.
+      // A model may ignore the signal.
       const next = await waiting.for(parts.next())
       if (next.done === true) return { response: { ...said, ...next.value }, durationMs: performance.now() - began }
       const part = next.value
@@ -69,7 +69,7 @@ export const exchange = async (
   } finally {
     waiting.end()
     stop.abort(over)
-    // Not awaited: a model that hangs may never say that it has ended.
+    // Not awaited: a model that hangs may never end.
     void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
   }
 }

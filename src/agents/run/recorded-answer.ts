@@ -11,7 +11,7 @@ type ReadableLog = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
 /**
  * An answer as it was recorded at a position of the log.
  *
- * @throws Problem erased when what was said is gone
+ * @throws Problem erased when its texts were erased
  * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
  */
 export const recordedAnswer = async (log: ReadableLog, position: number): Promise<AgentAnswer> => {
@@ -26,7 +26,7 @@ export const recordedAnswer = async (log: ReadableLog, position: number): Promis
       { position: await log.erasedAt(), reason: null },
       'Ask again with another Idempotency-Key.',
     )
-  // It was sealed here, as an AnswerRecord.
+  // This service sealed it as an AnswerRecord.
   const record = JSON.parse(bytes.toString()) as AnswerRecord
   const queries = queriesOf(record)
   const note = error === null ? noteOf(steps, queries) : undefined

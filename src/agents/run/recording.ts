@@ -11,7 +11,7 @@ import type { Scope } from '../scope/scope.js'
 import type { PerformedSearch } from '../tools/search-tool.js'
 import type { FinishedRun } from './answer-run.js'
 
-/** All that is recorded of an answer. */
+/** Everything that the service records of an answer. */
 export type AnswerRecording = {
   answer: string
   asked: AgentRequest
@@ -48,7 +48,7 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
     input_tokens: usage.input,
     output_tokens: usage.output,
     outcome,
-    // Only titles: a detail may repeat what was said.
+    // Only titles: a detail may repeat words of the conversation.
     error: problem?.title ?? null,
     first_token_ms: firstTextMs === null ? null : Math.round(firstTextMs * 10) / 10,
     duration_ms: Math.round(durationMs * 10) / 10,
@@ -66,7 +66,7 @@ const recordOf = ({ asked, settings, request, finished }: AnswerRecording): Answ
 })
 
 /**
- * Records an answer: the event, and what was said as a payload that can be erased. An answer is given to nobody before this is done.
+ * Records an answer: the event, and the texts as a payload that can be erased. Nobody gets an answer before this is done.
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */

@@ -12,8 +12,8 @@ import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
 import { addUsage, noUsage } from '../../llm/tokens/usage.js'
 
 /**
- * One use of a tool: for the record, the steps, and who watches. `fault` is why the answer ends with it: this service could not
- * carry it out at the moment, or it was cut off; nothing that a language model could mend.
+ * One use of a tool, for the record, the steps and the client. `fault` says why the answer ends with it: this service could not run it at
+ * the moment, or it was cut off. A language model could not repair that.
  */
 export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Error }
 
@@ -36,28 +36,28 @@ const textOf = (problem: Problem): string => {
   return shortened(extras.hint === undefined ? detail : `${detail}\n${extras.hint}`)
 }
 
-/** SQL that cannot be asked at all is no matter of the query. */
+/** If SQL is not available, that is no fault of the query. */
 const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
   code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
 
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
 
 /**
- * The tools of one answer, and how they were used. A language model is told what went wrong, and may try again within the limits: it may
- * name tools that are not there, send arguments that are no JSON, or ask the same again and again.
+ * The tools of one answer, and their uses. After a failure the language model gets the error and may try again within the limits. It may
+ * name unknown tools, send arguments that are no JSON, or repeat the same input.
  *
  * @example const { use } = await book.use(call, signal); messages.push({ role: 'tool', …, content: use.output })
  */
 export class ToolBook {
   readonly #byName: ReadonlyMap<string, Tool>
   readonly descriptions: readonly ToolDescription[]
-  /** The characters that a language model reads of them. */
+  /** The characters of the tools' outputs for the language model. */
   readonly descriptionChars: number
   readonly #known = new Map<string, ToolResult>()
   readonly #calls = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   #uses = 0
-  /** How often tools were used that give data, and how often they gave some. */
+  /** How often the answer used tools that give data, and how often these gave some. */
   readonly data = { tried: 0, given: 0 }
 
   constructor(
@@ -69,7 +69,7 @@ export class ToolBook {
     this.descriptionChars = JSON.stringify(this.descriptions).length
   }
 
-  /** Uses a tool as a language model asks for it. @throws what is no refusal, as a fault is */
+  /** Uses a tool at the request of a language model. @throws faults, but no refusals */
   async use(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
@@ -116,7 +116,7 @@ export class ToolBook {
     }
   }
 
-  /** What a language model is told: data between marks. */
+  /** The text for a language model: data between marks. */
   #told(what: string, output: string): string {
     const name = this.#byName.has(what) || what === 'error' ? what : 'result'
     return this.fence.around(name, output)
@@ -132,7 +132,7 @@ export class ToolBook {
     const key = `${name} ${JSON.stringify(input)}`
     const known = this.#known.get(key)
     if (known) {
-      // Its rows are on record already.
+      // Its rows are already recorded.
       const { query: _, ...again } = known
       return { ...again, output: `You have asked this before; it gave:\n${known.output}` }
     }
@@ -143,7 +143,7 @@ export class ToolBook {
     if (tool.maxCalls !== undefined && calls >= tool.maxCalls)
       throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
-    // Not every tool listens to the signal.
+    // Some tools ignore the signal.
     const result = await unlessAborted(tool.use(input, signal, onUsed), signal)
     this.#known.set(key, result)
     return result

@@ -2,5 +2,5 @@ import type { TokenUsage } from '../../llm/contract/language-model.js'
 import { noUsage } from '../../llm/tokens/usage.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 
-/** What an exchange used; a failed one does not say. */
+/** The tokens of an exchange; unknown for a failed one. */
 export const usageOf = (response: ChatResponse): TokenUsage => ('usage' in response ? response.usage : noUsage)

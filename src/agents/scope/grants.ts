@@ -2,19 +2,19 @@ import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import { namesIn } from './names.js'
 
-/** Names as they were written, what not to take of them, and where they are looked up; undefined: in the agent’s own project. */
+/** Names as they were written, the names to exclude, and the place where to look them up; undefined: in the agent’s own project. */
 export type NameGrant = { in: string | undefined; names: readonly string[]; except: readonly string[] }
 
-/** What one skill, or the data, lets an agent use, in the names of whoever wrote it. `about` are descriptions. */
+/** The names that one skill, or the data of an agent, allows, as its author wrote them. `about` has the descriptions. */
 type PartialGrants = { tables: NameGrant[]; models: NameGrant[]; knowledgeBases: NameGrant[]; about: string[] }
 
-/** What skills and data let an agent use. `missing` tells what was left out of lists that are too long. */
+/** Everything that the skills and data of an agent allow. `missing` names the omitted part of lists that are too long. */
 export type Grants = PartialGrants & { missing: string[] }
 
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 
-/** The names under the first of some keys under which there are names. */
+/** The names under the first of these keys that has names. */
 const firstOf = (params: JsonObject, ...keys: readonly string[]): string[] | undefined => {
   const key = keys.find((one) => namesIn(params[one]).length > 0)
   return key === undefined ? undefined : namesIn(params[key])
@@ -34,21 +34,21 @@ const basesOf = (params: JsonObject, ...keys: readonly string[]): NameGrant[] =>
   )
 }
 
-/** A skill of SQL without any table has all of its database; without a database it has nothing but what it names. */
+/** A skill of SQL without any table allows its whole database; without a database it allows only the tables that it names. */
 const tablesOf = (params: JsonObject): NameGrant[] => {
   const database = textOf(params['database'])
   const names = firstOf(params, 'tables', 'include_tables', 'include') ?? (database === undefined ? undefined : ['*'])
   return named(database, names, [...namesIn(params['ignore_tables']), ...namesIn(params['exclude_tables']), ...namesIn(params['exclude'])])
 }
 
-/** The types of skills: how they are written differs between clients. @example typeOf('Knowledge Base') // 'knowledge_base' */
+/** The type of a skill: clients write it in different ways. @example typeOf('Knowledge Base') // 'knowledge_base' */
 const typeOf = (written: string): string =>
   written
     .trim()
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_')
 
-/** What one skill lets an agent use. Types that nobody knows give nothing. */
+/** What one skill allows. Unknown types allow nothing. */
 const ofSkill = (type: string, params: JsonObject): PartialGrants => {
   const about = textOf(params['description'])
   const none: PartialGrants = { tables: [], models: [], knowledgeBases: [], about: about === undefined ? [] : [about] }
@@ -68,7 +68,7 @@ const ofSkill = (type: string, params: JsonObject): PartialGrants => {
   }
 }
 
-/** What the `data` of an agent lets it use: full names, or names in its own project; `db.*` is all of a database. */
+/** What the `data` of an agent allows: full names, or names in its own project; `db.*` is a whole database. */
 const ofData = (data: Json | undefined): PartialGrants => {
   if (!isObject(data)) return { tables: [], models: [], knowledgeBases: [], about: [] }
   return {
@@ -80,8 +80,8 @@ const ofData = (data: Json | undefined): PartialGrants => {
 }
 
 /**
- * As many names as an agent may list. A list of what to leave out is never cut, as more would be granted then: what it stands with is left
- * out altogether.
+ * Cuts a list to the number of names that an agent may list. A list of exclusions is never cut, because that would allow more: the whole
+ * grant is left out instead.
  */
 const bounded = (granted: readonly NameGrant[], what: string): { granted: NameGrant[]; missing: string[] } => {
   const most = limits.agentNamesMax
@@ -98,8 +98,7 @@ const bounded = (granted: readonly NameGrant[], what: string): { granted: NameGr
 }
 
 /**
- * What an agent may use by its skills and its data: nothing that they do not name. The agent's own params of a skill count before those of
- * the skill.
+ * What an agent may use: only what its skills and its data name. The agent's own params of a skill override those of the skill.
  *
  * @example
  * grantsOf([{ type: 'sql', params: { database: 'files', tables: ['cars'] } }], {}).tables // [{ in: 'files', names: ['cars'], except: [] }]

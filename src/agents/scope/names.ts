@@ -8,16 +8,19 @@ export const partsOfName = (name: string): string[] =>
     (ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"') ?? bare ?? '').trim(),
   )
 
-/** A list of names: an array, or one text with commas. Nothing else is one. */
+/** A list of names: an array, or one text with commas. Other values are no list. */
 export const namesIn = (value: Json | undefined): string[] => {
   const listed = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : []
   return listed.flatMap((name) => (typeof name === 'string' && name.trim() !== '' ? [name.trim()] : []))
 }
 
-/** Whether a name has a `*` that stands for any characters. */
+/** Whether a name has a `*`, which stands for any characters. */
 export const isPattern = (name: string): boolean => name.includes('*')
 
-/** Whether a name fits a pattern, compared without case. It takes time in proportion to both. @example fits('sales_*', 'Sales_2026') // true */
+/**
+ * Whether a name matches a pattern, compared without case. The time grows in proportion to both lengths. @example fits('sales_*',
+ * 'Sales_2026') // true
+ */
 export const fits = (pattern: string, name: string): boolean => {
   const [wanted, given] = [foldName(pattern), foldName(name)]
   if (!isPattern(wanted)) return wanted === given

@@ -9,7 +9,7 @@ type NameScope = { project?: Resource<'project'> | undefined; most: number }
 const listedPage = 1_000
 
 /**
- * The resources of a kind whose names fit a pattern, the first ones; one look-up where the pattern is a name.
+ * The first resources of a kind whose names match a pattern. If the pattern is a plain name, this is one look-up.
  *
  * @example await resourcesNamed(resources, 'view', 'sales_*', { project, most: 100 })
  */

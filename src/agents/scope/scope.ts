@@ -1,6 +1,6 @@
 /**
- * Room: what an agent may use. It imports events, basics, catalogue, log/contract, dialect, connections/contract, knowledge/contract and
- * sql/contract alone.
+ * Room: the tables, models and knowledge bases that an agent may use. It imports events, basics, catalogue, log/contract, dialect,
+ * connections/contract, knowledge/contract and sql/contract alone.
  */
 
 import type { ModelVersion } from '../../../events/model.js'
@@ -19,7 +19,7 @@ import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './table
 /** A model that an agent may ask, and the version that answers. */
 export type ScopeModel = { label: string; project: Resource<'project'>; found: Resource<'model'>; version: ModelVersion; artefact: string }
 
-/** What an agent may use, at one position of the log. `missing` names what it was given and cannot be used. */
+/** What an agent may use, at one position of the log. `missing` has names in its settings that it cannot use. */
 export type Scope = {
   agent: Resource<'agent'>
   skills: readonly Resource<'skill'>[]
@@ -30,16 +30,16 @@ export type Scope = {
   missing: readonly string[]
 }
 
-/** What an agent may use before anything was looked up. */
+/** The empty scope, before any look-up. */
 export const scopeOfNothing = (agent: Resource<'agent'>): Scope => ({
   agent,
   ...{ skills: [], tables: [], models: [], bases: [], about: [], missing: [] },
 })
 
-/** Where an agent and what it names are looked up. */
+/** Where to look up an agent and the names in its settings. */
 export type ScopePlace = Catalogue & { knowledge: Knowledge | undefined }
 
-/** A skill with what the agent adds to it; undefined where the skill was deleted. */
+/** A skill with the agent's additions; undefined if the skill was deleted. */
 const skillsOf = async (resources: Resources, { state }: Resource<'agent'>) => {
   const found = await Promise.all(
     state.skills.map(async ({ skill, params }) => ({ params, skill: await resources.byStream('skill', skill) })),
@@ -47,7 +47,7 @@ const skillsOf = async (resources: Resources, { state }: Resource<'agent'>) => {
   return found.flatMap(({ skill, params }) => (skill ? [{ skill, params: { ...skill.state.params, ...params } }] : []))
 }
 
-/** Collects what names stand for, once each, and notes names that stand for nothing. */
+/** Collects the resources behind names, each once, and notes names without a resource. */
 class NameCollection<T> {
   readonly #known = new Map<string, T>()
   readonly missing: string[] = []
@@ -74,7 +74,7 @@ const tablesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
     const isLeftOut = leftOutBy(except)
     return names.map((name) => ({ where, name, isLeftOut }))
   })
-  // A connection that is slow to list its tables takes no time from others.
+  // A connection that lists its tables slowly does not delay the others.
   const listed = await someAtOnce(named, limits.agentNamesReadAtOnce, ({ where, name }) =>
     tablesNamed(place, name, where).catch((error: unknown) => whyMissing(error)),
   )
@@ -150,8 +150,8 @@ const basesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
 }
 
 /**
- * Finds what an agent may use: the tables, models and knowledge bases that its skills and its data name, and nothing else. What is not
- * there is left out, and named in `missing`.
+ * Finds the tables, models and knowledge bases that the skills and the data of an agent name, and nothing else. Missing ones are left out,
+ * and named in `missing`.
  *
  * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
  */

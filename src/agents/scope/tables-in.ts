@@ -8,36 +8,36 @@ import { fits, isPattern, partsOfName } from './names.js'
 import { resourcesNamed } from './resources-named.js'
 import { nameKey } from '../../dialect/names.js'
 
-/** A table that an agent may read. `state` says which state of it its description is of. */
+/** A table that an agent may read. `state` identifies the state of the table that its description belongs to. */
 export type ScopeTable = {
   path: TablePath
   kind: 'view' | 'file' | 'connected'
   state: string
   columns?: readonly { name: string; type: string }[]
-  /** The connection that it is a table of. */
+  /** The connection of the table. */
   connection?: Resource<'database'>
 }
 
-/** A database that can be named before a table. */
+/** A database whose name can stand before a table. */
 type Database =
   { kind: 'files' } | { kind: 'project'; project: Resource<'project'> } | { kind: 'connection'; connection: Resource<'database'> }
 
-/** Where names are looked up: resources at one position of the log, and what connections list of their tables. */
+/** Where to look up names: resources at one position of the log, and the tables that connections list. */
 export type Catalogue = {
   resources: Resources
-  /** Connected databases are read as they are now: in the past they have no tables. */
+  /** Connected databases can only be read as they are now: at earlier positions they have no tables. */
   isPast: boolean
   project: Resource<'project'>
   connectedTables: (connection: Resource<'database'>) => Promise<Tables>
 }
 
-/** What a database has under a name, or under a pattern. The files and projects of this service have no schemas. */
+/** The tables of a database for a name or a pattern. The files and projects of this service have no schemas. */
 type TablePattern = { schema: string | undefined; table: string }
 
 const databaseNamed = async ({ resources }: Catalogue, name: string): Promise<Database | undefined> => {
   const system = systemDatabaseOf(name)
   if (system === 'files') return { kind: 'files' }
-  // The tables of this service about itself are no agent's.
+  // No agent may read the tables of this service about itself.
   if (system !== undefined) return undefined
   const project = await resources.one('project', name)
   if (project) return { kind: 'project', project }
@@ -96,11 +96,11 @@ const inDatabase = async (catalogue: Catalogue, database: Database, parts: reado
 }
 
 /**
- * The tables that a name or a pattern stands for. It is looked up in `where`, if that is said, unless its first part is a database itself;
+ * The tables for a name or a pattern. If the first part of the name is a database, the look-up is there; else in `where`, if it is given;
  * else in the project of the agent.
  *
  * @example await tablesNamed(catalogue, 'crm.public.*', undefined) // [{ path: ['crm', 'public', 'orders'], … }]
- * @throws Problem of a connected database that has to list its tables
+ * @throws Problem of a connected database that fails to list its tables
  */
 export const tablesNamed = async (catalogue: Catalogue, written: string, where: string | undefined): Promise<ScopeTable[]> => {
   const parts = partsOfName(written)
@@ -110,12 +110,15 @@ export const tablesNamed = async (catalogue: Catalogue, written: string, where: 
   if (inside && isOfInside) return inDatabase(catalogue, inside, rest)
   const own = rest.length > 0 && !isPattern(first) ? await databaseNamed(catalogue, first) : undefined
   if (own) return inDatabase(catalogue, own, rest)
-  // A database that is named and not there is not replaced by another one.
+  // A named database that does not exist is not replaced by another one.
   if (where !== undefined) return inside ? inDatabase(catalogue, inside, parts) : []
   return inDatabase(catalogue, { kind: 'project', project: catalogue.project }, parts)
 }
 
-/** How a table may be named, and what a name may mean: `schema.table` leaves out a table whose schema is not said, since it may be that one. */
+/**
+ * The names of a table for exclusion. An exclusion `schema.table` also excludes a table with an unknown schema, because it may be that
+ * table.
+ */
 const waysToName = ({ path, kind }: Pick<ScopeTable, 'path' | 'kind'>): string[][] => {
   const ends = [...path.keys(), path.length].map((from) => ['end', ...path.slice(from)])
   const [database = '', table = ''] = path
@@ -130,8 +133,8 @@ const meaningsOf = (written: string): string[][] => {
 }
 
 /**
- * Tells of tables whether names that are left out mean them: by their own names, wherever they are, or by their full names. The names are
- * read once for all tables.
+ * Tells whether a list of exclusions excludes a table: by the table's name in any database, or by its full name. The list is read once for
+ * all tables.
  *
  * @example leftOutBy(['secrets', 'crm.public.*'])({ path: ['files', 'secrets'], kind: 'file' }) // true
  */

@@ -10,7 +10,7 @@ import { nameKey } from '../../dialect/names.js'
 
 const tablesAtOnce = 10
 
-/** The tool that tells the columns of tables which the prompt only names. */
+/** The tool that describes the columns of tables that the prompt only names. */
 export const describeTool = (tables: readonly ScopeTable[], db: string, describe: (table: ScopeTable) => Promise<DescribedTable>): Tool => {
   const byName = new Map(tables.map((table) => [nameKey(table.path), table]))
   const find = (name: string): ScopeTable | undefined => {

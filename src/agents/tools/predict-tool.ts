@@ -10,12 +10,12 @@ import { cutText } from '../../llm/tokens/estimates.js'
 import type { ScopeModel } from '../scope/scope.js'
 import { inputSchema, type Tool } from './tool.js'
 
-/** What predicts, and what keeps record of it. */
+/** The parts that predict and that record predictions. */
 export type PredictionParts = { store: ModelStore; recorder: PredictionRecorder }
 
 type PredictParts = PredictionParts & { models: readonly ScopeModel[]; origin: Origin; readAt: number }
 
-/** The inputs of a model as a language model is told them. */
+/** The inputs of a model, as text for a language model. */
 const inputsOf = async ({ artefact }: ScopeModel, store: ModelStore): Promise<string> => {
   const { inputs } = await store.predictor(artefact)
   return inputs.map(({ name, type }) => `${name} (${type})`).join(', ')
@@ -36,7 +36,10 @@ const rowsIn = (sent: Json | undefined): JsonObject[] => {
   return rows
 }
 
-/** The tool that asks the models of an agent, with an explanation where the model has one. Each prediction is recorded as over REST. */
+/**
+ * The tool that predicts with the models of an agent, and explains the prediction if the model can. Each prediction is recorded as over
+ * REST.
+ */
 export const predictTool = async ({ models, store, recorder, origin, readAt }: PredictParts): Promise<Tool> => {
   const about = await Promise.all(
     models.map(async (model) => `${model.label} predicts ${model.version.target} from ${await inputsOf(model, store)}`),

@@ -4,14 +4,14 @@ import type { ToolUse } from '../contract/answer-record.js'
 import { rowsOf } from '../contract/answering.js'
 import type { OnUsed, Tool, ToolResult } from './tool.js'
 
-/** A failure whose text a language model is told as it stands. */
+/** A failure whose text goes to the language model unchanged. */
 export class VerbatimFailure extends Problem {
   constructor(detail: string) {
     super('wrong_arguments', 'It failed', detail)
   }
 }
 
-/** A record has nothing more to give; the answer that it is of had ended here. */
+/** The record has no more outputs: its answer ended here. */
 export class RecordEnd extends Error {
   constructor(readonly ending: Error) {
     super('the record has ended')
@@ -30,20 +30,20 @@ const inputOf = (text: string): Json | undefined => {
 
 const fenced = /^(?:It failed\.\n)?<(data-[0-9a-f]+) [^>\n]*>\n([^]*)\n<\/\1>$/
 
-/** The mark around data in an answer of the past; undefined where none of its tools was used. */
+/** The mark around data in an earlier answer; undefined if that answer used no tools. */
 export const markIn = (uses: readonly ToolUse[]): string | undefined =>
   uses.map(({ output }) => fenced.exec(output)?.[1]).find((mark) => mark !== undefined)
 
 const textIn = (output: string): string => fenced.exec(output)?.[2] ?? output
 
-/** What tools gave for an answer of the past, by the tool and its input. The same input may have failed before it gave something. */
+/** The outputs of tools for an earlier answer, by tool and input. The same input may have failed before it succeeded. */
 export class RecordedUses {
   readonly #byKey = new Map<string, { uses: ToolUse[]; next: number }>()
 
   constructor(uses: readonly ToolUse[]) {
     for (const use of uses) {
       const input = inputOf(use.call.input)
-      // What is no object never reached a tool.
+      // An input that is no object never reached a tool.
       if (!isObject(input)) continue
       const key = keyOf(use.call.tool, input)
       const known = this.#byKey.get(key)
@@ -52,7 +52,7 @@ export class RecordedUses {
     }
   }
 
-  /** The next recorded use; undefined when there is none left. `repeats`: the last one again then. */
+  /** The next recorded use; undefined if there is none left. With `repeats`, the last one comes again instead. */
   take(tool: string, input: Json, { repeats }: { repeats: boolean }): ToolUse | undefined {
     const known = this.#byKey.get(keyOf(tool, input))
     if (!known) return undefined
@@ -62,7 +62,7 @@ export class RecordedUses {
   }
 }
 
-/** What a recorded use gives. @throws VerbatimFailure when it failed */
+/** The output of a recorded use. @throws VerbatimFailure if it failed */
 export const givenBy = (use: ToolUse, onUsed: OnUsed): ToolResult => {
   if (use.usage) onUsed(use.usage)
   const text = textIn(use.output)
@@ -74,7 +74,9 @@ export const givenBy = (use: ToolUse, onUsed: OnUsed): ToolResult => {
 const notRecorded =
   'This was not asked for the recorded answer, so that no result of it is on record, and nothing is run now. Answer with what was recorded, or say that you have no answer.'
 
-/** A tool that gives what it gave before. What it was not asked before runs only if `runsOthers`; else the language model is told so. */
+/**
+ * A tool that returns its recorded outputs. A new input runs only if `runsOthers` is set; else the language model gets a text that says so.
+ */
 export const replayedTool = (tool: Tool, uses: RecordedUses, runsOthers: boolean): Tool => ({
   ...tool,
   async use(input, signal, onUsed) {

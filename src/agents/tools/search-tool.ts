@@ -6,13 +6,13 @@ import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, type Tool } from './tool.js'
 
-/** A search that was made: which knowledge base, and up to which position of the log. */
+/** A search: its knowledge base, and the log position up to which it searched. */
 export type PerformedSearch = { knowledge_base: StreamId; version: number; position: number }
 
 type SearchParts = {
   bases: readonly NamedBase[]
   search: Knowledge['search']
-  /** The log position of a past to search. */
+  /** The log position of an earlier state to search. */
   asOf: number | undefined
   onSearched: (searched: PerformedSearch) => void
 }

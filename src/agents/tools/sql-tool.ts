@@ -10,7 +10,7 @@ const cellMaxChars = 2_000
 
 const shownCell = (cell: Json): Json => (typeof cell === 'string' ? cutText(cell, cellMaxChars) : cell)
 
-/** Rows as a language model reads them: the names of the columns, then one array a line, as many as fit. */
+/** Rows as text for a language model: the names of the columns, then one array per line, as many as fit. */
 const rowsText = ({ columns, rows, cut }: QueryRows): string => {
   const lines = [`columns: ${JSON.stringify(columns.map(({ name }) => name))}`]
   let chars = lines[0]?.length ?? 0
@@ -26,7 +26,7 @@ const rowsText = ({ columns, rows, cut }: QueryRows): string => {
   return [...lines, shown < rows.length || cut ? `${all}; the first ${shown} are shown` : all].join('\n')
 }
 
-/** How often it may be used and fail, and that answers can rest on it. */
+/** How often an answer may use it, how often it may fail, and that answers can be based on it. */
 export const sqlTraits = {
   kind: 'sql',
   maxCalls: limits.agentSqlMaxCalls,

@@ -1,6 +1,6 @@
 /**
- * Room: what a language model may do for an agent. It imports events, basics, log/contract, dialect, knowledge/contract, sql/contract, models,
- * llm, agents/contract, agents/scope, agents/queries and agents/prompt alone.
+ * Room: the tools that a language model may use for an agent. It imports events, basics, log/contract, dialect, knowledge/contract,
+ * sql/contract, models, llm, agents/contract, agents/scope, agents/queries and agents/prompt alone.
  */
 
 import type { JsonObject } from '../../../events/common.js'
@@ -8,23 +8,23 @@ import type { AnswerStep } from '../../../events/records/answers.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { AnswerRows } from '../contract/answering.js'
 
-/** What a use of a tool gave: the text that the language model is told, how many rows it rests on, and the rows of a query. */
+/** The output of a tool: the text for the language model, the number of rows behind it, and the rows of a query. */
 export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
 
-/** Is told the tokens of a model that a tool asked itself. */
+/** Gets the tokens of a model that a tool itself used. */
 export type OnUsed = (usage: TokenUsage) => void
 
 /** A tool of an agent. */
 export type Tool = {
   kind: AnswerStep['kind']
   description: ToolDescription
-  /** How often it may be used for one answer, where that is not how often any tool may. */
+  /** How often one answer may use it, if that differs from the limit of all tools. */
   maxCalls?: number
   /** How often it may fail in a row. */
   maxFailures?: number
-  /** Whether what it gives is what an answer can rest on. */
+  /** Whether an answer can be based on its output. */
   givesData: boolean
-  /** `onUsed` is told of tokens as they are used, so that those of a use that fails count, too. @throws Problem that the language model is told */
+  /** `onUsed` gets tokens at once, so that the tokens of a failed use count as well. @throws Problem whose text the language model gets */
   use: (input: JsonObject, signal: AbortSignal, onUsed: OnUsed) => Promise<ToolResult>
 }
 

@@ -1,11 +1,11 @@
-/** Room: what the server and the SQL process say to each other. It imports basics, setup, sql/contract and files alone. */
+/** Room: the messages between the server and the SQL process. It imports basics, setup, sql/contract and files alone. */
 
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { BlobQuestion, Question, ServerAnswer } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
 /**
- * What the parent says on a line: a query to run, with its number; the number of a query that nobody waits for any more; or the answer
+ * A message of the parent on a line: a query to run, with its number; the number of a query that nobody waits for any more; or the answer
  * to a question of the query.
  */
 export type LineMessage =
@@ -15,12 +15,12 @@ export type LineMessage =
 export type QueryQuestion = { asks: number; question: Question | BlobQuestion }
 
 /**
- * What comes back: the execution has begun; questions; frames of the answer, or an error; the query has ended and holds nothing any
- * more.
+ * A message that comes back: the execution has begun; a question; a frame of the answer, or an error; the query has ended and released
+ * everything.
  */
 export type LineFrame = Frame | QueryQuestion | { begun: true } | { ended: true } | { error: Problem }
 
-/** A frame is one byte for its kind, four bytes for its length, and then its bytes: rows as they are, anything else as JSON. */
+/** A frame is one byte for its kind, four bytes for its length, and then its bytes: rows unchanged, all others as JSON. */
 type RawFrame = { kind: number; bytes: Buffer }
 
 const rowsKind = 0x52
@@ -41,22 +41,22 @@ const json = (value: unknown): Buffer => {
   return bytes
 }
 
-/** One frame with what the server says on a line, ready to be written to the SQL process. */
+/** One frame with a message of the server, ready for the SQL process. */
 export const encodeMessage = (said: LineMessage): Buffer => json(said)
 
-/** One frame with a question of a query, ready to be written to the server. */
+/** One frame with a question of a query, ready for the server. */
 export const encodeQuestion = (asked: QueryQuestion): Buffer => json(asked)
 
-/** The pieces of a part of an answer, to be written one after the other. */
+/** The pieces of one part of an answer; write them one after the other. */
 export const encodeFrame = (frame: Frame): Buffer[] =>
   'rows' in frame ? [headerOf(Buffer.allocUnsafe(headerBytes), rowsKind, frame.rows.length), frame.rows] : [json(frame)]
 
 /** The frame that says that a query runs now. */
 export const begunFrame = json({ begun: true })
-/** The last frame of a query: it holds nothing any more, and the line is free. */
+/** The last frame of a query: the query has released everything, and the line is free. */
 export const endedFrame = json({ ended: true })
 
-/** The fields of an error. One that is not a Problem is a fault of this service. */
+/** The fields of an error. An error that is not a Problem is a fault of this service. */
 export const errorFields = (error: unknown): ProblemFields =>
   fieldsOf(
     isProblem(error)
@@ -70,13 +70,13 @@ export const errorFields = (error: unknown): ProblemFields =>
 /** The last frame of an answer that failed. */
 export const encodeError = (error: unknown): Buffer => json({ error: errorFields(error) })
 
-/** A frame as it is written in JSON: an error is the fields of its problem. */
+/** A frame in JSON: an error has the fields of its problem. */
 type JsonFrame = Exclude<LineFrame, { rows: Buffer } | { error: Problem }> | { error: ProblemFields }
 
-/** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
+/** Reads a message of the parent. The parent has the same release, and nobody else can write to a line. */
 export const decodeMessage = ({ bytes }: RawFrame): LineMessage => JSON.parse(bytes.toString()) as LineMessage
 
-/** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is not a frame */
+/** Reads one frame of an answer from a process of the same release. @throws TypeError when it is not a frame */
 export const decodeFrame = ({ kind, bytes }: RawFrame): LineFrame => {
   if (kind === rowsKind) return { rows: bytes }
   const frame = JSON.parse(bytes.toString()) as JsonFrame
@@ -91,7 +91,7 @@ export class FrameCutter {
   #have = 0
   #wanted = headerBytes
 
-  /** The frames that are whole with this chunk. */
+  /** The frames that this chunk completes. */
   push(chunk: Buffer): RawFrame[] {
     this.#begun.push(chunk)
     this.#have += chunk.length

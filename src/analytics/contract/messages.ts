@@ -1,19 +1,19 @@
 import type { Rebuilds } from './rebuilds.js'
 
-/** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
+/** The settings of the analytics process. They come over the private channel, because others can see arguments and environment. */
 export type Settings = {
   dataDirectory: string
   /** The master keys in hex, when they are not those in the data directory's files. */
   masterKeys: string[]
-  /** Where to listen; its directory is private, and goes with the process. */
+  /** The socket to listen on. Its directory is private, and is removed with the process. */
   socket: string
-  /** Whether to build the tables anew even when they look whole: the process before died opening them. */
+  /** Whether to rebuild the tables even if they look whole: the process before died while it opened them. */
   rebuild: boolean
-  /** What is on record of the tables; null when nothing is. */
+  /** The record of the tables' rebuilds; null if there is none. */
   rebuilds: Rebuilds | null
   /** Why an earlier process last failed to follow the log. */
   lastError: string | null
-  /** Whether a blob has its file here only while the parent holds it. */
+  /** Whether the file of a blob exists here only while the parent holds it. */
   asksForBlobs: boolean
   memoryMaxBytes: number
   threads: number
@@ -23,23 +23,23 @@ export type Settings = {
   checkIntervalMs: number
 }
 
-/** What the analytics process tells of itself. */
+/** A message of the analytics process about itself. */
 export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
-  /** It has built the tables and ends, which frees the memory that this took. */
+  /** It has built the tables and ends, which frees the memory of this work. */
   | { kind: 'built' }
-  /** The tables are open; how often they had to be begun anew up to now, and what keeps the process from writing files. */
+  /** The tables are open. The message has the number of rebuilds so far, and the mechanism that prevents the process from writing files. */
   | { kind: 'opened'; rebuilds: Rebuilds; confinement: string }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   /** The tables could not be brought up to date. The next try may succeed. */
   | { kind: 'trouble'; reason: string }
-  /** It ends, so that the tables are opened anew. `other_rows`: they do not show the rows that were added to them. */
+  /** It ends, so that another process opens the tables again. `other_rows`: the tables do not show all rows that were added to them. */
   | { kind: 'ending'; loss: 'other_rows' | 'died'; reason: string }
   | { kind: 'alive' }
-  /** It knows the master keys that it was sent. */
+  /** It has received the master keys. */
   | { kind: 'keys' }
-  /** The tables were copied into a file, as they were at a position; or the reason why not. */
+  /** The tables were copied into a file, at a position; or the reason why not. */
   | { kind: 'copied'; into: string; position: number }
   | { kind: 'not_copied'; into: string; reason: string }
   /** It could not start. `isForeign`: the tables have followed events that the log does not have. */
@@ -62,20 +62,20 @@ const kinds: readonly string[] = [
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 
-/** Reads a message of the child; undefined when it is another's, such as a debugger's. */
+/** Reads a message of the child; undefined for a message of another sender, such as a debugger. */
 export const parseChildMessage = (message: unknown): ChildMessage | undefined => {
   const kind = kindOf(message)
   return typeof kind === 'string' && kinds.includes(kind) ? (message as ChildMessage) : undefined
 }
 
-/** Whether the parent asks for a sign of life. */
+/** Whether a message is a ping of the parent. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
 
-/** The master keys in hex that the parent tells of, when they change; undefined when that is not what it says. */
+/** The changed master keys in a message of the parent, in hex; undefined if it is another message. */
 export const parseKeys = (message: unknown): string[] | undefined =>
   kindOf(message) === 'keys' ? (message as { keys: string[] }).keys : undefined
 
-/** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
+/** A request of the parent: copy the tables into a new file, at this log position or a later one. */
 export type CopyRequest = { kind: 'copy'; into: string; upTo: number }
 
 /** Reads such a message; undefined when it is another one. */

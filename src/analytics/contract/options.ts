@@ -4,8 +4,8 @@ import type { HeldBlob } from '../../files/blob-store.js'
 import type { SelectRequest } from '../../sql/contract/select.js'
 
 /**
- * Answers what a query asks about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading` gets
- * the end of that reading.
+ * Answers a query's question about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading`
+ * gets the end of that reading.
  */
 export type AnswerQuestion = (
   question: Question,
@@ -16,7 +16,7 @@ export type AnswerQuestion = (
 /** Keeps the file of a blob in the data directory until it is released. */
 export type HoldBlob = (sha: string) => Promise<HeldBlob>
 
-/** The limits that analytics works with. They are parts of `limits`; tests take smaller ones. */
+/** The limits of analytics. They are part of `limits`; tests use smaller ones. */
 export type AnalyticsLimits = {
   timeoutMs: number
   memoryMaxBytes: number
@@ -71,14 +71,14 @@ export type AnalyticsOptions = {
   dataDirectory: string
   /** The master keys that are in use, when they are not those in the data directory's files. */
   masterKeys?: () => readonly Buffer[]
-  /** Hears that the tables have followed events that the log does not have, when that is found only after the start. */
+  /** Called if it becomes known after the start that the tables have followed events that the log does not have. */
   onForeign?: (reason: string) => void
   logger?: { warn: (fields: object, message: string) => void } | undefined
   limits?: Partial<AnalyticsLimits>
-  /** Answers what queries ask about connected databases; without it there are none. */
+  /** Answers questions of queries about connected databases; without it there are no such databases. */
   answerQuestion?: AnswerQuestion
-  /** Brings the file of a blob here; without it all of them are. @throws Problem not_found */
+  /** Brings the file of a blob to this machine; without it all files are already here. @throws Problem not_found */
   holdBlob?: HoldBlob | undefined
-  /** The program of the process; tests have one of their own. */
+  /** The program of the process; tests use another one. */
   entry?: string
 }

@@ -4,7 +4,7 @@ import type { AnalyticsOptions } from './options.js'
 
 const reasons = ['another release', 'damaged file', 'missing file', 'erasure', 'other rows'] as const
 
-/** Why tables were built anew. */
+/** Why tables were rebuilt. */
 export type RebuildReason = (typeof reasons)[number]
 
 const schema = z.object({
@@ -12,11 +12,11 @@ const schema = z.object({
   last: z.object({ at: z.iso.datetime(), reason: z.enum(reasons) }).nullable(),
 })
 
-/** How often the tables were built anew, and when (UTC) and why they last were. */
+/** How often the tables were rebuilt, and the time (UTC) and the reason of the last rebuild. */
 export type Rebuilds = z.infer<typeof schema>
 
 /**
- * What is on record after the tables were opened. The first build does not count as a rebuild.
+ * The record after the tables were opened. The first build does not count as a rebuild.
  *
  * @example countRebuild(null, 'missing file', new Date()) // { count: 0, last: null }
  */
@@ -26,7 +26,7 @@ export const countRebuild = (before: Rebuilds | null, reason: RebuildReason | nu
   return { count: known.count + 1, last: { at: at.toISOString(), reason } }
 }
 
-/** What an earlier process left on record; null when there is none, or none that can be read. Only a count is lost then. */
+/** The record of an earlier process; null if it is missing or unreadable. Then only a count is lost. */
 export const readRebuilds = (file: string): Rebuilds | null => {
   try {
     return schema.parse(JSON.parse(readFileSync(file, 'utf8')))
@@ -46,12 +46,12 @@ export class RebuildRecord {
     this.#known = readRebuilds(file)
   }
 
-  /** Null when nothing is on record. */
+  /** Null if there is no record. */
   get known(): Rebuilds | null {
     return this.#known
   }
 
-  /** Keeps what a process found when it opened the tables. */
+  /** Keeps the result of a process that opened the tables. */
   note(rebuilds: Rebuilds | undefined): void {
     if (!rebuilds || JSON.stringify(rebuilds) === JSON.stringify(this.#known)) return
     this.#known = rebuilds

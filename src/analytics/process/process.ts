@@ -7,5 +7,5 @@ import { openLogReader } from '../../log/sqlite/log-reader.js'
 import { runSelect } from '../../sql/engine/run/run-select.js'
 import { serveAnalytics } from './serve.js'
 
-// Tables are kept: what they take for erased because a key is missing would stay so.
+// The tables are kept: a payload that counted as erased because its key was missing would stay erased in them.
 serveAnalytics({ openLog: (dataDirectory, masterKeys) => openLogReader(dataDirectory, masterKeys, true), run: runSelect })

@@ -14,7 +14,7 @@ type Options = {
   onState: (state: ProjectorState) => void
   /** The tables could not be brought up to date. The next try may succeed. */
   onTrouble: (reason: string) => void
-  /** The database has to be opened anew, and nothing may be answered until then: `other_rows` when the tables do not show what was added to them. */
+  /** The database has to be reopened, and no query may run until then. `other_rows`: the tables do not show all added rows. */
   onFatal: (loss: 'other_rows' | 'died', reason: string) => Promise<void>
 }
 
@@ -23,7 +23,7 @@ const tickMs = 100
 const stoppedAt = ({ message, position }: ProjectionError): Problem =>
   new Problem('analytics_unavailable', 'Projection stopped', message, { position })
 
-/** Keeps the tables up with the log: at once for a query that waits, otherwise now and then. */
+/** Keeps the tables up to date with the log: at once for a waiting query, otherwise from time to time. */
 export class Projector {
   #running: Promise<void> | undefined
   #stopped: ProjectionError | undefined
@@ -33,7 +33,7 @@ export class Projector {
 
   constructor(private readonly options: Options) {}
 
-  /** Why the tables follow the log no further. */
+  /** Why the tables no longer follow the log. */
   get stopped(): string | undefined {
     return this.#stopped?.message
   }
@@ -43,7 +43,7 @@ export class Projector {
   }
 
   /**
-   * Waits until the tables hold everything up to a position. Those who wait share one catch-up.
+   * Waits until the tables hold everything up to a position. Callers that wait at the same time share one catch-up.
    * @throws Problem analytics_unavailable when an event before it stopped the projections
    */
   async ensure(position: number): Promise<void> {
@@ -57,17 +57,17 @@ export class Projector {
     }
   }
 
-  /** Brings the tables to the head of the log, and tells how many events that took. `onProgress` hears of it when they are many. */
+  /** Brings the tables to the head of the log, and returns the number of events. `onProgress` is called if there are many. */
   async start(onProgress: (position: number, target: number) => void): Promise<number> {
     const { replay, events, followerBatchEvents } = this.options
     const [head, from] = [await events.head(), replay.position]
-    // Said before the work begins: REST need not wait for it.
+    // Reported before the work begins, so that REST need not wait for it.
     if (head - from > followerBatchEvents) onProgress(from, head)
     await this.#catchUp(onProgress)
     return replay.position - from
   }
 
-  /** Looks now and then whether the log has gone on. */
+  /** Checks from time to time whether the log has grown. */
   follow(): void {
     this.#timer = setInterval(() => void this.#look().catch(() => undefined), Math.min(tickMs, this.options.followerIntervalMs))
   }
@@ -90,7 +90,7 @@ export class Projector {
     return this.#alone(() => this.#once(onProgress))
   }
 
-  /** Nothing else changes the tables meanwhile. A caller that comes now waits for the catch-up that is under way. */
+  /** Nothing else changes the tables meanwhile. A new caller waits for the running catch-up. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#running ??= work().finally(() => {
       this.#running = undefined
@@ -98,7 +98,7 @@ export class Projector {
     return this.#running
   }
 
-  /** Each batch is checked when it is applied. This finds damage to tables that have had no events since. */
+  /** Each batch is checked when it is applied. This check also finds damage to tables that have had no events since. */
   async #check(): Promise<void> {
     try {
       await this.options.replay.check()
@@ -113,7 +113,7 @@ export class Projector {
     try {
       await replay.catchUp(undefined, onProgress)
     } catch (error) {
-      // A failure outside the events may pass, perhaps in another process. An event that does not fit will never fit.
+      // A failure outside the events may be temporary, and another process may succeed. An event that does not fit will never fit.
       if (!(error instanceof ProjectionError)) throw await this.#passing(error)
       this.#stopped = error
     }
@@ -127,7 +127,7 @@ export class Projector {
     // An answer must not show the paths of files.
     const said = message.replaceAll(/"[^"]*"/g, 'its file')
     const reason = `The tables cannot be brought up to date at the moment: ${said}`
-    // After these DuckDB answers nothing any more, or answers from tables that a failed COMMIT may have left incomplete.
+    // After these errors DuckDB answers no queries, or reads tables that a failed COMMIT may have left incomplete.
     const isFatal = error instanceof CommitError || kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)
     if (isFatal) await this.options.onFatal('died', reason)
     this.options.onTrouble(reason)

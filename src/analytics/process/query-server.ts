@@ -7,22 +7,22 @@ import type { AskServer, ServerAnswer } from '../../sql/contract/connected.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 import type { TablesStatus } from '../../sql/relations/projections.js'
 
-/** What a query runs with. */
+/** The context of a query. */
 export type RunServices = { signal: AbortSignal; tables: TablesStatus; ask: AskServer }
 
 type Options = {
-  /** How the tables stand when a query arrives. */
+  /** The state of the tables when a query arrives. */
   arrived: (request: SelectRequest) => TablesStatus
   /** Waits until the tables hold everything up to a position. */
   ensure: (position: number) => Promise<void>
   run: (request: SelectRequest, services: RunServices) => AsyncIterable<Frame>
   /** The execution of a query begins. */
   onBegun: (query: number) => void
-  /** A query has ended and holds nothing any more, however it ended. */
+  /** A query has ended, with or without success, and has released everything. */
   onEnded: (query: number) => void
 }
 
-/** Writes pieces; false when the other end has to take some of it first. */
+/** Writes pieces; returns false if the other end has to read some of it first. */
 const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
   let hasRoom = true
   for (const piece of pieces) hasRoom = line.write(piece)
@@ -30,14 +30,14 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
 }
 
 /**
- * How long the beginning of a short answer waits for the rest. A short answer is sent in one piece: a process that is lost has sent
- * all of it or nothing, and in the second case the query can be tried again. Even a busy machine has the rest by then.
+ * How long the beginning of a short answer waits for the rest. A short answer is sent in one piece: a process that ends has sent all of it
+ * or nothing, and in the second case the query can run again. Even a busy machine has the rest in this time.
  */
 const gatherMs = 1_000
 
 type WriteBuffer = { hold: () => void; release: () => void }
 
-/** After `hold`, what is written is kept and sent together: a moment later, or at `release`. After that nothing is kept any more. */
+/** After `hold`, written pieces are kept and sent together: a moment later, or at `release`. After that, pieces are sent at once. */
 const gathering = (line: Socket): WriteBuffer => {
   let timer: NodeJS.Timeout | undefined
   let isOver = false
@@ -56,7 +56,7 @@ const gathering = (line: Socket): WriteBuffer => {
   return { hold, release }
 }
 
-/** Writes an answer as the parent takes it. The end of the answer does not wait until the query has cleaned up. */
+/** Writes an answer as fast as the parent reads. The end of the answer does not wait until the query has cleaned up. */
 const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, { hold, release }: WriteBuffer): Promise<void> => {
   for await (const frame of frames) {
     hold()
@@ -72,14 +72,14 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
 
 type PendingQuestion = { resolve: (told: ServerAnswer) => void; reject: (reason: Error) => void }
 
-/** The questions of the query that a line has. */
+/** The questions of a line's query. */
 class Questions {
   readonly #waiting = new Map<number, PendingQuestion>()
   #last = 0
 
   constructor(private readonly line: Socket) {}
 
-  /** Asks the parent. @throws Problem that the parent answers, the reason of the signal */
+  /** Asks the parent. @throws the parent's Problem, or the reason of the signal */
   readonly ask = (signal: AbortSignal): AskServer => {
     return (question) =>
       new Promise((resolve, reject) => {
@@ -104,7 +104,7 @@ class Questions {
   }
 }
 
-/** Runs one query. Tells when its execution begins, at which its deadline begins to run, and when it holds nothing any more. */
+/** Runs one query. Reports the start of its execution, when its deadline starts, and the moment when it has released everything. */
 const serveQuery = async (
   { run: query, request }: Extract<LineMessage, { run: number }>,
   { line, signal, ask }: { line: Socket; signal: AbortSignal; ask: AskServer },
@@ -113,7 +113,7 @@ const serveQuery = async (
   const gathered = gathering(line)
   try {
     const tables = options.arrived(request)
-    // A query that is cancelled gives its line back, even while the tables are far behind.
+    // A cancelled query gives its line back, even while the tables are far behind.
     await Promise.race([options.ensure(request.upTo), once(signal, 'abort')])
     signal.throwIfAborted()
     options.onBegun(query)

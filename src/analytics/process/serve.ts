@@ -22,10 +22,10 @@ import { countRebuild } from '../contract/rebuilds.js'
 
 export type Services = RunServices & { blobsDirectory: string; asksForBlobs: boolean }
 
-/** Answers one SELECT, on a connection of its own. Soon after its signal it has ended and holds nothing any more. */
+/** Answers one SELECT, on a connection of its own. Soon after its signal aborts, it has ended and released everything. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
-/** The log as it is read here: the master keys may change meanwhile. */
+/** The log for this process: the master keys may change meanwhile. */
 export type FollowedLog = TablesLog & { useKeys: (keys: readonly Buffer[]) => void }
 
 export type ServeOptions = {
@@ -33,17 +33,20 @@ export type ServeOptions = {
   run: RunSelect
 }
 
-// A message that does not arrive does no harm: without a parent this process ends.
+// A lost message does no harm: without a parent this process ends.
 const tell = (message: ChildMessage, sent: () => void = () => undefined): void => {
   if (process.connected) process.send?.(message, undefined, undefined, sent)
 }
 
-/** A process that has built tables of so many events holds memory that its allocator does not give back. A new one serves them. */
+/**
+ * After building tables from this many events, a process holds memory that its allocator does not give back. A new process serves the
+ * tables.
+ */
 const buildMinEvents = 20_000
 
 type RunningService = { store: Store; projector: Projector; queries: Set<number> }
 
-/** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
+/** Opens the tables and serves them. Undefined if it had to build the tables first: then this process does nothing else. */
 const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<RunningService | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
   const store = await openStore(paths, settings, log)
@@ -59,8 +62,8 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
       lastError = reason
       tell({ kind: 'trouble', reason })
     },
-    // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
-    // threads would keep this one alive, and none of them can be ended in good order any more. Queries are sent to the next one.
+    // The parent starts another process, which finds the file in the state of the last commit. The server, the follower and DuckDB's
+    // threads would keep this process alive, and it can no longer end them properly. The next process gets the queries.
     onFatal: (loss, reason) => new Promise(() => tell({ kind: 'ending', loss, reason }, () => process.exit(1))),
   })
   const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
@@ -75,7 +78,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
     ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
   })
   const server = createQueryServer({
-    // The status is that of the moment when the query came, before it brought the tables up to date.
+    // The status from the arrival of the query, before the query brought the tables up to date.
     arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
     run: (request, services) => run(store, request, { ...services, blobsDirectory: paths.blobs, asksForBlobs: settings.asksForBlobs }),
@@ -96,16 +99,16 @@ const close = ({ replay, instance }: Store): void => {
   instance.closeSync()
 }
 
-/** A confined process may remove what is in the directory, and not the directory itself: newer releases of Node throw then. */
+/** A confined process may remove the files in the directory, but not the directory itself: newer releases of Node then throw. */
 const removeSocket = ({ socket }: Settings): void => {
   try {
     rmSync(dirname(socket), { recursive: true, force: true })
   } catch {
-    // The parent removes it when it stops the process; an empty directory stays if the parent was killed.
+    // The parent removes the directory when it stops the process. If the parent was killed, an empty directory stays.
   }
 }
 
-/** Ends at once. Only an idle process closes its tables first, since DuckDB is not waited for; the tables survive both. */
+/** Ends at once. Only an idle process closes its tables first, because this does not wait for DuckDB. The tables survive in both cases. */
 const leave = (settings: Settings | undefined, running: RunningService | undefined): void => {
   if (settings) removeSocket(settings)
   if (running && running.queries.size === 0 && !running.projector.busy) {
@@ -115,7 +118,7 @@ const leave = (settings: Settings | undefined, running: RunningService | undefin
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Copies the tables once they hold everything up to the position that is asked for. */
+/** Copies the tables once they hold everything up to the requested position. */
 const copy = async ({ into, upTo }: CopyRequest, running: RunningService | undefined): Promise<void> => {
   try {
     if (!running) throw new Error('the tables are not open yet')
@@ -157,11 +160,11 @@ export const serveAnalytics = (options: ServeOptions): void => {
       (started) => {
         running = started
         if (started) tell({ kind: 'ready' })
-        // Nothing else is open: once the parent has heard it, this process ends by itself.
+        // Nothing else is open: this process ends by itself once the parent has the message.
         else tell({ kind: 'built' }, () => process.channel?.unref())
       },
       (error: unknown) => {
-        // Whatever is open would keep the process alive.
+        // Anything that is still open would keep the process alive.
         tell({ kind: 'failed', reason: reasonOf(error), isForeign: error instanceof ForeignTablesError }, () => process.exit(1))
       },
     )

@@ -8,12 +8,12 @@ import { spillDirectory } from '../contract/confinement.js'
 import type { Settings } from '../contract/messages.js'
 import type { RebuildReason } from '../contract/rebuilds.js'
 
-/** The open tables: one instance of DuckDB, what makes them follow the log, and why they had to be begun anew, if so. */
+/** The open tables: one instance of DuckDB, the replay that makes them follow the log, and the reason of a rebuild, if there was one. */
 export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
 
 const mebibyte = 1024 * 1024
 
-/** A query that spills must never fill the disk that the log is on. */
+/** A query that spills must never fill the disk of the log. */
 const spillMaxBytes = (directory: string): number => {
   const { bavail, bsize } = statfsSync(directory)
   return Math.floor((bavail * bsize) / 4)
@@ -21,23 +21,23 @@ const spillMaxBytes = (directory: string): number => {
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
 
-/** Opens DuckDB and locks it in: it reaches its own file, its spill, the blobs and the tables that are being written, and no other file. */
+/** Opens DuckDB and confines it to its own file, its spill files, the blobs, and the tables that are being written. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(paths.analytics, {
-    // Half of what the process may take. The rest is for results, for functions in JavaScript, and for what DuckDB does not count.
+    // Half of the memory of the process. The rest is for results, for functions in JavaScript, and for memory that DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
     threads: String(settings.threads),
     temp_directory: spillDirectory(paths.root),
     max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
-    // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
+    // A checkpoint rewrites the parts that the batch changed: many small checkpoints would take half the time of a rebuild.
     checkpoint_threshold: megabytes(settings.walMaxBytes),
-    // Errors tell their place as a number, from which the place in the user's text is found.
+    // Errors have their place as a number, which is mapped to the user's text.
     errors_as_json: 'true',
     autoload_known_extensions: 'false',
     autoinstall_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  // A time without a zone is UTC, in an AT as in an answer, whatever the zone of the machine.
+  // A time without a zone is UTC, in an AT and in an answer. The zone of the machine does not matter.
   await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
   await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
@@ -46,7 +46,7 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
   return instance
 }
 
-/** The log, as far as the tables follow from it, and the position of its last erasure. */
+/** The part of the log that the tables need, and the position of its last erasure. */
 export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
 
 const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
@@ -54,7 +54,7 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
   try {
     const replay = await Replay.open({ events: log, payloads: log, database: instance })
     if (replay.begunAt >= log.erasedAt()) return { instance, replay }
-    // Deleted rows leave bytes in the file. Usually a copy has taken its place by now (supervisor.ts), but not before this start.
+    // Deleted rows leave bytes in the file. Usually a copy has already replaced the file (supervisor.ts), but not in this case.
     replay.close()
     throw new StaleTablesError('erasure')
   } catch (error) {
@@ -64,8 +64,8 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
 }
 
 /**
- * Whether new tables would help: everything in the file follows from the log. A new file would fail for some reasons as well; and
- * tables that know more than the log are evidence that something is wrong with the log.
+ * Whether new tables would help, since the log can rebuild everything in the file. For some reasons a new file would fail as well. And
+ * tables that know more than the log must stay, as evidence that the log lost events.
  */
 const worthRebuilding = (error: unknown): boolean => {
   if (error instanceof StaleTablesError) return true
@@ -77,8 +77,8 @@ const worthRebuilding = (error: unknown): boolean => {
 const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTablesError ? error.reason : 'damaged file')
 
 /**
- * Opens the tables of a data directory, or builds new ones when there are none, others built them, or the file is damaged.
- * New tables are empty: they catch up like any others, and go on where they stand when the process is killed meanwhile.
+ * Opens the tables of a data directory. Builds new ones if there are none, if another release built them, or if the file is damaged. New
+ * tables are empty and catch up like all others; if the process is killed meanwhile, they continue from their position.
  */
 export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
   const remove = () => removeTables(paths)
@@ -96,8 +96,8 @@ export const openStore = async (paths: DataPaths, settings: Settings, log: Table
 let copies = 0
 
 /**
- * Writes the tables as they are into a new file, which holds nothing else: no byte of a row that was deleted. The file must
- * lie where DuckDB may write, and must not be there yet. Gives the position of the log that the copy stands at.
+ * Writes the current tables into a new file, which has no byte of a deleted row. The file must lie where DuckDB may write, and must not
+ * exist yet. Returns the log position of the copy.
  *
  * @example await copyTables(instance, 'copy.duckdb') // 1200
  */
@@ -113,7 +113,7 @@ export const copyTables = async (instance: DuckDBInstance, into: string): Promis
       const read = await connection.runAndReadAll(`SELECT position FROM ${copy}.ledger.checkpoint`)
       return Number(read.getRows()[0]?.[0])
     } finally {
-      // This also brings everything into the one file.
+      // This also moves everything into the one file.
       await connection.run(`DETACH ${copy}`)
     }
   } catch (error) {

@@ -155,7 +155,7 @@ test('an older log beside a newer kept head is not started on, and its file gets
 test('another history of the same length is told from the one that tables and kept heads know', async () => {
   const HEAD_FILE = join(outside.path, 'heads.txt')
   await putOlderLogBack({ HEAD_FILE }, ['drei', 'vier', 'fünf'])
-  expect(await refusal()).toContain('the event at position 5 is not the one that the tables were brought up to')
+  expect(await refusal()).toContain('the event at position 5 is not the last event that the tables followed')
   rmSync(dataPaths(data).analytics)
   expect(await refusal({ HEAD_FILE })).toContain('its head of position 5 is one of another history of this log')
 })
