@@ -1,7 +1,7 @@
 import { limits } from '../basics/limits.js'
 import { fromBase64, type NoteVerifier } from './note-key.js'
 
-/** A signed note in C2SP's format. The text ends in a newline, and proves nothing before a known key's signature was checked. */
+/** A signed note in C2SP's format. The text ends in a newline. It proves nothing until the signature of a known key was checked. */
 export type Note = { text: string; signatures: readonly NoteSignature[] }
 export type NoteSignature = { name: string; id: Buffer; signature: Buffer }
 

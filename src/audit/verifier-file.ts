@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { programFile } from '../setup/package.js'
 
-/** The offline verifier as a file to hand on, complete by itself. */
+/** The offline verifier as one complete file, which users can pass on. */
 export const verifierFile = (): string => readFileSync(programFile('verifier'), 'utf8')

@@ -22,14 +22,14 @@ export type BackupOptions = {
   into: string
   /** An earlier backup: blobs that it has are linked instead of copied. */
   like: string | undefined
-  /** The head of the copied log, in the form that is kept elsewhere. */
+  /** The head of the copied log, in the form for keeping elsewhere. */
   headOf: (db: Connection) => string
   onProgress: (text: string) => void
 }
 
 const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 
-/** Copies a blob that an event names; false when it is missing, as after an erasure since the log was copied. */
+/** Copies a blob that an event names; false if it is missing, for example after an erasure since the copy of the log. */
 const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOptions, 'store' | 'like'>): Promise<boolean> => {
   if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) return true
   if (!(await store.has(hash))) return false
@@ -58,7 +58,7 @@ const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { store, 
   return missing
 }
 
-/** Copies the log and its blobs as of one moment: an erasure while blobs are copied shows in a later copy of the log. */
+/** Copies the log and its blobs of one moment. If an erasure removes blobs meanwhile, the log is copied again. */
 const copyAll = async (
   part: DataPaths,
   options: BackupOptions,
@@ -85,8 +85,8 @@ const copyAll = async (
 }
 
 /**
- * Writes a backup of a data directory into a new directory: the log as it is at one position, its blobs, and its head. Keys are never
- * part of it, nor are the tables, which follow from the log. The name of an unfinished backup ends with `.part`.
+ * Writes a backup of a data directory into a new directory: the log at one position, its blobs, and its head. It never has keys. It has no
+ * tables, because the log can rebuild them. The name of an unfinished backup ends with `.part`.
  *
  * @example (await takeBackup({ from: dataPaths('./data'), store: new Blobs('./data/blobs'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
  * @throws ConfigError when the directory exists, or a blob is damaged or missing

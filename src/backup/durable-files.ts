@@ -18,7 +18,7 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
 
 export type FileDigest = { sha256: string; bytes: number }
 
-/** Copies a file to a new one, syncs it to the disk, and says what was read. */
+/** Copies a file to a new one, syncs it to the disk, and returns the hash and size of the bytes that it read. */
 export const copyDurably = async (from: string, to: string): Promise<FileDigest> => {
   const hash = createHash('sha256')
   let bytes = 0

@@ -53,8 +53,8 @@ class ErasureReplay {
   }
 
   /**
-   * If only some rows of a payload are erased, the rest is sealed anew, because the replacement is only in the other log. Returns null when
-   * nothing stays, and undefined when nothing is erased.
+   * If only some rows of a payload are erased, the rest is sealed again, because the replacement is only in the other log. Returns null
+   * when nothing stays, and undefined when nothing is erased.
    */
   async #replace(hash: string, replacement: string): Promise<string | null | undefined> {
     if (!this.#replacements.has(replacement)) this.#replacements.set(replacement, await this.#without(hash))
@@ -94,8 +94,8 @@ const lastBefore = async (log: Log, time: string): Promise<number> => {
 }
 
 /**
- * Repeats erasures that came later than a log: each becomes an event of its own, and the data that it names is gone. Those that the
- * log has, and those of data that it does not have, are skipped. Returns how many were repeated.
+ * Repeats newer erasures in an older log: each becomes an event there, and its data is erased. It skips erasures that the log already has,
+ * and erasures of data that the log does not have. Returns the number of repeated erasures.
  */
 export const applyErasures = async (target: Target, erasures: readonly LaterErasure[], origin: Origin): Promise<number> => {
   const { ledger, blobs } = target

@@ -6,8 +6,8 @@ import type { StoredEvent } from '../log/contract/log.js'
 import { forgetSharedBatch, type Connection } from '../log/storage/schema.js'
 
 /**
- * Copies the log as it is at one moment, without making writers wait: SQLite reads a snapshot. The copy is made anew from the rows,
- * so that free pages and their contents are left behind. The copy of a node's part of a shared log is a log of its own.
+ * Copies the log at one moment. Writers do not wait, because SQLite reads a snapshot. The copy is made from the rows, so that it has no
+ * free pages with old contents. The copy of a node's replica of a shared log becomes an independent log.
  */
 export const copyLog = (from: string, to: string): void => {
   rmSync(to, { force: true })
@@ -26,7 +26,7 @@ export const copyLog = (from: string, to: string): void => {
   }
 }
 
-/** The blobs that a log needs: those that its events name, except those erased since. */
+/** The blobs that a log needs: all that its events name, except those erased since. */
 export const neededBlobs = (db: Connection): Set<string> => {
   const needed = new Set<string>()
   const events = db.prepare<[], StoredEvent>('SELECT position, text FROM events ORDER BY position')

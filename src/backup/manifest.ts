@@ -9,7 +9,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 /** The contents of a backup. It is written last: without it a directory is no backup. */
 const manifestSchema = z.object({
   mindledger_backup: z.literal(1),
-  /** The id of the log, and the position that the backup holds it up to. */
+  /** The id of the log, and the last position in the backup. */
   log: z.string(),
   position: z.int().nonnegative(),
   taken_at: z.string(),
@@ -20,7 +20,7 @@ const manifestSchema = z.object({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** Writes `manifest.json` into the directory of a backup, and syncs it to the disk. @throws Error when it is there already */
+/** Writes `manifest.json` into the directory of a backup, and syncs it to the disk. @throws Error when it already exists */
 export const writeManifest = (directory: string, manifest: Manifest): Promise<void> =>
   writeDurably(dataPaths(directory).manifest, `${JSON.stringify(manifest, null, 1)}\n`)
 

@@ -9,15 +9,15 @@ import { readManifest, type Manifest } from './manifest.js'
 export type RestoreOptions = {
   backup: string
   into: string
-  /** Whether the directory holds what it should, before it is moved into place. It also makes any changes that the directory needs. */
+  /** Checks the restored directory before it is moved into place, and makes the changes that it needs. */
   check: (staged: DataPaths, head: string) => Promise<boolean>
   onProgress: (text: string) => void
 }
 
 const damaged = (file: string) =>
-  new ConfigError(`${file} is not what the backup's manifest says. The backup is damaged; restore from another one.`)
+  new ConfigError(`${file} differs from the backup's manifest. The backup is damaged; restore from another one.`)
 
-/** Removes what an interrupted restore left. A restore only begins where no log is. */
+/** Removes the files of an interrupted restore. A restore needs a directory without a log. */
 const clear = async (paths: DataPaths): Promise<void> => {
   if (!existsSync(paths.restoring)) return
   for (const name of readdirSync(paths.root))
@@ -49,7 +49,7 @@ const copyIn = async (backup: string, staged: DataPaths, { files, blobs }: Manif
  *
  * @example const manifest = await restoreBackup({ backup: '/mnt/b/1', into: './data', check, onProgress })
  * @returns undefined when the check failed, and the directory is as it was
- * @throws ConfigError when the backup is not complete, or a log is where it should go
+ * @throws ConfigError when the backup is not complete, or the directory already has a log
  */
 export const restoreBackup = async ({ backup, into, check, onProgress }: RestoreOptions): Promise<Manifest | undefined> => {
   const manifest = readManifest(backup)
@@ -72,7 +72,7 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
 
 const putInPlace = async (paths: DataPaths, staged: DataPaths): Promise<void> => {
   await rm(paths.blobs, { recursive: true, force: true })
-  // Tables of an earlier log here may know more than the backup.
+  // Tables of an earlier log in this directory may be newer than the backup.
   removeTables(paths)
   await rename(staged.blobs, paths.blobs)
   await rename(staged.log, paths.log)

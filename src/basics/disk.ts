@@ -23,21 +23,21 @@ export const sync = async (path: string): Promise<void> => {
 }
 
 /**
- * Whether an error of the file system, which may be one of another realm, has a code.
+ * Whether an error of the file system has a code. The error may come from another realm.
  *
  * @example hasCode(error, 'ENOENT')
  */
 export const hasCode = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
-/** A path in a directory for a file that is not whole yet. */
+/** A path in a directory for a file that is not complete yet. */
 export const partialFileIn = (directory: string): string => join(directory, `.${randomUUID()}.part`)
 
 /**
- * Moves a file to another name, also from another disk. After a power cut the name stands for all of its bytes, or for none: they are
- * synced first. The name itself lasts from the next sync of its directory on.
+ * Moves a file to another name, also from another disk. The bytes are synced first: after a power cut the name has all of them or does not
+ * exist. The name itself is durable after the next sync of its directory.
  *
- * @throws what the file system says, with the file where it was
+ * @throws the error of the file system; then the file is still in its old place
  * @example await moveFile('uploads/file', 'data/blobs/9f86d0…')
  */
 export const moveFile = async (from: string, to: string): Promise<void> => {

@@ -1,38 +1,41 @@
-/** Room: what any room may need: errors, limits, times, the disk, and the end of long work. It imports events and basics/limits alone. */
+/**
+ * Room: parts that every room may need: errors, limits, times, the disk, and the end of long work. It imports events and basics/limits
+ * alone.
+ */
 
 import { limits } from './limits.js'
 
 /**
- * Every way to refuse, in one place: a stable code, its HTTP status and what it means.
- * A `Problem` is rendered once, as `application/problem+json` over REST and as `type: error` over SQL.
+ * All refusals in one place: a stable code, its HTTP status and its meaning. A `Problem` is rendered once, as `application/problem+json`
+ * over REST and as `type: error` over SQL.
  */
 export const problemCatalogue = {
-  not_found: { status: 404, about: 'What the request names does not exist.' },
-  erased: { status: 410, about: 'What the request reads was erased; the event at the position that the detail names says why.' },
-  no_such_path: { status: 404, about: 'The address is not one of this service.' },
+  not_found: { status: 404, about: 'The resource that the request names does not exist.' },
+  erased: { status: 410, about: 'The requested data was erased; the detail names the position of the event that says why.' },
+  no_such_path: { status: 404, about: 'This service has no such address.' },
   method_not_allowed: { status: 405, about: 'The address exists, the method does not.' },
   not_built: { status: 501, about: 'A path of the public service that this service does not have; the hint names what to use instead.' },
   already_exists: { status: 409, about: 'The name is taken in its project (names are compared without case).' },
-  not_empty: { status: 409, about: 'The thing cannot be deleted while others depend on it.' },
+  not_empty: { status: 409, about: 'The resource cannot be deleted while others depend on it.' },
   not_ready: { status: 409, about: 'The model is still being trained, or its training failed.' },
   missing_parameter: { status: 400, about: 'The wrapper object of the body is missing.' },
   missing_field: { status: 400, about: 'A required field of the body is missing.' },
   wrong_arguments: { status: 400, about: 'A value has the wrong type, shape, length or characters; the detail names the field or row.' },
   bad_json: { status: 400, about: 'The body is not well-formed JSON.' },
   bad_file: { status: 400, about: 'The uploaded file cannot be read as a table; the detail names the line and the reason.' },
-  bad_statement: { status: 400, about: 'The SQL statement cannot be parsed or is not one this service has.' },
+  bad_statement: { status: 400, about: 'The SQL statement cannot be parsed, or this service does not have such a statement.' },
   refused_statement: { status: 400, about: 'The SQL statement asks for something that is not allowed here.' },
-  query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
+  query_failed: { status: 400, about: 'The query was valid, but failed while it ran, because of its data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
   answer_limit: { status: 400, about: 'The answer of an agent needed more steps, tokens or characters than its limit.' },
   answer_timeout: { status: 504, about: 'The answer of an agent took longer than its limit.' },
   tokens_spent: {
     status: 429,
-    about: 'The agent, or its project, has used up its tokens of the day; they are renewed after Retry-After seconds.',
+    about: 'The agent, or its project, has used up its tokens of the day; new ones come after Retry-After seconds.',
   },
   connection_failed: {
     status: 502,
-    about: 'A connected database or another service cannot be reached, refuses the connection, or broke it off; the detail says why.',
+    about: 'A connected database or another service cannot be reached, refused the connection, or broke it off; the detail says why.',
   },
   llm_failed: {
     status: 502,
@@ -46,12 +49,12 @@ export const problemCatalogue = {
   },
   unauthorized: { status: 401, about: 'Log in first: POST /api/login.' },
   bad_signature: { status: 401, about: 'The signature of a request to a webhook is missing, wrong or too old.' },
-  foreign_origin: { status: 403, about: 'A web page of another host wants to write; ALLOWED_HOSTS names the hosts whose pages may.' },
+  foreign_origin: { status: 403, about: 'A web page of another host tried to write; ALLOWED_HOSTS names the hosts whose pages may write.' },
   too_many_attempts: { status: 429, about: 'Too many failed logins from this address; try again after Retry-After seconds.' },
-  wrong_host: { status: 421, about: 'The Host header names a host that this service is not known by; ALLOWED_HOSTS adds names.' },
-  wrong_media_type: { status: 415, about: 'The endpoint takes another Content-Type.' },
+  wrong_host: { status: 421, about: 'The Host header has a name that this service does not accept; ALLOWED_HOSTS adds names.' },
+  wrong_media_type: { status: 415, about: 'The endpoint needs another Content-Type.' },
   too_large: { status: 413, about: 'The body, event or file is larger than its limit.' },
-  version_mismatch: { status: 412, about: 'The resource changed since the version the request expects.' },
+  version_mismatch: { status: 412, about: 'The resource has another version than the request expects.' },
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
   behind: {
@@ -62,7 +65,7 @@ export const problemCatalogue = {
   outcome_unknown: {
     status: 503,
     about:
-      'The storage did not say in time whether it recorded the request; sent again with the same Idempotency-Key, it is recorded once.',
+      'The storage did not say in time whether it recorded the request. Send it again with the same Idempotency-Key: then it is recorded once.',
   },
   disk_full: { status: 507, about: 'The disk of the data directory has no room for this. Nothing of it was recorded.' },
   analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
@@ -74,7 +77,7 @@ export type ProblemCode = keyof typeof problemCatalogue
 export type ProblemExtras = { hint?: string; retryAfterSeconds?: number; [member: string]: unknown }
 
 /**
- * A refusal that the caller can act on.
+ * A refusal with a hint for the caller.
  *
  * @example throw new Problem('missing_field', 'Missing field', 'Missing "name" field for skill')
  */
@@ -93,10 +96,10 @@ export class Problem extends Error {
   }
 }
 
-/** A problem as it crosses from one process to another. */
+/** A problem in the form for messages between processes. */
 export type ProblemFields = { code: string; title: string; detail: string; [member: string]: unknown }
 
-/** The fields of a problem, its extras among them. */
+/** The fields of a problem, including its extra fields. */
 export const fieldsOf = ({ code, title, detail, extras }: Problem): ProblemFields => ({ code, title, detail, ...extras })
 
 /** The problem that has these fields. @example problemOf(fieldsOf(problem)) */
@@ -106,13 +109,13 @@ export const problemOf = ({ code, title, detail, ...extras }: ProblemFields): Pr
 /** Whether an error is a problem of the catalogue, whose texts are written for the client. */
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
-/** Codes of refusals because of a limit, whichever limit it is. */
+/** The codes of refusals that any limit may cause. */
 const ofLimits: ReadonlySet<string> = new Set<ProblemCode>([
   ...(['query_limit', 'answer_limit', 'answer_timeout', 'tokens_spent', 'too_large', 'too_many_attempts', 'busy'] as const),
 ])
 
 /**
- * The limit that a refusal is about: its name if the problem tells it, else the problem's code; undefined if no limit was the reason.
+ * The limit behind a refusal: its name if the problem has it, else the problem's code; undefined if no limit was the reason.
  *
  * @example limitOf(new Problem('bad_statement', 'Too long', 'at most 5 names are taken (dropMaxNames)')) // 'dropMaxNames'
  */
@@ -132,8 +135,8 @@ const cut = (text: string, max: number): string => {
 }
 
 /**
- * The text of an error as it is reported. It may repeat what a client sent, such as a name. A long line, or a text of many lines, keeps
- * only its beginning and its end.
+ * The reported text of an error. It may repeat text of a client, such as a name. Of a long line, or of many lines, it keeps only the
+ * beginning and the end.
  */
 export const shortened = (text: string): string =>
   text.length <= limits.errorLineMaxChars
@@ -148,7 +151,7 @@ export const shortened = (text: string): string =>
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `notFound('skill', 'sales')` → 404 "Skill not found"; with a position of the log: that it was not there then. */
+/** `notFound('skill', 'sales')` → 404 "Skill not found"; with a position of the log, it says that the resource did not exist there. */
 export const notFound = (kind: string, name: string | number, position?: number): Problem => {
   const absent = position === undefined ? 'does not exist' : `did not exist at position ${position} of the log`
   return new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} ${absent}`)
@@ -156,7 +159,7 @@ export const notFound = (kind: string, name: string | number, position?: number)
 
 const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
 
-/** Refuses something that was erased: `erased('The content of files.homes', { position: 12, reason: null }, 'Upload it again.')` */
+/** The refusal for erased data: `erased('The content of files.homes', { position: 12, reason: null }, 'Upload it again.')` */
 export const erased = (what: string, { position, reason }: { position: number; reason: string | null }, hint: string): Problem =>
   new Problem('erased', 'Erased', `${what} was erased (position ${position} of the log${reason === null ? '' : `: ${reason}`})`, {
     hint,
@@ -180,12 +183,12 @@ export const missingField = (field: string, kind: string): Problem =>
 export const wrong = (detail: string, hint?: string): Problem =>
   new Problem('wrong_arguments', 'Wrong arguments', detail, hint === undefined ? {} : { hint })
 
-/** The refusal of work that comes when the service stops. */
+/** The refusal of work that arrives while the service stops. */
 export const stopping = (): Problem => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
-/** Whether an error says that a disk is full: the system's by its code, DuckDB's by its text. */
+/** Whether an error says that a disk is full: a system error by its code, an error of DuckDB by its text. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
   (fullCodes.includes(Reflect.get(error, 'code')) || /no space left on device|disk quota exceeded/i.test(error.message))
@@ -193,6 +196,6 @@ export const isDiskFull = (error: unknown): boolean =>
 /** The disk has no room for a file: 507. */
 export const diskFull = (cause: unknown): Problem =>
   new Problem('disk_full', 'No room on the disk', 'the disk of the data directory has no room for this; nothing of it was recorded', {
-    hint: 'Free disk space, then try it again. GET /api/log/storage says what takes room.',
+    hint: 'Free disk space, then try again. GET /api/log/storage shows what uses the space.',
     cause: cause instanceof Error ? cause.message : String(cause),
   })

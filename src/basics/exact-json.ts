@@ -1,4 +1,4 @@
-/** A text without an end goes to the end of all: JSON with one is refused. */
+/** A string without a closing quote matches to the end of the text; JSON.parse then refuses it. */
 const textsAndNumbers = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found))
 

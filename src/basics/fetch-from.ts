@@ -2,7 +2,7 @@
 export type Transport = (path: string, init: RequestInit) => Promise<Response>
 
 /**
- * Sends requests to a service with headers that each of them has, such as a login.
+ * Sends requests to a service and adds the same headers to each, such as a login.
  *
  * @example await fetchFrom('http://127.0.0.1:47334', { authorization: 'Bearer t' })('/api/status', {})
  */

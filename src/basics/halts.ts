@@ -1,13 +1,13 @@
 import { limits } from './limits.js'
 
-/** Milliseconds by the clocks of a process. A process that is stopped keeps one of them going, a machine that sleeps the other. */
+/** Milliseconds by two clocks of a process. One clock goes on while the process is stopped, the other while the machine sleeps. */
 export type Clocks = { monotonic: () => number; wall: () => number }
 
 const ownClocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
 
 /**
- * Notices that this process was halted, by SIGSTOP or by a sleep or pause of the machine: by one of the clocks, neither its timer ran nor
- * did anybody ask for a while. A wall clock that is set forward looks the same.
+ * Notices that this process was halted, by SIGSTOP or by a sleep or pause of the machine: one of the clocks shows a time in which its timer
+ * did not run and nobody asked. A wall clock that is set forward looks the same.
  *
  * @example const halts = new Halts(); const before = halts.count; await ask(); if (halts.count !== before) … // it may be old
  */

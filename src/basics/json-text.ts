@@ -13,7 +13,7 @@ export async function* jsonItems(items: readonly unknown[]): AsyncGenerator<stri
   }
 }
 
-/** The same text as `JSON.stringify(items)`, made over several turns of the event loop when there are many items. */
+/** The same text as `JSON.stringify(items)`. Many items are converted in several turns of the event loop. */
 export const jsonTextOf = async (items: readonly unknown[]): Promise<string> => {
   const texts: string[] = []
   for await (const text of jsonItems(items)) texts.push(text)

@@ -1,8 +1,8 @@
 import { limits } from './limits.js'
 
 /**
- * Lets long reads run in slices, one slice in each turn of the event loop, whichever read it belongs to. The loop is never blocked for
- * longer than a slice takes, however many reads run at once.
+ * Lets long reads run in slices: each turn of the event loop runs one slice of one read. So many reads at once block the loop for no longer
+ * than one slice takes.
  *
  * @example for (;;) { await turns.take(); readOneSlice() }
  */
@@ -16,7 +16,7 @@ export class LoopTurns {
     })
   }
 
-  /** An immediate runs at the end of the turn that set it. Only one that is set within it runs after timers and network. */
+  /** An immediate runs at the end of its turn. Only an immediate that another immediate sets runs after timers and network. */
   #inNextTurn(): void {
     setImmediate(() => this.#next())
   }
@@ -27,7 +27,7 @@ export class LoopTurns {
   }
 }
 
-/** The whole process has one event loop, and so one order in which long work gets it. */
+/** The process has one event loop, so all long work shares one order. */
 const turns = new LoopTurns()
 
 /**
@@ -39,7 +39,7 @@ const turns = new LoopTurns()
 export class LongWork {
   #began
 
-  /** `goesOn`: this turn was already used for other long work, so the first pause yields. */
+  /** `goesOn`: other long work has already used this turn, so the first pause yields. */
   constructor({ goesOn = false } = {}) {
     this.#began = goesOn ? -Infinity : performance.now()
   }
@@ -62,7 +62,7 @@ export const atOnce = <T>(parts: Generator<void, T>): T => {
 }
 
 /**
- * Runs work that yields where it may pause, a part of it in each turn of the event loop. `goesOn`: as for `LongWork`.
+ * Runs work that yields at its possible pauses, one part in each turn of the event loop. `goesOn`: as for `LongWork`.
  *
  * @example await inTurns(readStatement(sql))
  */

@@ -19,19 +19,22 @@ export const editDistance = (one: string, other: string): number => {
   return previous[other.length] ?? 0
 }
 
-/** How many pairs of letters are compared to find one name, some ten milliseconds: of very many long names, the first are looked at. */
+/**
+ * The number of letter pairs that one search compares, about ten milliseconds. If there are very many long names, only the first ones are
+ * compared.
+ */
 const mostPairs = 1_000_000
 
 type Closeness = { fold: (name: string) => string; mostChars: number; mostEdits: number }
 
-/** The first of the known names that are nearest to a name, as they are folded and cut; undefined when none is near enough. */
+/** The first of the known names nearest to a name; all are folded and cut. Undefined if none is near enough. */
 export const closest = (name: string, known: Iterable<string>, { fold, mostChars, mostEdits }: Closeness): string | undefined => {
   const wanted = fold(name).slice(0, mostChars)
   let pairs = 0
   let best: { name: string; edits: number } | undefined
   for (const candidate of known) {
     const other = fold(candidate).slice(0, mostChars)
-    // Each letter more or less is an edit.
+    // Each additional or missing letter is an edit.
     if (Math.abs(other.length - wanted.length) > Math.min(mostEdits, (best?.edits ?? Infinity) - 1)) continue
     if ((pairs += wanted.length * other.length) > mostPairs) break
     const edits = editDistance(wanted, other)
@@ -43,7 +46,7 @@ export const closest = (name: string, known: Iterable<string>, { fold, mostChars
 const folding = { fold: (name: string) => name.toLowerCase(), mostChars: 255, mostEdits: Infinity }
 
 /**
- * The known name that a misspelt one most likely means, compared without case; the first of equally near ones.
+ * The known name that a misspelt name most likely means, compared without case; the first one if several are equally near.
  *
  * @example nearest('sqfeet', ['location', 'sqft']) // 'sqft'
  */

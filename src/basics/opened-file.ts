@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** Why writing is refused, and what to do about it. */
+/** Why writes are refused, and what to do. */
 export type Refusal = { cause: string; hint: string }
 
 /** The file that a path names, as device and inode number; undefined when it cannot be read. */
@@ -14,7 +14,7 @@ const identityOf = (path: string): string | undefined => {
 }
 
 /**
- * The log's file and its write-ahead log, as they were when they were opened. A process keeps writing to a file that was deleted, moved or
+ * The log's file and its write-ahead log, as they were at their opening. A process keeps writing to a file that was deleted, moved or
  * replaced, and that data is lost when the process ends.
  *
  * @example const file = new OpenedFile('data/log.sqlite'); file.note(); file.displaced() // undefined
@@ -36,7 +36,7 @@ export class OpenedFile {
     this.#wal = undefined
   }
 
-  /** What happened to the open files and what to do; undefined when they are where they were. Costs two `stat` calls. */
+  /** What happened to the open files, and what to do; undefined if they are in their place. It costs two `stat` calls. */
   displaced(): Refusal | undefined {
     if (this.#log !== undefined && identityOf(this.path) !== this.#log)
       return {

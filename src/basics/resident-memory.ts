@@ -3,7 +3,7 @@ import pidusage from 'pidusage'
 
 const kibibyte = 1024
 
-// Reading procfs takes about ten microseconds and no thread of the pool, which may be busy when this matters most.
+// Reading procfs takes about ten microseconds. It uses no thread of the pool, which may be busy just when this matters.
 const fromProcfs = (pid: number): number => {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes ?? 0) * kibibyte

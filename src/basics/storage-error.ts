@@ -1,20 +1,20 @@
 import { Problem } from './errors.js'
 import type { Refusal } from './opened-file.js'
 
-/** The code of an SQLite error, recognised by its shape: errors of a native module may come from another realm's Error. */
+/** The code of an SQLite error. The error is recognized by its shape, because errors of a native module may come from another realm. */
 export const sqliteCode = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
     ? error.code
     : undefined
 
-/** Whether SQLite itself failed, as opposed to a decision. */
+/** Whether SQLite itself failed; a refusal by `decide` is no such failure. */
 export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined
 
-/** What went wrong, in SQLite's own words, which contain no file name. */
+/** The fault in SQLite's own words, which contain no file name. */
 export const causeOf = (error: unknown): string =>
   String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error)
 
-/** The problem for a client that wants to write while writes are refused until an operator has looked. */
+/** The problem for a client that wants to write while all writes are refused until an operator acts. */
 export const writesRefused = ({ cause, hint }: Refusal): Problem =>
   new Problem('storage_failed', 'Writes refused', `${cause}; nothing of this request was recorded`, { hint, retryAfterSeconds: 60 })
 

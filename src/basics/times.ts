@@ -5,7 +5,7 @@ import { wrong } from './errors.js'
 const written = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d(?:\.\d{1,6})?))?)?(Z|[+-]\d\d:\d\d)?$/i
 
 /**
- * Reads a time as people and clients write it, in UTC unless it has an offset. `now` is the current time.
+ * Reads a time in the formats of people and clients, in UTC unless it has an offset. `now` is the current time.
  *
  * @example readTime('2026-01-31 10:00:00', 'start', now) // milliseconds since 1970
  * @throws Problem wrong_arguments

@@ -7,7 +7,7 @@ import { limits } from './limits.js'
 const kept = z.object({
   trusted: z.number(),
   uptime: z.number().nonnegative(),
-  /** How far the clock is from the trusted time, and for how long. */
+  /** The difference between the clock and the trusted time, and since when it exists. */
   jump: z.number(),
   waited: z.number().nonnegative(),
 })
@@ -40,7 +40,7 @@ const said = (ms: number): string => {
 }
 
 /**
- * How far the newest event's time is ahead of the clock, in words; undefined when it is not, or only slightly.
+ * How far the newest event's time is ahead of the clock, in words; undefined if it is not ahead, or only slightly.
  *
  * @example recordedAhead(Date.now() + 86_400_000 * 3, Date.now()) // 'the newest recorded time is 3 days ahead of the clock'
  */
@@ -48,9 +48,9 @@ export const recordedAhead = (recordedAt: number, now: number): string | undefin
   recordedAt - now <= limits.clockJumpMinMs ? undefined : `the newest recorded time is ${said(recordedAt - now)} ahead of the clock`
 
 /**
- * The time for what cannot be undone, such as erasing by age. The clock of a machine may be set wrong; the machine's uptime shows that it
- * jumped. A jump is trusted once it has lasted as long as it is wide, and after a week at the latest; until then this time continues from
- * the one before. It is never later than the clock.
+ * The time for actions that cannot be undone, such as erasing by age. The clock of a machine may be set wrong; the machine's uptime then
+ * shows a jump. A jump is trusted once it has lasted as long as it is wide, and after a week at the latest. Until then this time continues
+ * from the time before the jump. It is never later than the clock.
  *
  * @example const clock = new TrustedClock({ file: paths.clock, recordedAt }); erase(clock.now() - month); clock.stop()
  */
@@ -83,7 +83,7 @@ export class TrustedClock {
     return Math.min(this.#kept.trusted, this.#options.now())
   }
 
-  /** What is wrong with the clock at the moment, in words; undefined when nothing is. */
+  /** The fault of the clock at the moment, in words; undefined if there is none. */
   warning(): string | undefined {
     this.#look()
     const { recordedAt, now } = this.#options
@@ -97,7 +97,7 @@ export class TrustedClock {
   #look(): void {
     const { now, uptimeMs } = this.#options
     const up = uptimeMs()
-    // After a reboot the uptime is smaller; how long the machine was down is unknown.
+    // After a reboot the uptime is smaller; it is unknown how long the machine was off.
     const elapsed = Math.max(0, up - this.#kept.uptime)
     this.#kept = believe({ ...this.#kept, uptime: up }, elapsed, now())
   }

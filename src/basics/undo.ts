@@ -17,7 +17,7 @@ export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> 
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
 }
 
-/** Parts that were opened together, and the function that stops them. */
+/** Parts that were opened together, and the function that closes them. */
 export type OpenParts<T> = T & { stop: () => Promise<void> }
 
 /**

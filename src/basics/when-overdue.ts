@@ -1,9 +1,9 @@
-/** How long a process that was held up (by a busy machine or a closed lid) has to read the messages that came meanwhile. */
+/** The time for a delayed process (on a busy machine, or after a closed lid) to read the messages that arrived meanwhile. */
 const hearMs = 1_000
 
 /**
- * Does something after a time unless it is cancelled before. A process that was held up runs its timers before it reads messages, so it
- * first gets a moment to read the messages that came meanwhile.
+ * Calls a function after a time, unless it is cancelled before. A delayed process runs its timers before it reads messages, so it first
+ * gets a moment to read the messages that arrived meanwhile.
  *
  * @example const hasAnswered = whenOverdue(10_000, () => child.kill())
  * @returns a function that cancels it

@@ -1,4 +1,4 @@
-/** The systems that a connection may name, with their titles. */
+/** The engines of connections, with the titles of their systems. */
 export const connectionEngines: ReadonlyMap<string, string> = new Map(
   Object.entries({
     slack: 'Slack',
@@ -66,14 +66,14 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Why a connection is recorded but cannot be read.
+ * Why the service records a connection but cannot read it.
  *
- * @example whyNotOpened('slack') // 'Slack connections are kept and not opened: this service does not talk to it'
+ * @example whyNotOpened('slack') // 'Slack connections are only recorded: this service cannot talk to this system'
  */
 export const whyNotOpened = (engine: string): string =>
-  `${connectionEngines.get(engine) ?? engine} connections are kept and not opened: this service does not talk to it`
+  `${connectionEngines.get(engine) ?? engine} connections are only recorded: this service cannot talk to this system`
 
-/** The drivers of databases, by the names of the engines that speak their protocols. */
+/** The drivers of databases, by the names of the engines with their protocols. */
 const drivers = {
   postgres: [
     'postgres',
@@ -101,7 +101,7 @@ const byName: ReadonlyMap<string, DriverName> = new Map(
   (Object.keys(drivers) as DriverName[]).flatMap((driver) => drivers[driver].map((name) => [name, driver] as const)),
 )
 
-/** The driver of an engine; undefined for engines that are records only. @example driverOf('timescaledb') // 'postgres' */
+/** The driver of an engine; undefined for engines whose connections are only recorded. @example driverOf('timescaledb') // 'postgres' */
 export const driverOf = (engine: string): DriverName | undefined => byName.get(engine.toLowerCase())
 
 /**
@@ -116,7 +116,7 @@ export const engineSpoken = (engine: string, parameters: Readonly<Record<string,
 
 const ports: Readonly<Record<string, number>> = { redshift: 5_439, cockroachdb: 26_257, yugabyte: 5_433 }
 
-/** The port at which the databases of an engine listen unless they are told otherwise. @example portOf('redshift') // 5439 */
+/** The default port of the databases of an engine. @example portOf('redshift') // 5439 */
 export const portOf = (engine: string): number => ports[engine.toLowerCase()] ?? (driverOf(engine) === 'mysql' ? 3_306 : 5_432)
 
 /** Whether the databases of an engine are files of this machine. */

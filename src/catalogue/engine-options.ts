@@ -5,13 +5,13 @@ import { limits } from '../basics/limits.js'
 import { nearest } from '../basics/nearest.js'
 import { shown } from '../basics/shown.js'
 
-/** The options that USING may give an engine: the schema of each option's values, whose description says what is expected. */
+/** The options of an engine in USING: the schema of each option's values. Its description says which values are expected. */
 export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
 
-/** An optional option; refusals show `expected` as what it takes. */
+/** An option that may be missing; refusals show `expected` as its values. */
 export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 
-/** The options as a user gives them: values by name. */
+/** The options of a user: values by name. */
 export type GivenOptions = Readonly<Record<string, Json | undefined>>
 
 const columns = z.union([
@@ -45,7 +45,7 @@ const ofTables = z.strictObject({
 
 /** The options of engines that learn from tables. */
 export const tableOptions = ofTables.refine(({ group_by, time_column }) => group_by === undefined || time_column === undefined, {
-  message: 'group_by and time_column both say how rows are dealt into folds: take one of them',
+  message: 'group_by and time_column both divide the rows into folds: use only one of them',
 })
 
 /** The options of the engine that uses no column. */
@@ -54,8 +54,8 @@ export const constantOptions = ofTables.pick({ confidence: true, task: true, max
 const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
 
 /**
- * Reads the options of an engine, with defaults filled in. A `wrong_arguments` problem names the option that the engine does not have, or
- * whose value it cannot use, and what it expects.
+ * Reads the options of an engine, with defaults filled in. A `wrong_arguments` problem names an unknown option, or an option with a wrong
+ * value, and says what is expected.
  *
  * @example readOptions('auto', tableOptions, { confidence: 0.8 }).confidence // .8
  */
@@ -78,14 +78,14 @@ export const readOptions = <Schema extends OptionsSchema>(engine: string, schema
   throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
 }
 
-/** The options of an earlier version that an engine can use: the rest may have been meant for another engine. */
+/** The options of an earlier version that an engine can use: the others may be for another engine. */
 export const usableOptions = (schema: OptionsSchema, said: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(said).filter(([name, value]) => Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(value).success),
   )
 
-/** The key under which a version's options name the version it is based on. */
+/** The key in a version's options that names the version it is based on. */
 export const baseVersionKey = 'base_version'
 
-/** The options that the user gave, without what the service adds to them. */
+/** The options of the user, without those that the service adds. */
 export const optionsOf = ({ [baseVersionKey]: _, ...options }: JsonObject): JsonObject => options

@@ -9,16 +9,18 @@ import { constantOptions, readOptions, tableOptions, usableOptions, type Options
 import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
 import { onnxName, onnxOptions } from './onnx-options.js'
 
-/** What commands and statements know of an engine. How it learns is in `src/models/engines/engines.ts`, for the training processes. */
+/**
+ * The part of an engine that commands and statements use. Its training is in `src/models/engines/engines.ts`, for the training processes.
+ */
 export type EngineInfo = {
   name: string
   title: string
   about: string
-  /** The engine that this name is an alias of, if it is one. */
+  /** The engine behind this name, if the name is an alias. */
   standsFor?: string
-  /** The options that USING may give it. */
+  /** Its options in USING. */
   options: OptionsSchema
-  /** Options that define the model: another version keeps them unless it gives its own. */
+  /** Options that define the model: a new version keeps them unless it sets its own. */
   lasting?: readonly string[]
 }
 
@@ -30,8 +32,7 @@ export const engineInfos: readonly EngineInfo[] = [
   {
     name: defaultEngine,
     title: 'Automatic',
-    about:
-      'Boosted trees, a linear model or a blend of both, whichever predicts best out of fold. The engine of a statement that names none.',
+    about: 'Boosted trees, a linear model or a blend of both, whichever predicts best out of fold. The default engine.',
     options: tableOptions,
   },
   { name: 'boosted_trees', title: 'Boosted trees', about: 'Gradient boosted trees alone.', options: tableOptions },
@@ -57,14 +58,14 @@ export const engineInfos: readonly EngineInfo[] = [
   {
     name: 'constant',
     title: 'Constant',
-    about: 'The mean or the share of each class, whatever the row: what another engine must beat to have learned anything.',
+    about: 'Answers every row with the mean, or with the share of each class. Another engine must beat this to have learned anything.',
     options: constantOptions,
   },
   {
     name: 'lightwood',
     title: 'Automatic',
     standsFor: defaultEngine,
-    about: 'Stands for auto: the name that existing statements use. Its models are those of auto.',
+    about: 'Another name of auto, which existing statements use. Its models are models of auto.',
     options: tableOptions,
   },
 ]
@@ -98,11 +99,11 @@ export const checkOptions = ({ name, options }: EngineInfo, said: JsonObject): v
 /** The options of an earlier version that an engine can use. */
 export const optionsTakenOver = ({ options }: EngineInfo, said: JsonObject): JsonObject => usableOptions(options, said)
 
-/** The options of an earlier version that stay when others are given. */
+/** The options of an earlier version that stay when a new version sets others. */
 export const lastingOptions = ({ lasting = [] }: EngineInfo, said: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))
 
-/** What an engine's name stands for. `unavailable` says why a known engine cannot be used. */
+/** The meaning of an engine's name. `unavailable` says why a known engine cannot be used. */
 export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }
 
 const own: readonly Handler[] = [
@@ -118,7 +119,7 @@ export const knownHandlers: readonly Handler[] = [
   ...own,
   ...[...connectionEngines].map(([name, title]): Handler => {
     if (driverOf(name)) return { name, type: 'data', title, description: `Reads tables of ${title}.`, unavailable: null }
-    const description = `Keeps a connection to ${title} with its secrets encrypted, for those who read it over REST.`
+    const description = `Keeps a connection to ${title} with encrypted secrets, for clients that read it over REST.`
     return { name, type: 'data', title, description, unavailable: whyNotOpened(name) }
   }),
 ]

@@ -1,19 +1,19 @@
-/** How a provider of language models speaks: as OpenAI's chat completions, or as Anthropic's messages. */
+/** The protocol of a provider of language models: OpenAI's chat completions, or Anthropic's messages. */
 export type LlmWire = 'openai' | 'anthropic'
 
 export type LlmProvider = {
   title: string
   wire: LlmWire
-  /** Where it is called unless an address is given; null if it has none of its own. */
+  /** Its default address; null if it has none. */
   address: string | null
-  /** Whether it refuses calls without a key, so that one need not be tried. */
+  /** Whether it refuses calls without a key, so that such a call need not be tried. */
   wantsKey: boolean
 }
 
 const hosted = (title: string, address: string | null, wire: LlmWire = 'openai'): LlmProvider => ({ title, wire, address, wantsKey: true })
 const local = (title: string, address: string | null): LlmProvider => ({ title, wire: 'openai', address, wantsKey: false })
 
-/** Providers that are known by name. Any other is taken for an OpenAI-compatible server, and needs an address. */
+/** The known providers. Any other name stands for an OpenAI-compatible server, and needs an address. */
 export const llmProviders: ReadonlyMap<string, LlmProvider> = new Map([
   ['openai', hosted('OpenAI', 'https://api.openai.com/v1')],
   ['anthropic', hosted('Anthropic', 'https://api.anthropic.com/v1', 'anthropic')],
@@ -46,7 +46,7 @@ const aliases: Readonly<Record<string, string>> = {
   compatible: 'openai_compatible',
 }
 
-/** The one way to write a provider's name. @example providerName('LM-Studio') // 'lm_studio' */
+/** The normal form of a provider's name. @example providerName('LM-Studio') // 'lm_studio' */
 export const providerName = (written: string): string => {
   const name = written
     .trim()
@@ -55,7 +55,7 @@ export const providerName = (written: string): string => {
   return (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name
 }
 
-/** What is known of a provider; one that is not known speaks as OpenAI does, at the address that is given. */
+/** The properties of a provider; an unknown one uses OpenAI's protocol, at the given address. */
 export const llmProvider = (name: string): LlmProvider => llmProviders.get(name) ?? { ...local(name, null), title: name }
 
 /** The provider that a model's name implies; null for other names. @example providerOf('gpt-4o') // 'openai' */

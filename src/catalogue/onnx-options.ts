@@ -17,10 +17,7 @@ export const onnxOptions = z.strictObject({
     .describe("the names of all columns in the order in which the model takes them, such as ['sqft', 'age']"),
   classes: z.array(label).min(2).optional().describe("the classes in the order of the probabilities, such as ['high', 'low']"),
   output: z.string().min(1).optional().describe("the name of the output that is the prediction, such as 'label'"),
-  example: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("a row that the model can be tried on, such as {'sqft': 80, 'district': 'north'}"),
+  example: z.record(z.string(), z.unknown()).optional().describe("a row to try the model with, such as {'sqft': 80, 'district': 'north'}"),
 })
 
 export type OnnxOptions = z.infer<typeof onnxOptions>
@@ -28,7 +25,7 @@ export type OnnxOptions = z.infer<typeof onnxOptions>
 /**
  * Reads the options of an import.
  *
- * @throws Problem wrong_arguments that names the option and what it takes
+ * @throws Problem wrong_arguments that names the option and its values
  * @example readOnnxOptions({ file: 'rent', columns: ['sqft', 'age'] })
  */
 export const readOnnxOptions = (using: JsonObject): OnnxOptions => {

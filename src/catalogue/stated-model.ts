@@ -2,14 +2,14 @@ import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference } from '../../events/secrets.js'
 import { llmProvider, providerName, providerOf } from './llm-providers.js'
 
-/** A key as it stands in params: `of` is the provider that its name tells, as in `openai_api_key`. */
+/** A key in params: `of` is the provider in the param's name, for example in `openai_api_key`. */
 export type StatedKey = { path: string; of: string | null; value: Json }
 
-/** What an agent, or a default, says of its language model or its embedder. Null where it says nothing. */
+/** The settings of an agent, or of a default, for its language model or embedder. Null for a missing setting. */
 export type StatedModel = {
   provider: string | null
   model: string | null
-  /** The base of the addresses that are called, as it was written; sealed if it holds a password. */
+  /** The base of the called addresses, as it was written; sealed if it has a password. */
   address: Json | null
   keys: readonly StatedKey[]
   apiVersion: string | null
@@ -24,12 +24,12 @@ type ModelFields = { provider?: string | null; model_name?: string | null; param
 const addressMember = /^(?:(\w+)_)?(?:base_url|api_base|endpoint)$/
 const keyMember = /^(?:(\w+)_)?api_key$/
 
-/** Whether a param says something of a model: its name, its provider, an address or a key. @example isOfModel('openai_api_key') // true */
+/** Whether a param is about the model: its name, its provider, an address or a key. @example isOfModel('openai_api_key') // true */
 export const isOfModel = (name: string): boolean =>
   name === 'model' || name === 'provider' || name === 'model_name' || addressMember.test(name) || keyMember.test(name)
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
-/** A number as clients write it, also as a text; null for what is none. @example statedNumber('20') // 20 */
+/** A number, which clients may also write as a text; null if it is no number. @example statedNumber('20') // 20 */
 export const statedNumber = (value: Json | undefined): number | null => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null
@@ -43,7 +43,10 @@ const keysIn = (params: JsonObject, prefix: string): StatedKey[] =>
     return found === undefined || !isGiven(value) ? [] : [{ path: prefix + name, of: of === undefined ? null : providerName(of), value }]
   })
 
-/** `base_url` counts before an address under a longer name. One that names a provider, as `ollama_base_url`, is for that provider only. */
+/**
+ * `base_url` comes before an address under a longer name. An address with a provider in its name, such as `ollama_base_url`, only applies
+ * to that provider.
+ */
 const addressIn = (params: JsonObject, provider: string | null): Json | null => {
   const given = Object.entries(params).filter(([name, value]) => {
     const [found, of] = addressMember.exec(name) ?? []
@@ -54,8 +57,8 @@ const addressIn = (params: JsonObject, provider: string | null): Json | null => 
 }
 
 /**
- * Reads what is said of a model, in the words of both generations of clients: `model_name`, `provider` and params such as
- * `openai_api_key` and `base_url`, or an object `model` with all of them. The object counts before the others.
+ * Reads the settings of a model, in the forms of both generations of clients: `model_name`, `provider` and params such as `openai_api_key`
+ * and `base_url`, or an object `model` with all of them. The object comes before the others.
  *
  * @example statedModel({ model_name: 'gpt-4o', params: { openai_api_key: { $secret: '…' } } }).provider // 'openai'
  */
@@ -88,8 +91,8 @@ export const originOf = (address: string): string | null => {
 const addressOf = (provider: string | null): string | null => (provider === null ? null : llmProvider(provider).address)
 
 /**
- * Where a key would be sent: to the address that is stated beside it, else to the provider that its name tells, else to the provider that
- * is stated. Null if that leads nowhere. It does not depend on whether the key is used, so that it can be compared before and after a change.
+ * The destination of a key: the address beside it, else the provider in its name, else the given provider. Null if there is none. It does
+ * not depend on whether the key is in use, so that a caller can compare it before and after a change.
  */
 export const destinationOf = ({ of }: StatedKey, { address, provider }: StatedModel): string | null => {
   if (address !== null) return typeof address === 'string' ? (originOf(address) ?? address) : JSON.stringify(address)

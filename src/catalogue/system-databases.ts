@@ -1,6 +1,6 @@
 import { foldName } from '../../events/common.js'
 
-/** The databases that every service has, besides its projects and connections. */
+/** The databases of every service besides its projects and connections. */
 export const systemDatabases = ['information_schema', 'log', 'files'] as const
 
 /**

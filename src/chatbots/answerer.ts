@@ -24,35 +24,35 @@ export type AnswererOptions = {
   watchers: Watchers
   clock: Pick<TrustedClock, 'now'>
   logger: Logger
-  /** Aborts when the service stops: an agent that is asked is given up, and the message waits for the next start. */
+  /** Aborts when the service stops: the agent's answer is given up, and the message waits for the next start. */
   stopping: AbortSignal
-  /** Aborts when a stop has waited long enough for calls under way. */
+  /** Aborts when a stop has waited long enough for running calls. */
   patience: AbortSignal
 }
 
-/** One message on its way to an answer. */
+/** A message that is being answered. */
 type AnswerTask = AddressedMessage & Transcript
 
 /**
- * Refusals of an agent that pass: too many answers, a start of the SQL process, a full disk. An answer that was recorded although nobody
- * said so is found before the agent is asked again.
+ * Temporary refusals of an agent: too many answers, a start of the SQL process, a full disk. If the log recorded the answer without a
+ * confirmation, the answer is found before the agent is asked again.
  */
 const mayPass = (problem: Problem): boolean => isPassing(problem) || passing.has(problem.code)
 
 const defaultTurns = 10
 
-/** How many earlier turns a chatbot's agent is told: its param `history`. */
+/** The number of earlier turns that a chatbot's agent gets: the param `history`. */
 const turnsOf = ({ state: { params } }: Resource<'chatbot'>): number => {
   const { history } = params
   return typeof history === 'number' && history >= 0 ? Math.min(Math.floor(history), limits.conversationHistoryMaxTurns) : defaultTurns
 }
 
-/** When a message came: its id, a UUIDv7, begins with the time in milliseconds. */
+/** The arrival time of a message: its id, a UUIDv7, begins with the time in milliseconds. */
 const cameAt = (message: string): number => Number.parseInt(message.replaceAll('-', '').slice(0, 12), 16)
 
 /**
- * Answers the messages of conversations, one at a time: asks the agent, delivers, and records each step before the next. After a crash
- * the log tells how far a message was: an answer that the agent gave is not asked for again.
+ * Answers the messages of conversations, one at a time: asks the agent, delivers, and records each step before the next. After a crash the
+ * log shows the state of a message: the agent is not asked again for an answer that it gave.
  */
 export class Answerer {
   readonly #delivering: Deliverer
@@ -61,7 +61,7 @@ export class Answerer {
     this.#delivering = new Deliverer(options)
   }
 
-  /** Answers the message that waits first in a conversation, with the lease of that. */
+  /** Answers the first waiting message of a conversation, under the conversation's lease. */
   async next(stream: StreamId, lease: Lease): Promise<NextStep> {
     const { log } = this.options.ledger
     const delivering = this.#delivering
@@ -95,7 +95,7 @@ export class Answerer {
     return causedBy({ actor, source: 'system' }, received)
   }
 
-  /** The answer to a message, asked for unless it was given before. */
+  /** The answer to a message; asks the agent unless the answer already exists. */
   async #answer(task: AnswerTask): Promise<DeliverableAnswer | NextStep> {
     const { log } = this.options.ledger
     const { chatbot, conversation, received } = task
@@ -146,7 +146,7 @@ export class Answerer {
     return { answer, position, content, queries, ...(note !== undefined && { note }) }
   }
 
-  /** The agent was not able to answer; what passes is tried again. */
+  /** The agent was not able to answer; temporary failures are tried again. */
   #refused(task: AnswerTask, problem: Problem | undefined): NextStep | Promise<NextStep> {
     const later = problem && mayPass(problem) ? this.#delivering.later(task.message) : undefined
     return later ?? this.#fail(task, problem?.title ?? 'the agent failed')

@@ -1,6 +1,6 @@
 /**
- * Room: conversations: the messages that come, and their answers. It imports events, basics, vault, log, commands, sql/contract, agents
- * and chatbots/channels alone.
+ * Room: conversations: incoming messages and their answers. It imports events, basics, vault, log, commands, sql/contract, agents and
+ * chatbots/channels alone.
  */
 
 import { setImmediate } from 'node:timers/promises'
@@ -28,28 +28,28 @@ type Options = {
   leases: Leases
   ask: AskAgent
   fetch: Fetch
-  /** Its time is believed: a message that waited too long fails for good. */
+  /** The trusted clock: a message that waited too long fails permanently. */
   clock: Pick<TrustedClock, 'now'>
   logger: Logger
   bounds?: { max: number; perGroupMax: number }
 }
 
-/** The events that conversations react to: new messages, and what lets messages that wait go on. */
+/** The events that conversations react to: new messages, and events that let waiting messages continue. */
 const reasons = ['MessageReceived', 'ChatbotUpdated', 'ChatbotDeleted'] as const
-/** The ends of messages. Another node may have answered a message; its end then comes as an event. */
+/** The events that end a message. If another node answers a message, this node learns of the end by its event. */
 const ends = ['MessageSent', 'MessageFailed', 'DeliveryFailed'] as const
 type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)[number] | (typeof ends)[number] }>
 
-/** How long a message is left to the node that it came to, which alone can show its sender the answer as it is written. */
+/** How long other nodes leave a message to the node that received it. Only that node can stream the answer to the sender. */
 const firstChoiceMs = 1_000
-/** How long a conversation waits after something that should not have happened. */
+/** How long a conversation waits after an unexpected error. */
 const afterFaultMs = 60_000
 const pageConversations = 200
 
 /**
- * Answers the messages of all chatbots. It reacts to the event of each message, whoever recorded it; the conversations in the log say what
- * is left to do, so that nothing is lost between a message and its answer. Messages of one conversation are answered in order,
- * conversations side by side, and chatbots in turns. The node that answers a message holds the lease of its conversation.
+ * Answers the messages of all chatbots. It reacts to the event of each message, from any node. The conversations in the log show the
+ * remaining work, so that no message is lost before its answer. It answers the messages of one conversation in order, conversations in
+ * parallel, and chatbots in turns. The node that answers a message holds the lease of its conversation.
  *
  * @example const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger }); await conversations.start(); await conversations.stop()
  */
@@ -61,9 +61,9 @@ export class Conversations {
   readonly #turns: FairTurns
   /** Conversations whose chatbot does not run, by chatbot. */
   readonly #resting = new Map<string, Set<StreamId>>()
-  /** Conversations that wait until they are tried again. */
+  /** Conversations that wait for their next try. */
   readonly #timers = new Map<StreamId, NodeJS.Timeout>()
-  /** Conversations that another node has, or has the first choice of. */
+  /** Conversations that another node answers, or may answer first. */
   readonly #elsewhere = new Set<StreamId>()
   #reaction: Processing | undefined
   #resumed: Promise<void> = Promise.resolve()
@@ -76,12 +76,12 @@ export class Conversations {
     this.#turns = new FairTurns(bounds, (conversation, chatbot) => this.#turn(conversation as StreamId, chatbot))
   }
 
-  /** How many conversations are being answered, and how many wait for their turn. */
+  /** The number of conversations that are being answered, and of those that wait for their turn. */
   counts(): { running: number; waiting: number } {
     return this.#turns.counts()
   }
 
-  /** Takes up what an earlier run of the service left, in the background, and reacts to messages from now on. */
+  /** Continues the work of an earlier run of the service in the background, and reacts to messages from now on. */
   async start(): Promise<void> {
     const { ledger, leases } = this.options
     const { log } = ledger
@@ -99,14 +99,14 @@ export class Conversations {
   }
 
   /**
-   * Answers no further message. Agents that are asked are given up, and their messages wait for the next start; answers on their way to a
-   * chat service are waited for, as long as a stop may take.
+   * Stops answering. Running answers of agents are given up, and their messages wait for the next start. It waits for answers on their way
+   * to a chat service, as long as a stop may take.
    */
   stop(withinMs: number = limits.stopTimeoutMs - 2_000): Promise<void> {
     return (this.#stopped ??= this.#stop(withinMs))
   }
 
-  /** Aborts when it answers no further messages. */
+  /** Aborts when it stops answering. */
   get stopping(): AbortSignal {
     return this.#stopping.signal
   }
@@ -129,7 +129,7 @@ export class Conversations {
       })
   }
 
-  /** Queues the conversations begun up to a position in which a message waits. Each is read once, a page at a time. */
+  /** Queues the conversations that began up to a position and have a waiting message. Each is read once, a page at a time. */
   async #resume(upTo: number): Promise<void> {
     const { resources } = this.options.ledger.log
     for (let after = 0; !this.#stopping.signal.aborted;) {
@@ -168,12 +168,12 @@ export class Conversations {
     }
   }
 
-  /** A message came to this node: others leave it the first choice. */
+  /** A message came to this node: other nodes leave it to this one first. */
   came(conversation: StreamId, chatbot: string): void {
     if (this.options.leases.areShared) this.#turns.add(chatbot, conversation)
   }
 
-  /** Another node may answer: this one looks later whether it has. */
+  /** Another node may answer: this node checks later whether it has. */
   #standBy(conversation: StreamId, chatbot: string, ms: number): void {
     if (this.#elsewhere.has(conversation)) return
     this.#elsewhere.add(conversation)
@@ -184,7 +184,7 @@ export class Conversations {
     setTimeout(look, ms).unref()
   }
 
-  /** Tells those who wait here for a message how it ended, if they do not know yet. */
+  /** Reports the end of a message to the clients that wait for it here, if they do not know it yet. */
   async #tellEnd(conversation: StreamId, message: string): Promise<void> {
     if (!this.watchers.has(message)) return
     const { log } = this.options.ledger
@@ -193,7 +193,7 @@ export class Conversations {
       const end = record && (await endOf(log, record))
       if (end) this.watchers.tell(message, { end })
     } catch (err) {
-      // Whoever waits reads it later.
+      // The waiting clients read it later.
       this.options.logger.warn({ err, conversation, message }, 'the end of a message was not told')
     }
   }
@@ -206,7 +206,7 @@ export class Conversations {
   }
 
   async #turn(conversation: StreamId, chatbot: string): Promise<void> {
-    // A new message does not let the one before it be tried earlier.
+    // A new message does not make the next try of the earlier message come sooner.
     if (this.#timers.has(conversation)) return
     const lease = await this.options.leases.take(`conversation:${conversation}`)
     if (!lease) {
@@ -229,7 +229,7 @@ export class Conversations {
     }
   }
 
-  /** Tries again later; until then the lease is kept, so that no other node tries earlier. Returns false when the service stops. */
+  /** Tries again later. Until then it keeps the lease, so that no other node tries earlier. Returns false if the service stops. */
   #later(conversation: StreamId, chatbot: string, afterMs: number, lease: Lease): boolean {
     if (this.#stopping.signal.aborted) return false
     const again = () => {
@@ -248,7 +248,7 @@ export class Conversations {
     const resting = this.#resting.get(chatbot) ?? new Set()
     this.#resting.set(chatbot, resting)
     resting.add(conversation)
-    // It may have been started since it was looked at.
+    // Somebody may have started the chatbot since this node read it.
     const found = await this.#found('chatbot', chatbot)
     if ((!found || found.state.is_running) && resting.delete(conversation)) this.#turns.add(chatbot, conversation)
   }

@@ -24,32 +24,32 @@ export type DelivererOptions = {
   logger: Logger
   /** Aborts when the service stops. */
   stopping: AbortSignal
-  /** Aborts when a stop has waited long enough for calls under way. */
+  /** Aborts when a stop has waited long enough for running calls. */
   patience: AbortSignal
 }
 
-/** What is to be done with a conversation next: nothing, its next message, wait until the chatbot runs, or try again later. */
+/** The next step of a conversation: nothing, its next message, a wait until the chatbot runs, or another try later. */
 export type NextStep = 'done' | 'more' | 'stopped' | { afterMs: number }
 
-/** A message that waits, in whose name its end is recorded, and the right to end it. */
+/** A waiting message, the origin for its end, and the lease that gives the right to end it. */
 export type PendingMessage = { conversation: Resource<'conversation'>; message: string; origin: Origin; lease: Lease }
 
-/** The same with its chatbot, and with what was written and where from. */
+/** The same with its chatbot, its text and its place. */
 export type AddressedMessage = PendingMessage & { chatbot: Resource<'chatbot'>; said: MessagePayload }
 
 /** An answer that can be delivered. */
 export type DeliverableAnswer = Pick<AgentAnswer, 'answer' | 'position' | 'content' | 'queries' | 'note'>
 
-/** Where a text can be sent; without `post` it is read here, or in the reply to the webhook. */
+/** The channel for a text; without `post`, clients read it here or in the reply to the webhook. */
 type Outlet = { post?: Channel['post'] } | { error: string }
 
-/** What is recorded before a text is sent to a chat service. */
+/** The announcement that is recorded before a text goes to a chat service. */
 type Begins = Extract<LedgerCommand, { type: 'BeginDelivery' | 'BeginNotice' }>
 
-/** An error as a valid text for the log. Only the title of an agent's error is taken: the rest may repeat what was said. */
+/** An error as a valid text for the log. It only uses the title of an agent's error: the rest may repeat words of the conversation. */
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
 
-/** The end that another node recorded counts, and is told when it comes. */
+/** If another node recorded the end, that end counts. It is reported when its event arrives. */
 const endedElsewhere: NextStep = 'more'
 
 const isNotice = (sent: Delivery | Notice): sent is Notice => 'notice' in sent
@@ -57,16 +57,16 @@ const isNotice = (sent: Delivery | Notice): sent is Notice => 'notice' in sent
 const brokenOff = 'the service ended while it was on its way; nobody knows whether it arrived'
 
 /**
- * Ends the way of messages: delivers answers, and tells people when there is none. What is sent to a chat service is announced in the log
- * before, so that Slack and Telegram never get it twice; a program of one's own, which knows a delivery by its id, gets it at least once.
+ * Ends messages: delivers answers, or the notice that there is none. The log announces each text before it goes to a chat service, so that
+ * Slack and Telegram never get it twice. A program of the user gets it at least once, because it can recognize a delivery by its id.
  */
 export class Deliverer {
-  /** How often each waiting message was tried and put off, in this run of the service. */
+  /** The number of tries and delays of each waiting message, in this run of the service. */
   readonly #tries = new Map<string, number>()
 
   constructor(private readonly options: DelivererOptions) {}
 
-  /** Ends what was under way when the service was killed. */
+  /** Ends deliveries that were under way when the service was killed. */
   async brokenOff(waiting: PendingMessage, sent: Delivery | Notice): Promise<NextStep> {
     const { message, conversation } = waiting
     if (!knowsReplies(conversation)) return this.#unsent(waiting, sent, 'unknown', brokenOff)
@@ -74,7 +74,7 @@ export class Deliverer {
     return this.later(message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
   }
 
-  /** Sends again what was put off. */
+  /** Sends delayed deliveries again. */
   async again(work: AddressedMessage, sent: Delivery | Notice): Promise<NextStep> {
     if (isNotice(sent)) return this.#tell(work, sent)
     const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
@@ -91,7 +91,7 @@ export class Deliverer {
     return this.#deliver(work, delivery, given, [payload])
   }
 
-  /** Ends a message without an answer, and tells whoever wrote it. The notice says nothing of the reason. */
+  /** Ends a message without an answer, and sends its author the notice. The notice does not give the reason. */
   tellFailed(work: AddressedMessage, reason: FailedMessage['reason'], error: string): Promise<NextStep> {
     const notice = noticeOf(work.chatbot)
     if (notice === undefined) return this.fail(work, reason, error)
@@ -108,7 +108,10 @@ export class Deliverer {
     return this.#ended(message, { status: 'failed', reason, error, notice })
   }
 
-  /** When a message may be tried again, which takes longer each time unless it is said; undefined when it was tried often enough. */
+  /**
+   * The time of the next try of a message. The wait grows each time, unless the chat service gives it. Undefined if there were enough
+   * tries.
+   */
   later(message: string, afterMs?: number): NextStep | undefined {
     const tries = (this.#tries.get(message) ?? 0) + 1
     if (tries >= limits.deliveryMaxAttempts) return undefined
@@ -116,7 +119,7 @@ export class Deliverer {
     return { afterMs: Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs) }
   }
 
-  /** Repeats a look into the log while that is busy. */
+  /** Repeats a read of the log while the log is busy. */
   insist<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.options.stopping.aborted)
   }
@@ -148,8 +151,8 @@ export class Deliverer {
   }
 
   /**
-   * Announces what is sent next; false when it may not be sent. If the first try may have been recorded, a delivery under way with this
-   * reply id is our own, as long as this node has the lease.
+   * Announces the next text; returns false if it must not be sent. The first try may have been recorded without a confirmation: a delivery
+   * with this reply id then belongs to this node, as long as it has the lease.
    */
   async #begin({ origin, lease }: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
     let mayBeRecorded = false as boolean
@@ -179,7 +182,7 @@ export class Deliverer {
     }
   }
 
-  /** What comes after a try that did not succeed, as far as is known. */
+  /** The next step after a try that failed, as far as is known. */
   async #settle(work: AddressedMessage, sent: Delivery | Notice, attempt: Exclude<Attempt, { end: 'sent' }>): Promise<NextStep> {
     const { end, error } = attempt
     const isRepeated = end === 'later' || (end === 'unknown' && knowsReplies(work.conversation))
@@ -236,5 +239,5 @@ export class Deliverer {
   }
 }
 
-/** Whether whoever gets a text knows it again by its id, so that it may be sent twice. */
+/** Whether the receiver recognizes a text by its id, so that it may be sent twice. */
 const knowsReplies = ({ state: { channel } }: Resource<'conversation'>): boolean => channel === 'webhook'

@@ -1,8 +1,8 @@
 import { FairQueue } from '../basics/concurrency/fair-queue.js'
 
 /**
- * Does work for items of several groups, with limits for all groups and for each, and one run at a time for each item. Groups take turns,
- * and within a group the items do. An item that is added while it runs is run again.
+ * Runs work for items of several groups. There is a limit for all groups and one for each group, and each item runs once at a time. Groups
+ * take turns, and so do the items of a group. An item that is added while it runs will run again.
  *
  * @example
  * const turns = new FairTurns({ max: 32, perGroupMax: 16 }, (conversation) => answerNext(conversation))
@@ -21,12 +21,12 @@ export class FairTurns {
     private readonly run: (item: string, group: string) => Promise<void>,
   ) {}
 
-  /** How many items run, and how many wait. */
+  /** The number of running items, and of waiting items. */
   counts(): { running: number; waiting: number } {
     return { running: this.#running.size, waiting: this.#waiting.size }
   }
 
-  /** Asks for a turn of an item. An item that waits has one already; one that is running gets another turn behind it. */
+  /** Asks for a turn of an item. A waiting item already has one; a running item gets another turn afterwards. */
   add(group: string, item: string): void {
     const running = this.#running.get(item)
     if (running) running.again = true
@@ -36,7 +36,7 @@ export class FairTurns {
     this.#next()
   }
 
-  /** Begins nothing any more, and resolves when nothing runs. */
+  /** Starts no more items, and resolves when none runs. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all([...this.#running.values()].map(({ done }) => done))

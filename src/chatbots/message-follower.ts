@@ -5,8 +5,8 @@ import type { MessageNews, Watchers } from './watchers.js'
 const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.type === 'text' ? news.frame.text.length : 200)
 
 /**
- * Follows a message until it is answered or failed. What happens is kept until it is read, up to a limit: a reader that is too slow for it
- * is refused, and reads the answer later.
+ * Follows a message until it is answered or failed. It keeps the news until they are read, up to a limit: a reader that is too slow gets an
+ * error, and reads the answer later.
  *
  * @example
  * const following = new MessageFollower(conversations.watchers, message)
@@ -23,7 +23,7 @@ export class MessageFollower {
     this.#leave = watchers.watch(message, (news) => this.add(news))
   }
 
-  /** Adds what was found in the log. */
+  /** Adds news from the log. */
   add(news: MessageNews): void {
     if (this.#isOver) return
     this.#kept.push(news)
@@ -39,7 +39,7 @@ export class MessageFollower {
   }
 
   /**
-   * What happens, as it happens. It ends with the end of the message, or when the signal aborts.
+   * The news of the message, at once. It ends with the end of the message, or when the signal aborts.
    * @throws Problem when the reader is too slow
    */
   async *news(signal: AbortSignal): AsyncGenerator<MessageNews, void, void> {
@@ -49,7 +49,7 @@ export class MessageFollower {
     let next = 0
     try {
       while (!signal.aborted) {
-        // Taken at once: if each was taken alone, all behind it would be moved.
+        // Taken together: taking items one by one would move all later ones each time.
         if (next >= kept.length) [kept, this.#kept, next] = [this.#kept, [], 0]
         const news = kept[next++]
         if (news) {

@@ -7,12 +7,12 @@ import { endOf, messageOf } from './message-records.js'
 import { receiveMessage, type ChatbotMessage, type Receipt } from './receiving.js'
 import type { MessageEnd, MessageNews } from './watchers.js'
 
-/** A message that was taken, and the follower of what happens to it. */
+/** A received message, and the follower of its news. */
 export type AcceptedMessage = Receipt & { following: MessageFollower }
 
 /**
- * Takes messages from any channel. Whoever sent a message can follow it to its end. A message that came before can be followed as well; if
- * it has ended, its end is told at once.
+ * Receives messages from all channels. The sender of a message can follow it to its end, also if the message came before. If it has already
+ * ended, the sender gets its end at once.
  *
  * @example
  * const taken = await intake.take(arrived)
@@ -29,7 +29,7 @@ export class MessageIntake {
     this.conversations.refuseWhileFull()
     const { watchers } = this.conversations
     const message = uuidv7()
-    // It is followed before it is recorded, so that nothing is missed.
+    // The follower starts before the message is recorded, so that it misses nothing.
     const following = new MessageFollower(watchers, message)
     let isFollowed = false
     try {
@@ -42,13 +42,13 @@ export class MessageIntake {
     }
   }
 
-  /** Waits for the end of a message. @returns undefined when it does not end in time, when the client leaves, or when the service stops */
+  /** Waits for the end of a message. @returns undefined if it does not end in time, if the client leaves, or if the service stops */
   async end(taken: AcceptedMessage, withinMs: number, gone: AbortSignal): Promise<MessageEnd | undefined> {
     for await (const news of this.news(taken, AbortSignal.any([gone, AbortSignal.timeout(withinMs)]))) if ('end' in news) return news.end
     return undefined
   }
 
-  /** What happens to a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
+  /** The news of a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
   async *news({ conversation, message, isNew, following }: AcceptedMessage, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
     try {
       if (!isNew) await this.#addEnd(following, conversation, message)
@@ -58,7 +58,7 @@ export class MessageIntake {
     }
   }
 
-  /** Adds the end of a message that came before, if it has ended. Only a follower needs it: a long conversation must be read for it. */
+  /** Adds the end of an earlier message, if it has ended. Only a follower needs this, because it may read a long conversation. */
   async #addEnd(following: MessageFollower, conversation: StreamId, message: string): Promise<void> {
     const { log } = this.ledger
     const record = await messageOf(log, conversation, message)

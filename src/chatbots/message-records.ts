@@ -9,7 +9,7 @@ import type { MessageEnd } from './watchers.js'
 
 type ReadableLog = Pick<Log, 'readStream' | 'readAll' | 'payload' | 'erasedAt'>
 
-/** A message as it stands in the log, and what became of it. Texts that were erased are null. */
+/** A message in the log, and its result. Erased texts are null. */
 export type MessageRecord = {
   id: string
   position: number
@@ -20,12 +20,12 @@ export type MessageRecord = {
   answer: { id: string; position: number; at: string; text: string | null } | null
   reason: string | null
   error: string | null
-  /** What whoever wrote a message without an answer was told. */
+  /** The notice that the author of a message without an answer got. */
   notice: string | null
   erased: boolean
 }
 
-/** The events by which a message comes and ends. */
+/** The events that begin and end a message. */
 const telling = (text: string): boolean => /"type":"(?:MessageReceived|MessageSent|MessageFailed|DeliveryFailed)"/.test(text)
 
 const payloadOf = ({ data }: Envelope): string | undefined => (typeof data['payload'] === 'string' ? data['payload'] : undefined)
@@ -34,7 +34,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 const messageIdOf = ({ data: { message } }: Envelope): string => (typeof message === 'string' ? message : '')
 
-/** A message that came, and the event by which it ended. */
+/** A received message, and the event that ended it. */
 type Pair = { received: Envelope; ended: Envelope | undefined }
 
 const recordOf = async (log: ReadableLog, { received, ended }: Pair): Promise<MessageRecord> => {
@@ -64,7 +64,7 @@ const recordOf = async (log: ReadableLog, { received, ended }: Pair): Promise<Me
 export type MessagePage = { messages: MessageRecord[]; next: number | null }
 
 /**
- * Messages of a conversation in the order in which they came: at most `limit`, from those after a version of its stream.
+ * Messages of a conversation in the order of arrival: at most `limit`, after a version of its stream.
  *
  * @example const { messages, next } = await messagesOf(log, conversation, 0, 50)
  */
@@ -106,7 +106,7 @@ export const messageOf = async (log: ReadableLog, conversation: StreamId, messag
   return pair && recordOf(log, pair)
 }
 
-/** What became of a message, as it was told when it happened; undefined while it waits. */
+/** The end of a message, in the form of its live news; undefined while it waits. */
 export const endOf = async (
   log: ReadableLog,
   { status, answer, reason, error, notice }: MessageRecord,

@@ -4,8 +4,8 @@ import { limits } from '../basics/limits.js'
 const usual = 'Sorry, I could not answer that. Please try again later.'
 
 /**
- * What people are told when a chatbot has no answer for them: its param `notice`, or a sentence of this service. Undefined if the param is
- * an empty text. It never depends on what went wrong.
+ * The notice of a chatbot without an answer: its param `notice`, or a sentence of this service. Undefined if the param is an empty text. It
+ * never depends on the error.
  *
  * @example noticeOf(chatbot) // 'Sorry, I could not answer that. Please try again later.'
  */

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { jsonObject, type JsonObject } from '../../events/common.js'
 
-/** What is kept of a message: its text, who wrote it, and where an answer belongs. It may have to be erased. */
+/** The kept data of a message: its text, its author, and the place for an answer. It may have to be erased. */
 export type MessagePayload = { text: string; sender: string | null; address: JsonObject }
 
-/** What is kept of an answer. */
+/** The kept data of an answer. */
 export type ReplyPayload = { text: string }
 
-/** A text as the tables can hold it: without NUL and without half characters. */
+/** A text that the tables can hold: without NUL and without half characters. */
 const fit = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value)
 
 /**

@@ -9,8 +9,8 @@ import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import { bytesOf } from './payloads.js'
 
 /**
- * A message to a chatbot. `place` names its conversation within the chatbot and the channel, or is one that has begun; `ids` tell the
- * message from others.
+ * A message to a chatbot. `place` names its conversation within the chatbot and the channel, or is an existing conversation; `ids`
+ * distinguish the message from others.
  */
 export type ChatbotMessage = {
   chatbot: Resource<'chatbot'>
@@ -29,10 +29,10 @@ export type Receipt = { conversation: StreamId; message: string; isNew: boolean 
 
 const nameChars = 32
 const originChars = 16
-/** How many events of a conversation are looked through for a message that came before. */
+/** The number of events of a conversation that are searched for an earlier arrival of the same message. */
 const lookBackEvents = 500
 
-/** A name of a conversation that says nothing of the place it stands for. */
+/** An opaque name of a conversation, which does not reveal its place. */
 const nameOf = ({ vault }: Ledger, { chatbot, channel, place }: ChatbotMessage): string =>
   typeof place === 'string' ? vault.fingerprint(`conversation ${chatbot.stream} ${channel} ${place}`).slice(0, nameChars) : place.state.name
 
@@ -49,8 +49,8 @@ export const checkText = (text: string): string => {
 }
 
 /**
- * Records that a message came, once: the same id in the same chatbot, or the same idempotency key, is the same message. It is answered by
- * whoever reacts to the event.
+ * Records the arrival of a message once: the same id in the same chatbot, or the same idempotency key, is the same message. A processor
+ * that reacts to the event answers it.
  *
  * @example const receipt = await receiveMessage(ledger, arrived, uuidv7())
  * @throws Problem when the chatbot does not run, or too many messages wait
@@ -81,7 +81,7 @@ const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Earl
   return event && typeof message === 'string' ? { conversation: streamId.parse(event.stream), message } : undefined
 }
 
-/** The message with one of these origins, among the last of a conversation. */
+/** The message with one of these origins, among the last messages of a conversation. */
 const amongLast = async ({ log }: Ledger, name: string, origins: readonly string[]): Promise<EarlierReceipt | undefined> => {
   const conversation = await log.resources.one('conversation', name)
   if (!conversation) return undefined

@@ -14,13 +14,13 @@ import { messageText } from './payloads.js'
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
 
 const chunkEvents = 100
-/** How many events of a conversation are looked through for what was said before a message. */
+/** The number of events of a conversation that are searched for the turns before a message. */
 const lookBackEvents = 1_000
 
-/** The message that an event of a conversation is about. */
+/** The message of a conversation's event. */
 const messageOf = ({ data }: Envelope): unknown => data['message']
 
-/** The end of a conversation's stream, from the event in which a message came, or earlier: with so many answers, if there are some near. */
+/** The end of a conversation's stream. It begins with the event of a message, or earlier, to include this many answers if they are near. */
 const tailFrom = async (
   log: ReadableLog,
   { stream, version }: Resource<'conversation'>,
@@ -41,7 +41,7 @@ const tailFrom = async (
   return tail
 }
 
-/** A message, and a function that reads what was said before it. */
+/** A message, and a function that reads the turns before it. */
 export type Transcript = { received: Envelope; turns: () => Promise<Turn[]> }
 
 const textIn = async (log: ReadableLog, event: Envelope | undefined): Promise<string | undefined> => {
@@ -50,8 +50,8 @@ const textIn = async (log: ReadableLog, event: Envelope | undefined): Promise<st
 }
 
 /**
- * The event in which a message came, and the turns before it: at most so many, the last ones, each with its answer. What was erased is
- * left out. Their texts are only read when they are asked for.
+ * The event of a message, and the last turns before it: at most this many, each with its answer. Erased turns are left out. The texts are
+ * only read when the caller asks for them.
  *
  * @example
  * const { received, turns } = await transcriptOf(log, conversation, message, 10)
@@ -99,8 +99,8 @@ export const readAnswer = async (
 }
 
 /**
- * The answer that an agent has given to a message already, in this run of the service or before; undefined when it has given none that
- * can be read. The answer's event names the message's event as its cause.
+ * The answer that an agent already gave to a message, in this run of the service or before; undefined if there is no readable one. The
+ * answer's event names the message's event as its cause.
  */
 export const givenAnswer = async (
   log: ReadableLog,

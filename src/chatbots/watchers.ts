@@ -1,27 +1,27 @@
 import type { AgentAnswer, AnswerFrame } from '../agents/contract/answering.js'
 
 /**
- * What became of a message. `queries` are those that the answer rests on, `note` says what else it rests on if there are none, and
- * `notice` is what whoever wrote it is told instead of an answer.
+ * The end of a message. `queries` has the queries behind the answer, `note` says what it is based on if there are none, and `notice` is the
+ * text that the author gets instead of an answer.
  */
 export type MessageEnd =
   | { status: 'answered'; answer: string; text: string; queries: AgentAnswer['queries']; note?: string }
   | { status: 'failed'; reason: string; error: string; notice: string | null }
 
-/** What happens to a message until it is answered or failed. */
+/** News of a message until it is answered or failed. */
 export type MessageNews = { frame: AnswerFrame } | { end: MessageEnd }
 
 type Listener = (news: MessageNews) => void
 
 /**
- * Those who wait for the answer to a message. What happens is told to them at once, and kept for nobody.
+ * Listeners that wait for the answer to a message. They get news at once, and the news are not kept.
  *
  * @example const leave = watchers.watch(message, (news) => …)
  */
 export class Watchers {
   readonly #listeners = new Map<string, Set<Listener>>()
 
-  /** Returns a function that ends it. */
+  /** Returns a function that ends the watch. */
   watch(message: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(message) ?? new Set()
     this.#listeners.set(message, listeners)
@@ -32,12 +32,12 @@ export class Watchers {
     }
   }
 
-  /** Whether somebody waits for this answer here. */
+  /** Whether a listener waits for this answer at this node. */
   has(message: string): boolean {
     return this.#listeners.has(message)
   }
 
-  /** Tells those who watch a message what is new of it. */
+  /** Sends news of a message to its listeners. */
   tell(message: string, news: MessageNews): void {
     for (const listener of [...(this.#listeners.get(message) ?? [])]) listener(news)
   }

@@ -9,20 +9,20 @@ type Bearer = Pick<Resource<'chatbot'>, 'stream' | 'state'>
 const streamBytes = 16
 const tokenChars = 43
 
-/** What only this service can compute for a chatbot; another one after each renewal. */
+/** The secret part of a token, which only this service can compute; it differs after each renewal. */
 const proofOf = (vault: Vault, { stream, state }: Bearer): Buffer =>
   Buffer.from(vault.fingerprint(`webhook ${stream} ${state.renewals ?? 0}`), 'hex').subarray(0, streamBytes)
 
 /**
  * The token in the path of a chatbot's webhook: 32 bytes as base64url, of which the first 16 name the chatbot. It is computed from the
- * master key, so that it is stored nowhere.
+ * master key, and never stored.
  *
  * @example webhookToken(vault, chatbot) // 'AZq7…', 43 characters
  */
 export const webhookToken = (vault: Vault, bearer: Bearer): string =>
   Buffer.concat([uuidBytes(bearer.stream), proofOf(vault, bearer)]).toString('base64url')
 
-/** The stream of the chatbot that a token names, whether or not the token is right; undefined when the text is not a token. */
+/** The stream of the chatbot in a token, even if the token is wrong; undefined if the text is not a token. */
 export const bearerOf = (token: string): StreamId | undefined => {
   if (token.length !== tokenChars || !/^[\w-]+$/.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url').subarray(0, streamBytes)
@@ -32,5 +32,5 @@ export const bearerOf = (token: string): StreamId | undefined => {
 
 const hexForm = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-/** Whether a token is that of this chatbot, in a time that does not tell how much of it is right. */
+/** Whether a token belongs to this chatbot, in a time that does not reveal how much of it is right. */
 export const isTokenOf = (vault: Vault, token: string, bearer: Bearer): boolean => sameText(token, webhookToken(vault, bearer))

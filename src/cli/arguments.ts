@@ -22,7 +22,7 @@ const requireCommand = (name: string): string => {
   )
 }
 
-/** The options of a command, and those of every command. */
+/** The options of a command, and those that all commands have. */
 const optionsOf = (command: string): OptionName[] =>
   [...Object.keys(commands[command]?.options ?? {}), 'help', 'version', 'quiet'].filter((name): name is OptionName =>
     Object.hasOwn(options, name),

@@ -21,14 +21,14 @@ export type Command = {
   run: (call: Call) => Promise<number>
 }
 
-const quiet = 'do not tell how far it is'
-const url = 'the server to speak with; else the one that holds the data directory'
-const vkey = 'the public key that heads must be signed with (name+id+base64), or a file with it'
+const quiet = 'do not show the progress'
+const url = 'the address of the server; by default the server that holds the data directory'
+const vkey = 'the public key that must have signed the heads (name+id+base64), or a file with it'
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
     about: 'start the service, until SIGTERM or Ctrl-C',
-    more: 'Serves on HOST and PORT, from the directory DATA_DIR, which it makes if there is none.',
+    more: 'Serves on HOST and PORT, from the directory DATA_DIR. It creates a missing directory.',
     run: async ({ config }) => (await import('./commands/serve.js')).serve(config),
   },
   sql: {
@@ -38,14 +38,14 @@ export const commands: Readonly<Record<string, Command>> = {
     more: `Without a statement it reads statements: on a terminal one after the other, each ended by ";", until \\q; otherwise from standard input, until one fails.
 CREATE MODEL returns when the training has ended. Errors go to standard error, and the exit status is 1.`,
     options: {
-      db: 'the project or database that names are looked up in',
-      'as-of': 'read as things were at a position or a time (UTC)',
+      db: 'the project or database for names without one',
+      'as-of': 'read the data of an earlier position or time (UTC)',
       json: 'print an array with one object for each row',
       csv: 'print CSV',
-      vertical: 'print one cell in each line, as for tables that are too wide for the terminal',
-      create: 'make the data directory if there is none',
+      vertical: 'print one cell per line, as for tables that are too wide for the terminal',
+      create: 'create the data directory if it is missing',
       url,
-      quiet: 'do not show how far a training is',
+      quiet: 'do not show the progress of a training',
     },
     example: 'mindledger sql "SELECT name, status FROM models"',
     run: async ({ config, values, rest, out }) => {
@@ -58,7 +58,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   },
   log: {
     about: 'print the events, one JSON text a line',
-    options: { from: 'begin at this position', follow: 'go on with new events, until Ctrl-C' },
+    options: { from: 'begin at this position', follow: 'continue with new events, until Ctrl-C' },
     example: 'mindledger log --from 40 --follow',
     run: async ({ config, values }) => {
       const { from, follow = false } = values
@@ -69,7 +69,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     about: 'print the signed head of the log; keep it elsewhere',
     options: {
       into: 'append it to this file instead',
-      key: 'print the public key that heads are signed with',
+      key: 'print the public key of the heads',
       json: 'print the older form, with the hash chain and without a signature',
       'new-key': 'begin a new key, with the server stopped, and print it',
     },
@@ -80,13 +80,13 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   verify: {
-    about: 'walk the whole log; exit status 0 only when it holds',
+    about: 'check the whole log; the exit status is 0 only if it holds',
     options: {
       head: 'compare with the heads of this file, kept elsewhere; may be given several times',
       vkey,
       proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
       event: 'a file with the text of the event that --proof proves',
-      shared: 'verify the log that PostgreSQL has (LOG_URL), instead of what a node has in its data directory',
+      shared: 'verify the log in PostgreSQL (LOG_URL), instead of the log in the data directory of a node',
       parquet: 'check this export of Parquet files, in a directory or bucket, instead; it needs no data directory',
       quiet,
     },
@@ -110,10 +110,10 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   export: {
     about: 'print the events with their proof, for the offline verifier',
     options: {
-      project: 'the events of this project alone',
+      project: 'only the events of this project',
       until: 'end at this position',
-      head: 'split what is left out at the sizes of the heads in this file; may be given several times',
-      parquet: 'write Parquet files of everything into this directory or bucket (s3://…) instead; what is there is kept',
+      head: 'split left-out ranges at the sizes of the heads in this file; may be given several times',
+      parquet: 'write Parquet files of everything into this directory or bucket (s3://…) instead; existing files are kept',
       quiet,
     },
     example: 'mindledger export --project shop > export.jsonl',
@@ -129,24 +129,24 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   verifier: {
-    about: 'print the offline verifier, one file that anybody runs with node',
+    about: 'print the offline verifier, one file that runs with node',
     example: 'mindledger verifier > verifier.mjs; node verifier.mjs export.jsonl --vkey key.txt',
     run: async () => (await import('./commands/verifier.js')).printVerifier(),
   },
   status: {
-    about: 'show how far log and tables are, what is ready, and the disk use',
+    about: 'show the positions of log and tables, the readiness, and the disk use',
     more: 'The exit status is 0 only if all is ready.',
     options: { url },
     run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
   },
   nodes: {
-    about: 'list the nodes that share the log of LOG_URL: where each serves, when it was seen, how far it is',
+    about: 'list the nodes that share the log of LOG_URL: the address, the last sign of life and the position of each',
     more: 'The exit status is 0 only if no node is dead.',
     options: { json: 'print one JSON text for each node' },
     run: async ({ config, values, out }) => (await import('./commands/shared/nodes.js')).nodes(config, { json: values.json ?? false }, out),
   },
   replay: {
-    about: 'build the DuckDB tables anew from the log, in a file of their own',
+    about: 'rebuild the DuckDB tables from the log, in a separate file',
     options: { into: 'the DuckDB file to write', until: 'end at this position', quiet },
     example: 'mindledger replay --into audit.duckdb --until 42',
     run: async ({ config, values, out }) => {
@@ -157,7 +157,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   diff: {
     about: 'compare the live tables with a replay of the log',
     more: 'The exit status is 0 if they are equal, 1 if they differ, 2 if they could not be compared.',
-    options: { rows: 'how many rows that differ to show for each table (10)', url, quiet },
+    options: { rows: 'the number of differing rows to show for each table (10)', url, quiet },
     run: async ({ config, values, out }) => {
       const rows = positive('rows', values.rows, 10, 'a number')
       return (await import('./commands/diff.js')).diff(config, { rows }, out)
@@ -180,7 +180,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   rerun: {
     takes: '[answer or query]',
     most: 1,
-    about: 'ask a recorded answer of an agent again, as it was or changed, and compare',
+    about: 'rerun a recorded answer of an agent, unchanged or changed, and compare',
     more: `The answer is an id or a position; a SELECT names several by its first column. Unless something is changed, the recorded exchanges are replayed, which calls nothing and must give the same bytes.
 The exit status is 0 if all answers are the same, 1 if one differs, 2 if one could not be asked again.`,
     options: {
@@ -188,9 +188,9 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
       'agent-version': 'with this version of the agent',
       model: 'with this language model: name, or provider/name',
       'prompt-file': 'with the text of this file as the prompt_template',
-      'as-of': 'with agent and data as they were at a position; "then": where the answer read them',
+      'as-of': 'with agent and data of a log position; "then": the position that the recorded answer read',
       replay: 'exchanges, tools (the model is live) or nothing',
-      'live-tools': 'with replayed tools: run what was not asked then',
+      'live-tools': 'with replayed tools: run inputs that are not recorded',
       json: 'print one JSON text for each agent',
       url,
     },
@@ -227,7 +227,7 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
       into: 'another directory than DATA_DIR',
       head: 'compare with the heads of this file; may be given several times',
       vkey,
-      erasures: 'leave out what was erased since: events of DataErased, one a line',
+      erasures: 'leave out data that was erased since: events of DataErased, one a line',
       quiet,
     },
     example: 'mindledger restore /mnt/backups/monday --head heads.txt',
@@ -239,12 +239,12 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
     },
   },
   migrate: {
-    about: 'move the log with its contents to PostgreSQL, or back',
+    about: 'move the log and its contents to PostgreSQL, or back',
     more: `To PostgreSQL it takes the data directory, whose service has ended, and makes it that of a node. Back it takes a log that nodes share, named by --from, and makes a data directory of it; the nodes have ended.
 Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. The exit status is 1 when contents are missing.`,
     options: {
       to: 'postgres://user@host/database, or with --from a directory',
-      from: 'the PostgreSQL to make a directory of',
+      from: 'the PostgreSQL to copy into a directory',
       quiet,
     },
     example: 'mindledger migrate --to postgres://ledger@db.corp/ledger',
@@ -257,7 +257,7 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
     },
   },
   reappend: {
-    about: 'give PostgreSQL back what a failover lost and the data directory of this node has',
+    about: 'append events that a failover of PostgreSQL lost, from the data directory of this node',
     more: `The node has ended, and LOG_URL names the PostgreSQL that is in use now. Take the node that has the highest position; the others follow again when they are started anew. Nothing is appended once others wrote in the place of what was lost.
 Run it again if it was cut off: it goes on. The exit status is 1 when contents are missing.`,
     options: { quiet },
@@ -275,9 +275,9 @@ Run it again if it was cut off: it goes on. The exit status is 1 when contents a
     more: erasable,
     options: {
       'dry-run': 'say what would go',
-      reason: 'why, as the log says it',
-      shared: 'erase bytes that something else uses, too',
-      'content-version': 'of a file: this content alone',
+      reason: 'the reason, for the log',
+      shared: 'also erase bytes that another resource uses',
+      'content-version': 'of a file: only this content',
       url,
     },
     example: 'mindledger erase file homes --dry-run',
@@ -289,15 +289,15 @@ Run it again if it was cut off: it goes on. The exit status is 1 when contents a
     },
   },
   import: {
-    about: 'copy what a running instance of the public service holds',
+    about: 'copy the resources of a running instance of the public service',
     more: `Without --apply nothing is written: it says what would be made, what is here already, and what cannot be copied. Run it again at will: what is here is not touched.
 A login at the old service is read from the environment: IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN.
 The exit status is 0 when all that can be copied was, 1 when something could not be read or made.`,
     options: {
       from: 'the address of the old service',
-      apply: 'make what is missing here',
+      apply: 'create what is missing here',
       'dry-run': 'write nothing, as without --apply',
-      project: 'only what is in this project, and what is in none; may be given several times',
+      project: 'only resources of this project, and those without a project; may be given several times',
       train: 'train the models, by their CREATE MODEL statements',
       url,
       quiet,
@@ -319,7 +319,7 @@ The login is read from the environment: AUTH=session, AUTH_USERNAME and AUTH_PAS
     run: async ({ config }) => (await import('./commands/mcp.js')).mcp(config),
   },
   rebuild: {
-    about: 'build the resources table and the tree anew from the log (server stopped)',
+    about: 'rebuild the resources table and the tree from the log (with a stopped server)',
     run: async ({ config, out }) => (await import('./commands/rebuild.js')).rebuild(config, out),
   },
 }

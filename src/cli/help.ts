@@ -42,7 +42,7 @@ export const usage = (width: number): string => {
     '',
     ...listed(all.map(([name, { about }]) => [name, about] as const), width), // prettier-ignore
     '',
-    '"mindledger help <command>" tells what each takes. -v prints the version.',
+    '"mindledger help <command>" shows its arguments. -v prints the version.',
     '',
     'Settings, from the environment:',
     ...listed(settings, width),

@@ -9,7 +9,7 @@ import { createOutput, type Stream } from './terminal/output.js'
 import { UsageError } from './access/usage-error.js'
 import { addressOf } from './access/values.js'
 
-/** Where a command gets its settings and says its results: a process is one. */
+/** The environment and the outputs of a command, such as those of a process. */
 type Surroundings = { env: NodeJS.ProcessEnv; stdout: Stream; stderr: Stream }
 
 /** Help is as wide as the terminal, within limits that are easy to read. */
@@ -44,13 +44,13 @@ const ofTheSystem = new Set([
   'EIO',
 ])
 
-/** SQLite has no place for the files that it makes beside the log, even to read it. */
+/** SQLite cannot create its files beside the log, which it needs even for reading. */
 const needsPlace = new Set(['SQLITE_CANTOPEN', 'SQLITE_READONLY_DIRECTORY'])
 const placeNeeded = '. SQLite makes files beside log.sqlite even to read it: let this user write in the directory, or read a backup'
 
 const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
 
-/** The message of an error that the user can fix; undefined for a fault of ours, which is shown with its stack. */
+/** The message of an error that the user can fix; undefined for a fault of this program, which is shown with its stack. */
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
   // The operator needs the cause, which clients never see.
@@ -65,7 +65,7 @@ const explained = (error: unknown): string | undefined => {
 }
 
 /**
- * Says an error on stderr, and gives the exit status: 2, because status 1 is a result of the commands that compare; only faults of
+ * Writes an error to stderr, and returns the exit status: 2, because status 1 is a result of the commands that compare. Only faults of
  * `serve` exit with 1.
  */
 export const fail = (error: unknown, [command]: readonly string[], { stderr }: Pick<Surroundings, 'stderr'>): number => {
@@ -77,7 +77,7 @@ export const fail = (error: unknown, [command]: readonly string[], { stderr }: P
 }
 
 /**
- * Runs one command to its end, and gives the exit status: 0 only when all is well.
+ * Runs one command to its end, and returns the exit status: 0 only without errors.
  *
  * @example process.exitCode = await runCommand(['sql', 'SELECT 1'], process)
  */

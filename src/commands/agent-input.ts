@@ -6,7 +6,7 @@ import type { SkillRef } from './agent.js'
 const skillRef = z.union([text, z.looseObject({ name: text })])
 const skillList = z.array(skillRef).nullish()
 
-/** The settings of an agent as clients send them, over REST and in `USING`. */
+/** The settings of an agent in the form of clients, over REST and in `USING`. */
 export const agentFields = z.object({
   name: resourceName.nullish(),
   model: z.union([text, jsonObject]).nullish(),

@@ -10,8 +10,8 @@ import { decider } from './rules/decider.js'
 
 type Target = { project: string; job: string }
 /**
- * What a job does. The texts are as everybody may see them. If the texts that were sent hold secrets, they are also in `params`
- * under `secret`, and are sealed before they are stored.
+ * The definition of a job. Its texts have no secrets. If the original texts have secrets, they are also in `params` under `secret`, and are
+ * sealed before they are stored.
  */
 export type JobText = { statements: string; condition: string | null; params: JsonObject }
 /** `now` is the time of the request. */

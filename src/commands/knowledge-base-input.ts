@@ -6,7 +6,7 @@ import { limits } from '../basics/limits.js'
 
 const columns = z.union([z.array(text).max(limits.knowledgeMaxColumns), text])
 
-/** The settings of a knowledge base as clients send them, over REST and in `USING`. */
+/** The settings of a knowledge base in the form of clients, over REST and in `USING`. */
 export const knowledgeBaseFields = z.object({
   name: resourceName.nullish(),
   model: text.nullish(),
@@ -24,7 +24,7 @@ export type KnowledgeBaseFields = z.infer<typeof knowledgeBaseFields>
 /** The keys that clients also send inside `params`. */
 const lifted = ['embedding_model', 'reranking_model', 'content_columns', 'metadata_columns', 'id_column', 'preprocessing'] as const
 
-/** How texts are cut unless a knowledge base says otherwise. */
+/** The default chunks of a knowledge base. */
 export const defaultChunking: Chunking = { size: 1_000, overlap: 200 }
 
 const whole = (value: Json | undefined, name: string, otherwise: number): number => {
@@ -82,7 +82,7 @@ const parsed = (fields: KnowledgeBaseFields): KnowledgeBaseFields => {
 const remaining = (params: JsonObject | null | undefined): JsonObject =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([key]) => !lifted.some((one) => one === key)))
 
-/** The settings that were sent, each as a knowledge base keeps it; `preprocessing` as it came. */
+/** The given settings, each in the form that a knowledge base stores; `preprocessing` is unchanged. */
 export type SentSettings = {
   embedding_model?: JsonObject
   reranking_model?: JsonObject

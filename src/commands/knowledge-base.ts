@@ -35,7 +35,7 @@ const text = (model: JsonObject, key: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** What vectors depend on: those of one model cannot be compared with those of another. */
+/** The settings that vectors depend on: vectors of different models cannot be compared. */
 const identity = ['provider', 'model_name', 'model', 'file', 'tokenizer', 'dimensions'] as const
 
 const checkEmbedding = (model: JsonObject): JsonObject => {

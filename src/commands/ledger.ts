@@ -1,6 +1,6 @@
 /**
- * Room: what may happen: each command checks its input and decides events. It imports events, basics, catalogue, vault, log/contract,
- * dialect, commands/rules and commands/records alone.
+ * Room: commands: each checks its input and decides events. It imports events, basics, catalogue, vault, log/contract, dialect,
+ * commands/rules and commands/records alone.
  */
 
 import { v7 as uuidv7 } from 'uuid'
@@ -31,7 +31,7 @@ export type Execution = {
   payloads?: readonly SealedPayload[]
 }
 
-/** A command that is made when its turn in the queue comes. */
+/** A command that is created when its turn in the queue comes. */
 export type LaterCommand = { command: LedgerCommand; origin: Origin; execution?: Execution }
 
 /** UpdateConfig can change several defaults, each of which is a resource. */
@@ -67,7 +67,7 @@ const refuseSecretQuery = async (query: string): Promise<void> => {
   const found = await inTurns(secretIn(query), { goesOn: query.length > longQueryChars })
   if (found !== undefined)
     throw wrong(
-      `the query holds ${found}; it is kept in the log as it is, and everybody may read it`,
+      `the query holds ${found}; the log stores it unencrypted, and everybody may read it`,
       'Leave the text out of the query. If it is no secret, give the column another name first: FROM (SELECT password AS word FROM …).',
     )
 }
@@ -129,8 +129,8 @@ export class Ledger {
   ) {}
 
   /**
-   * An origin whose commands are refused after any further erasure. It is for work that uses data which an erasure may take away before its
-   * event is recorded, such as a content that is stored, and another erases the same bytes.
+   * An origin whose commands are refused after any further erasure. It is for work with data that an erasure may remove before the event is
+   * recorded. Example: a content is being stored, and somebody else erases the same bytes.
    *
    * @example const guarded = await ledger.guarded(origin) // { …, erasures: 12 }
    */
@@ -174,7 +174,7 @@ export class Ledger {
     const parts: Parts = { payloads: [...payloads], queries: [] }
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
     const [first] = prepared
-    // Answers that were given are recorded in any case; such commands are about no resource.
+    // Given answers are always recorded; such commands belong to no resource.
     const during = prepared.some(({ subject }) => subject !== undefined) ? origin.during : undefined
     const submission: Submission = {
       origin,
@@ -239,7 +239,7 @@ export class Ledger {
     return execution.dryRun ? undefined : this.log.repeated(this.keyed(origin, execution))
   }
 
-  /** Does the work of requests with the same key one after the other, so that the later ones find what the first one kept. */
+  /** Runs requests with the same key one after the other, so that the later ones find the answer of the first. */
   inTurn<T>({ actor }: Pick<Origin, 'actor'>, { idempotency }: Execution, work: () => Promise<T>): Promise<T> {
     return idempotency ? this.#turns.take(JSON.stringify([actor, idempotency.key]), work) : work()
   }

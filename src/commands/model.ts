@@ -31,7 +31,7 @@ export type ModelCommand =
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
-/** The engine that a command asks for; an empty text if it keeps the engine of a version. */
+/** The engine in a command; an empty text if it keeps the engine of a version. */
 const engineIn = ({ data }: ModelCommand): string => ('request' in data && 'engine' in data.request ? (data.request.engine ?? '') : '')
 
 const reads = (command: ModelCommand) => {
@@ -163,7 +163,7 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
 /** Whether a version adds rows to those of another version: its own query returns only the new rows. */
 export const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
-/** A new version inherits whether training rows are kept, so that a user need not repeat a no. */
+/** A new version inherits whether training rows are kept, so that a user need not repeat `false`. */
 const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>
   keep === undefined ? {} : { keep_training_data: keep }
 

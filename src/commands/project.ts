@@ -54,7 +54,7 @@ const decide = (
           'not_empty',
           'Project is not empty',
           `Project '${project.state.name}' can not be deleted, because it contains: ${listed(firstOthers, others)}`,
-          { hint: 'Delete or move what is in it first.' },
+          { hint: 'Delete or move its contents first.' },
         )
       // Jobs do not prevent the deletion of their project: they end with it.
       return [...jobs.flatMap((job) => endOf(job).map((event) => ({ stream: job.stream, event }))), { type: 'ProjectDeleted', data: {} }]
@@ -66,8 +66,7 @@ const decide = (
 
 const refuseTaken = (name: string, taken: unknown): void => {
   if (taken) throw conflict('project', name)
-  if (reservedDatabases.includes(foldName(name)))
-    throw new Problem('already_exists', 'Name conflict', `${name} is a name that SQL keeps for itself`)
+  if (reservedDatabases.includes(foldName(name))) throw new Problem('already_exists', 'Name conflict', `${name} is a reserved name of SQL`)
 }
 
 const refuseDefault = (name: string, defaultProject: string, what: string): void => {

@@ -37,7 +37,7 @@ const noSuchVersion = <K extends RollbackKind>(kind: K, { name, version }: Targe
 const nothingToDo = (kind: Kind, { name, version }: Target): Problem =>
   wrong(
     `${kind} ${name} is the same as at version ${version}`,
-    kind === 'job' ? 'What a job does never changes; drop it and create another one.' : 'Choose a version that it differs from.',
+    kind === 'job' ? 'The definition of a job never changes; drop it and create another one.' : 'Choose a version that it differs from.',
   )
 
 const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>): LedgerEvent[] => {

@@ -27,7 +27,7 @@ import {
 import type { MetadataAnswer, Metadata } from './contract/messages.js'
 import { Driver, type DriverSettings } from './driver.js'
 
-/** Whether a connection can be opened, as the public service answers it. */
+/** Whether a connection can be opened, in the form of the public service. */
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
 /** An answer that waits for its reader. */
@@ -52,7 +52,7 @@ const busy = (): Problem =>
   })
 
 const silent = (): Problem =>
-  new Problem('connection_failed', 'No answer', 'The database did not list soon what it has', {
+  new Problem('connection_failed', 'No answer', 'The database did not list its tables soon enough', {
     hint: 'A query that names the connection waits longer, and says what is wrong.',
   })
 
@@ -78,8 +78,8 @@ const endBeyondMemory = (driver: Driver): void => {
 const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === undefined ? detail : `${detail}. ${hint}`)
 
 /**
- * Connected databases as the server sees them. The drivers run in processes of their own: one for all databases in the network, which
- * starts when it is first needed and ends when it is idle, and one for each request to a file.
+ * The server's access to connected databases. The drivers run in processes of their own: one for all databases in the network, which starts
+ * when it is first needed and ends when it is idle, and one for each request to a file.
  *
  * @example
  * const connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
@@ -93,15 +93,15 @@ export class Connections {
   #idle: NodeJS.Timeout | undefined
   #asked = 0
   readonly #known = new LRUCache<string, Promise<MetadataAnswer>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
-  /** The long lists: few are kept. */
+  /** The long lists; only a few are kept. */
   readonly #lists = new LRUCache<string, Promise<MetadataAnswer>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
 
-  /** Connections that did not list soon what they have. */
+  /** Connections that did not list their tables soon enough. */
   readonly #silent = new LRUCache<string, true>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
 
   constructor(private readonly settings: DriverSettings) {}
 
-  /** Tries to open a connection and to run a statement. Whatever goes wrong with the database is part of the answer. */
+  /** Tries to open a connection and to run a statement. Every fault of the database is part of the answer. */
   async check(connection: Connection): Promise<ConnectionStatus> {
     try {
       await this.#ask(connection, { check: true })
@@ -113,8 +113,8 @@ export class Connections {
   }
 
   /**
-   * The tables and views of a connection, remembered for a while. One that is asked to answer `soon`, and does not, is not asked in this way
-   * again for a while: whoever lists all connections does not wait for it each time.
+   * The tables and views of a connection, remembered for a while. With `soon`, a slow connection is not asked again for a while, so that a
+   * list over all connections does not wait for it each time.
    * @throws Problem
    */
   async tables(connection: Connection, soon = false): Promise<Tables> {
@@ -139,7 +139,7 @@ export class Connections {
 
   /** The comments on a table and its columns in its database, remembered for a while. @throws Problem */
   async comments(connection: Connection, table: string, schema?: string): Promise<TableComments> {
-    // Each question to a file takes a process of its own.
+    // Each question to a file needs its own process.
     if (isOfFiles(connection.engine)) return noComments
     const answer = await this.#remembered(connection, { comments: { table, ...(schema !== undefined && { schema }) } })
     if ('comments' in answer) return answer.comments
@@ -160,14 +160,14 @@ export class Connections {
     }))
     void ended.then(({ ending }) => {
       this.#leave(driver)
-      // A statement that failed may be about tables that have changed, so what is remembered of them is dropped.
+      // A statement may fail because its tables have changed, so the remembered lists are dropped.
       if (ending === 'failed') this.#forgetTables(connection.id)
     })
     if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
     return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }
   }
 
-  /** Forgets what is known of a connection that was changed or deleted, and closes its connections. */
+  /** Forgets the lists of a changed or deleted connection, and closes its sessions. */
   forget(id: string): void {
     this.#forgetTables(id)
     this.#network?.forget(id)
@@ -177,7 +177,7 @@ export class Connections {
     for (const cache of [this.#known, this.#lists]) for (const key of [...cache.keys()]) if (key.startsWith(`${id}\0`)) cache.delete(key)
   }
 
-  /** The processes that run. */
+  /** The running processes. */
   get pids(): number[] {
     return this.#running.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
   }
@@ -206,7 +206,10 @@ export class Connections {
     }
   }
 
-  /** Asks a process, and another one if the first had just ended. By then nothing has reached the database that must not be sent again. */
+  /**
+   * Asks a process, and another one if the first had just ended. Until then no statement has reached the database that must not be
+   * repeated.
+   */
   async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
     const driver = this.#driver(connection)
     const isNew = !driver.hasAnswered
@@ -227,7 +230,7 @@ export class Connections {
       const answer = await inTime(this.#remembered(connection, of), limits.connectionListedWaitMs, undefined)
       if (answer) return answer
     } catch (error) {
-      // That this service is busy says nothing of the database.
+      // A busy service is no fault of the database.
       if (isProblem(error) && error.code === 'busy') throw error
     }
     this.#silent.set(key, true)

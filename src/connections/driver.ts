@@ -16,7 +16,7 @@ export type DriverSettings = { egressAllow: string; loopback: boolean; files: st
 type PendingRequest = { resolve: (answer: MetadataAnswer) => void; reject: (reason: Error) => void }
 type PendingQuery = {
   query: Query
-  /** What the database was sent, and since when. */
+  /** The statement that the database got, and the time since then. */
   sent?: { statement: string; at: number }
   opened: () => void
   reject: (reason: Error) => void
@@ -29,7 +29,7 @@ const graceMs = 10_000
 const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
-/** After a process ended, it is not known what it did: a statement that writes may have changed something. */
+/** After the end of a process its effect is unknown: a statement that writes may have changed something. */
 const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): Outcome => ({
   ...{ rows: 0, bytes: 0, ending, changed: isWriting(query) },
   sent: sent?.statement,
@@ -39,8 +39,8 @@ const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): Outcome =
 let folders = 0
 
 /**
- * One driver process, from its start to its end. It talks to databases in the network, or reads files; it keeps the rights for one of them
- * alone. It has a folder of its own for its socket and for what does not fit in memory.
+ * One driver process, from its start to its end. It talks to databases in the network, or reads files; it only has the rights for one of
+ * the two. It has its own folder for its socket and for spilled data.
  */
 export class Driver {
   readonly socket: string
@@ -49,7 +49,7 @@ export class Driver {
   readonly #opening = new Map<number, PendingQuery>()
   readonly #listening: Promise<void>
   #last = 0
-  /** Whether it ever did anything. */
+  /** Whether it ever did any work. */
   hasAnswered = false
   isOver = false
 
@@ -57,7 +57,7 @@ export class Driver {
     const folder = join(directory, String(++folders))
     mkdirSync(folder, { mode: 0o700 })
     this.socket = join(folder, 'sock')
-    // A reader of a file of SQLite notes beside it how far it has read.
+    // A reader of a file of SQLite writes its read marks beside the file.
     const noted = readsFiles && settings.files !== undefined ? [settings.files] : []
     // A driver would read settings, passwords and files by variables.
     this.#process = startProgram('connections-process', {
@@ -71,7 +71,7 @@ export class Driver {
     this.#process.on('error', () => this.#over('lost'))
     this.#process.once('exit', () => {
       this.#over('lost')
-      // What cannot be removed goes with the directory.
+      // Remaining files are removed with the directory.
       rm(folder, { recursive: true, force: true }).catch(() => undefined)
     })
     this.#listening = new Promise((resolve, reject) => {
@@ -168,7 +168,7 @@ export class Driver {
     this.#over('cut')
   }
 
-  /** Ends the process at once, and with it what it does: because that is no longer wanted, or the process is `lost`. */
+  /** Ends the process and its work at once: because nobody wants the result, or because the process is `lost`. */
   end(ending: 'cut' | 'lost' = 'cut'): void {
     this.#process.kill('SIGKILL')
     this.#over(ending)

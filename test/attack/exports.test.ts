@@ -357,7 +357,7 @@ describe('the line that was tampered with is named', () => {
       const broken = await naming((lines) => void (lines[at] = 'no event\n'))
       expect(broken[0]).toBe(`position ${p}: the event was changed`)
       const gone = await naming((lines) => void lines.splice(at, 1))
-      expect(gone[0]).toBe(`position ${p}: the event was taken out`)
+      expect(gone[0]).toBe(`position ${p}: the event was removed`)
       const added = await naming((lines) => void lines.splice(at + 1, 0, nobody(lines[at]!)))
       expect(added[0]).toBe(`after position ${p}: a line was added`)
       const doubled = await naming((lines) => void lines.splice(at + 1, 0, lines[at]!))
@@ -380,9 +380,9 @@ describe('the line that was tampered with is named', () => {
     const { size } = logs[0]!
     expect(whole.slice(0, 4)).toEqual([
       'position 10: the event was changed; what stands here says that its position is 91',
-      'position 21 to 22: the events were taken out',
+      'position 21 to 22: the events were removed',
       'position 81: the event was changed',
-      `position ${size - 2} to ${size}: the events were taken out`,
+      `position ${size - 2} to ${size}: the events were removed`,
     ])
   })
 

@@ -22,9 +22,9 @@ export const readHeader = (line: string): Header => {
 
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
-/** Goes through the lines once. `order` and `findings` say what is wrong, one sentence each. */
+/** Goes through the lines once. `order` and `findings` have the faults, one sentence for each. */
 export class Check {
-  /** What is wrong with the order of the events; it follows from the first changed line. */
+  /** Faults in the order of the events; they follow from the first changed line. */
   readonly order = new Findings()
   readonly findings = new Findings()
   /** The size of the newest head that agrees. */
@@ -33,7 +33,7 @@ export class Check {
   omitted = 0
   #chain: Buffer
   #recordedAt = ''
-  /** The newest version of each stream. With the project's names, it is all that grows with the export. */
+  /** The newest version of each stream. Only this and the project's names grow with the export. */
   readonly #versions = new Map<string, number>()
   #projectStream: string | undefined
   readonly #projectNames = new Set<string>()
@@ -46,7 +46,7 @@ export class Check {
     this.#compareHeads()
   }
 
-  /** @throws MalformedInputError where the lines cannot be followed any further */
+  /** @throws MalformedInputError at a line from which the check cannot continue */
   line(fields: Record<string, unknown>, leaf: Buffer): void {
     if ('omitted' in fields) this.#leftOut(fieldsOf(fields['omitted']))
     else this.#event(fields, leaf)
@@ -79,7 +79,7 @@ export class Check {
       this.order.add(`position ${place}: the event is not of the project`)
   }
 
-  /** Events of other projects: the roots of subtrees that cover them take their place. */
+  /** Events of other projects: the roots of the subtrees over them replace them. */
   #leftOut({ from, to, subtrees }: Record<string, unknown>): void {
     const place = this.tree.size + 1
     if (this.header.project === null) this.order.add(`position ${place}: events are left out of an export of everything`)
@@ -90,17 +90,17 @@ export class Check {
     if (wrong !== undefined) throw new MalformedInputError(`position ${place}: ${wrong}`)
   }
 
-  /** Compares the lines so far with the heads of this size. The chain is known only if nothing is left out. */
+  /** Compares the lines so far with the heads of this size. The chain is known only if no event is left out. */
   #compareHeads(): void {
     for (const head of this.heads) {
       if (head.size !== this.tree.size || (head.chain !== undefined && this.omitted > 0)) continue
       head.agrees = head.root ? head.root.equals(this.tree.root()) : head.chain === this.#chain.toString('hex')
       if (head.agrees) this.proven = head.size
-      else this.findings.add(`the head of size ${head.size} that was kept differs: before it something was changed, added or taken out`)
+      else this.findings.add(`the kept head of size ${head.size} differs: an event before it was changed, added or removed`)
     }
   }
 
-  /** Whether the trusted key signed the header's head, for what the header says. */
+  /** Whether the trusted key signed the header's head, and the head matches the header. */
   isHeadSound(key: Key): boolean {
     const { checkpoint, log, size } = this.header
     return originOf(log) === checkpoint.origin && checkpoint.size === size && isSigned(checkpoint, key)
@@ -118,7 +118,7 @@ export class Check {
     if (tree.size !== checkpoint.size)
       this.findings.add(`the export ends at position ${tree.size}, its signed head is of ${checkpoint.size} events`)
     else if (!checkpoint.root?.equals(tree.root()))
-      this.findings.add(`the events do not add up to the signed root: something was changed, added, moved or taken out${where}`)
+      this.findings.add(`the events do not add up to the signed root: an event was changed, added, moved or removed${where}`)
     if (project !== null && !this.#projectNames.has(foldName(project))) this.findings.add(`no event here makes a project ${project}`)
     for (const head of heads) {
       if (head.origin !== checkpoint.origin) this.findings.add(`a head that was kept is of another log: ${head.origin}`)

@@ -7,7 +7,7 @@ import { leafHash } from './tree.js'
 /** The result for a file: its header and the check, if it has a header, and the findings. */
 type Result = { header?: Header; check?: Check; findings: string[] }
 
-/** What is wrong. Lines that the signed root names replace the findings that only follow from them. */
+/** The findings. If the signed root identifies the changed lines, these replace the findings that only follow from them. */
 const findingsOf = (check: Check, listing: Listing | undefined, header: Header, key: Key, broken: string | undefined): string[] => {
   if (broken === undefined) check.finish(key)
   const proof = [...check.order.sentences, ...check.findings.sentences, ...(broken === undefined ? [] : [broken])]
@@ -20,7 +20,7 @@ const findingsOf = (check: Check, listing: Listing | undefined, header: Header, 
   return [...named, ...check.findings.sentences]
 }
 
-/** Why a step stopped, if the lines are at fault. */
+/** Why a step stopped, if a line was the reason. */
 const stopOf = (step: () => void): string | undefined => {
   try {
     step()
@@ -31,7 +31,7 @@ const stopOf = (step: () => void): string | undefined => {
   }
 }
 
-/** Reads the whole file: it checks as far as the lines can be followed, and reads the lists to the end. */
+/** Reads the whole file. It checks lines as far as possible, and reads the lists to the end. */
 export const checkFile = async (file: string, heads: Head[], key: Key | undefined): Promise<Result> => {
   let read: { header: Header; check: Check; listing: Listing | undefined } | undefined
   let broken: string | undefined

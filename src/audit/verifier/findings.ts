@@ -1,10 +1,10 @@
 const maxFindings = 20
 
-/** Sentences, up to the number that anybody reads. */
+/** Findings as sentences, up to a readable number. */
 export class Findings {
   readonly sentences: string[] = []
 
-  /** Notes a finding. After the most that are shown, one line says that there are more. */
+  /** Notes a finding. After the last one that is shown, one line says that there are more. */
   add(sentence: string): void {
     if (this.sentences.length < maxFindings) this.sentences.push(sentence)
     else if (this.sentences.length === maxFindings) this.sentences.push('... and more')

@@ -4,7 +4,7 @@ import { fromBase64, sha256 } from './tree.js'
 
 export type Key = { name: string; id: Buffer; key: KeyObject }
 
-/** Reads a verifier key, `name+id+base64`. The id is made of the name and the key, so that a typo in either shows. */
+/** Reads a verifier key, `name+id+base64`. The id comes from the name and the key, so that it reveals a typo in either. */
 export const readKey = (text: string): Key | undefined => {
   const [, name = '', id = '', encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim()) ?? []
   const bytes = fromBase64(encoded, 33)
@@ -14,7 +14,7 @@ export const readKey = (text: string): Key | undefined => {
   return { name, id: Buffer.from(id, 'hex'), key }
 }
 
-/** A head: how many events there were, and what they added up to. The older form has the hash chain in place of root and signature. */
+/** A head: the number of events, and their root. The older form has the hash chain in place of root and signature. */
 export type Head = { origin: string; size: number; root?: Buffer; chain?: string; body?: string; signatures?: string[]; agrees?: boolean }
 
 const readNote = (body: string, signatures: string[]): Head | undefined => {

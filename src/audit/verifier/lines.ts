@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 
-/** The lines cannot be followed any further, so that going on would say nothing more. Exit status 1. */
+/** The check cannot continue after a line, and the rest would tell nothing. Exit status 1. */
 export class MalformedInputError extends Error {}
 
 /** Whether a value is a whole number from 0 that a double holds exactly. */
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** The members of a JSON object; none of anything else. */
+/** The members of a JSON object; none for any other value. */
 export const fieldsOf = (value: unknown): Record<string, unknown> => {
   try {
     const read: unknown = typeof value === 'string' ? JSON.parse(value) : value

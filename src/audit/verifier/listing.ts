@@ -3,16 +3,16 @@ import type { Head } from './heads.js'
 import { fieldsOf, isCount } from './lines.js'
 import { fromBase64, Tree } from './tree.js'
 
-/** How many lines that no list names are kept for comparison, so that a file of only such lines needs no more memory. */
+/** The number of lines without a list that are kept for comparison. It bounds the memory for a file that has only such lines. */
 const maxUnlisted = 1_000
 
 /** A line: its hash, and the position that it states, if it is an event. */
 type Line = { leaf: string; says: unknown }
 
-/** A line, by its number among the lines at hand, and the index of its event in their list. */
+/** A line: its number among the current lines, and the index of its event in their list. */
 type Place = { index: number; line: number }
 
-/** As many of these places as possible, in the order of their lines, whose indexes rise. */
+/** The longest choice of these places in which both lines and indexes rise. */
 const rising = (places: readonly Place[]): Place[] => {
   const ends: Place[] = []
   const before = new Map<Place, Place | undefined>()
@@ -37,10 +37,10 @@ const rising = (places: readonly Place[]): Place[] => {
  */
 export class Listing {
   readonly differences = new Findings()
-  /** Why the lists cannot be followed any further, if so. */
+  /** Why the lists cannot be used any further, if so. */
   #broken: string | undefined
   readonly #tree = new Tree()
-  /** The hashes listed for the lines at hand, and where these begin. */
+  /** The hashes listed for the current lines, and the first position of these. */
   #listed: string[] = []
   #from = 1
   #lines: Line[] = []
@@ -54,7 +54,7 @@ export class Listing {
     else this.#broken = `position ${this.#from + this.#listed.length}: many more events follow than the export lists hashes for`
   }
 
-  /** Why the lists do not add up to a root; undefined when they do. To be called after all lines. */
+  /** Why the lists do not add up to a root; undefined if they do. Call it after all lines. */
   whyNot({ size, root }: Head): string | undefined {
     this.#compare()
     if (this.#broken !== undefined) return this.#broken
@@ -66,7 +66,7 @@ export class Listing {
     this.#compare()
     const place = this.#tree.size + 1
     if (from === place && isCount(to) && to >= place) return true
-    this.#broken = `position ${place}: the hashes that are listed here are of other positions`
+    this.#broken = `position ${place}: the hashes listed here belong to other positions`
     return false
   }
 
@@ -94,7 +94,7 @@ export class Listing {
     this.#from = this.#tree.size + 1
   }
 
-  /** Says how the lines at hand differ from their list. What is in both, in the same order, divides the rest into gaps. */
+  /** Says how the current lines differ from their list. The events that are in both, in the same order, divide the rest into gaps. */
   #compare(): void {
     const [listed, lines] = [this.#listed, this.#lines]
     ;[this.#listed, this.#lines] = [[], []]
@@ -136,7 +136,7 @@ export class Listing {
     const [first, last] = [missing[lines.length], missing.at(-1)]
     if (first !== undefined && last !== undefined)
       this.differences.add(
-        first === last ? `position ${first}: the event was taken out` : `position ${first} to ${last}: the events were taken out`,
+        first === last ? `position ${first}: the event was removed` : `position ${first} to ${last}: the events were removed`,
       )
     const added = lines.length - missing.length
     if (added > 0) this.differences.add(`after position ${last ?? after}: ${added === 1 ? 'a line was' : `${added} lines were`} added`)

@@ -3,8 +3,8 @@ import { MalformedInputError, fieldsOf } from './lines.js'
 import { fromBase64, leafHash, nodeHash } from './tree.js'
 
 /**
- * The root computed from a leaf and the hashes along its path, as RFC 9162 says in section 2.1.3.2. Undefined when there are too many
- * or too few hashes.
+ * The root computed from a leaf and the hashes along its path, by section 2.1.3.2 of RFC 9162. Undefined when there are too many or too few
+ * hashes.
  */
 const rootFrom = (leaf: Buffer, index: number, size: number, hashes: readonly Buffer[]): Buffer | undefined => {
   let [at, last, sum] = [index, size - 1, leaf]
@@ -34,7 +34,7 @@ export const readProof = (text: string): Proof => {
   return { index: Number(index), hashes, checkpoint }
 }
 
-/** The findings about one proof. */
+/** Checks one proof, and returns the findings. */
 export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], key: Key | undefined): string[] => {
   const { index, hashes, checkpoint } = proof
   const findings: string[] = []
@@ -52,7 +52,7 @@ export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], 
       findings.push(
         `NOT PROVEN: the head of size ${head.size} is of another size than the proof, ${checkpoint.size}: ask for a proof with it`,
       )
-    else if (!checkpoint.root?.equals(head.root)) findings.push(`the head of size ${head.size} that was kept differs: the log was changed`)
+    else if (!checkpoint.root?.equals(head.root)) findings.push(`the kept head of size ${head.size} differs: the log was changed`)
     else if (key && !isSigned(head, key)) findings.push(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
   }
   return findings

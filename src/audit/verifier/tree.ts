@@ -31,8 +31,8 @@ export class Tree {
   }
 
   /**
-   * Adds the roots of the fewest complete subtrees up to a size. The positions alone determine the sizes of these subtrees, so that
-   * the maker of the export has no choice. Says what is wrong with the hashes, if anything is.
+   * Adds the roots of the fewest complete subtrees up to a size. The positions determine the sizes of these subtrees, so that the author of
+   * the export has no choice. Returns the fault of the hashes, if there is one.
    */
   fill(hashes: readonly unknown[], to: number, grown: () => void = () => undefined): string | undefined {
     for (const encoded of hashes) {

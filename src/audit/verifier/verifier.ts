@@ -1,29 +1,27 @@
 /** Room: the program for auditors, which shares no code with what it checks. It imports no other room. */
 
 /*
- * The offline verifier of Mindledger's exports. It is one file, needs nothing but Node.js (20 or later), opens no
- * connection and writes nothing. It shares no code with the service whose work it checks, on purpose: read it, then run it.
+ * The offline verifier of Mindledger's exports. It is one file, needs nothing but Node.js (20 or later), opens no connection and writes
+ * nothing. It shares no code with the service that it checks, on purpose: read it, then run it.
  *
  *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
  *   node verifier.mjs proof.txt --event event.json [--vkey <key or file>] [--head <file>]...
  *
- * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be checked.
+ * Exit status: 0 the export holds and agrees with every given head, 1 it does not, 2 the check was not possible.
  *
- * What an export is: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the
- * number of events `size`, a signed head of that size (`checkpoint`), and the public key (`key`). Then, in order of position
- * from 1, each line is the text of one event, exactly the bytes that were hashed, or stands for events that are left out
- * because they belong to other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. A list of leaf hashes, one
- * after the other, precedes consecutive events: {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of format 1 have no
- * such lists.
+ * The form of an export: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the number of
+ * events `size`, a signed head of that size (`checkpoint`), and the public key (`key`). Then, in order of position from 1, each line is the
+ * text of one event, exactly the bytes that were hashed, or stands for left-out events of other projects:
+ * {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. A list of leaf hashes, one after the other, precedes consecutive events:
+ * {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of format 1 have no such lists.
  *
- * What is proven: the events are the leaves of a Merkle tree as RFC 9162 defines it,
- *   leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left | right),
- * and the head is a signature (Ed25519, a C2SP signed note) over the tree's size and root. If the leaves here add up to that
- * root, nobody without the key has changed, added, moved or left out one byte of one event. The holder of the key could sign
- * another history: only a head that was kept elsewhere (--head) rules that out. So keep one, away from the log's operator.
+ * The proof: the events are the leaves of a Merkle tree as RFC 9162 defines it, leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left |
+ * right), and the head is a signature (Ed25519, a C2SP signed note) over the tree's size and root. If the leaves here add up to that root,
+ * nobody without the key has changed, added, moved or left out one byte of one event. But the holder of the key could sign another history:
+ * only a head that you kept elsewhere (--head) rules that out. So keep a head at a place that the log's operator cannot change.
  *
- * What the lists are for: if the events do not add up to the root, the listed hashes may. Then they are the signed ones, and
- * each line that differs from them was changed. A list that does not add up either names nothing.
+ * The purpose of the lists: if the events do not add up to the root, the listed hashes may do so. Then these hashes are the signed ones,
+ * and each line that differs from its hash was changed. A list that does not add up either identifies no line.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -95,7 +93,7 @@ const run = async (args: string[]): Promise<number> => {
   return 0
 }
 
-// A reader that has seen enough closes the pipe; the exit status says the rest.
+// A reader that has enough output closes the pipe; the exit status has the result.
 process.stdout.on('error', () => undefined)
 
 run(process.argv.slice(2)).then(

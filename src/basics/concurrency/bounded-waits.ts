@@ -1,7 +1,7 @@
 /** Room: turns, shares, deadlines and retries. It imports basics alone. */
 
 /**
- * The result of a work, or another value if it takes longer than a time in milliseconds. The work itself goes on.
+ * The result of a promise, or another value if it takes longer than a time in milliseconds. The work itself goes on.
  *
  * @example await inTime(child.exit, 5_000, undefined)
  */
@@ -12,7 +12,8 @@ export const inTime = <T, L>(work: Promise<T>, timeoutMs: number, late: L): Prom
   })
 
 /**
- * Does work under a signal that also aborts after a time, in milliseconds. Unlike `inTime` it tells the work to stop, and waits until it has.
+ * Runs work under a signal that also aborts after a time, in milliseconds. Unlike `inTime` it tells the work to stop, and waits until it
+ * has stopped.
  *
  * @example await withDeadline(60_000, signal, (bounded) => fetch(url, { signal: bounded }))
  */
@@ -27,7 +28,7 @@ export const withDeadline = async <T>(ms: number, signal: AbortSignal, work: (si
 }
 
 /**
- * The result of a work that takes no signal, unless the signal comes first. The work itself goes on.
+ * The result of work that takes no signal, unless the signal aborts first. The work itself goes on.
  *
  * @throws what `late` makes, usually the reason of the signal
  */
@@ -39,7 +40,10 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal, late = (
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 
-/** The reason for a stop after the end of work, which closes what it left open. One shared reason costs less than a new one each time. */
+/**
+ * The reason for an abort after the end of work, which closes everything that is still open. One shared reason is cheaper than a new one
+ * each time.
+ */
 export const over = new Error('it has ended')
 
 /**
@@ -58,7 +62,7 @@ export class AbortableWait {
     signal.addEventListener('abort', this.#stop, { once: true })
   }
 
-  /** The result of a work; the one before has ended. The work itself goes on. @throws the reason of the signal */
+  /** The result of one piece of work, after the piece before has ended. The work itself goes on. @throws the reason of the signal */
   for<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject

@@ -1,6 +1,6 @@
 /**
- * A queue that takes clients in turn, and serves the requests of one client in the order in which they came. A client that sends a
- * thousand at once delays the others by one.
+ * A queue that takes clients in turn, and serves the requests of one client in the order of arrival. If a client sends a thousand requests
+ * at once, the other clients wait for only one of them.
  *
  * @example
  * const queue = new FairQueue<{ client: string }>()
@@ -16,7 +16,7 @@ export class FairQueue<T extends { readonly client: string }> {
     return this.#length
   }
 
-  /** How many of a client wait. */
+  /** The number of waiting requests of a client. */
   of(client: string): number {
     return this.#lines.get(client)?.length ?? 0
   }

@@ -8,7 +8,7 @@
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Runs the work after all earlier work with this key, and gives its result. @throws what the work throws */
+  /** Runs the work after all earlier work with this key, and returns its result. @throws the error of the work */
   async take<T>(wanted: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(wanted)
     const mine = (async () => {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Which errors pass, how long to wait for that in milliseconds, and when nobody waits any more. */
+/** Which errors are temporary, the pause before the next try in milliseconds, and whether to stop because nobody waits any more. */
 type Retries = { isPassing: (error: unknown) => boolean; pauseMs: number; isOver: () => boolean; signal?: AbortSignal }
 
 /**
- * Asks again while it fails with errors that pass.
+ * Repeats a call while it fails with temporary errors.
  *
  * @example await retry(() => log.head(), { isPassing: isProblem, pauseMs: 1_000, isOver: () => isStopping })
- * @throws an error that does not pass, or that comes when it is over; the signal's reason
+ * @throws an error that is not temporary, or that comes after the stop; the signal's reason
  */
 export const retry = async <T>(ask: () => Promise<T>, { isPassing, pauseMs, isOver, signal }: Retries): Promise<T> => {
   for (;;)

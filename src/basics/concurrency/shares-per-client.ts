@@ -2,7 +2,7 @@ import { Problem } from '../errors.js'
 import { limits, type LimitName } from '../limits.js'
 
 type ShareOptions = {
-  /** What the places are for: `uploads`. */
+  /** The purpose of the places: `uploads`. */
   what: string
   /** The owner of a share, in words; ` of this client` by default. */
   whose?: string
@@ -15,7 +15,7 @@ type ShareOptions = {
 }
 
 /**
- * Places for long-lasting work. Each client has at most its share, so that no client keeps the others out.
+ * Places for long-lasting work. Each client has at most its share, so that no client takes all places.
  *
  * @example
  * const shares = new SharesPerClient({ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' })

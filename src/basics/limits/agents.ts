@@ -43,7 +43,7 @@ export const agentLimits = {
   // Answers of agents
   answerListedMaxChars: 2_000,
   answerCommentMaxChars: 10_000,
-  // Answers that are asked again
+  // Reruns of answers
   rerunAnswersMax: 100,
   rerunTimeoutMs: 600_000,
   rerunQueryMaxChars: 100_000,

@@ -1,8 +1,8 @@
-/** Room: the numbers that bound what the service takes, each with a name and its unit. It imports events alone. */
+/** Room: the limits of the service, each with a name and its unit. It imports events alone. */
 
 import { eventLimits } from '../../../events/limits.js'
 
-/** What clients send and read over HTTP, and what is read from another service for an import. */
+/** Requests and answers over HTTP, and data that an import reads from another service. */
 export const requestLimits = {
   // Requests
   bodyMaxBytes: 10 * 1024 * 1024,

@@ -13,9 +13,9 @@ const channels: Readonly<Record<string, (params: ChannelParams, call: Fetch) => 
 }
 
 /**
- * The chat service of a chatbot, as the connection that it names describes it.
+ * The chat service of a chatbot, from the chatbot's connection.
  *
- * @throws Problem not_ready when the connection is gone or is no chat service; erased when its secrets are
+ * @throws Problem not_ready when the connection was deleted or is no chat service; erased when its secrets were erased
  */
 export const channelOf = async (log: Pick<Log, 'resources' | 'payload'>, chatbot: Resource<'chatbot'>, call: Fetch): Promise<Channel> => {
   const connection = await log.resources.byStream('database', chatbot.state.database)

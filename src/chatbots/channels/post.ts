@@ -2,7 +2,7 @@ import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Attempt, Fetch } from './channel.js'
 
-/** What a chat service said to a call: its status, what it told to wait, and its body if that was JSON. */
+/** The answer of a chat service to a call: its status, the wait that it asks for, and its body if that was JSON. */
 export type PostReply = { status: number; afterMs: number | undefined; body: unknown }
 
 /** `Retry-After` in milliseconds: seconds, or a date. */
@@ -23,7 +23,7 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
 /** The titles of failures before a connection was made: nothing was sent. */
 const neverConnected: ReadonlySet<string> = new Set(['Unknown host', 'Connection refused', 'No connection', 'TLS failed'])
 
-/** How a call that gave no answer ended. Its error never repeats an address: that of Telegram holds the token. */
+/** How a call without an answer ended. The error never repeats an address, because Telegram's address contains the token. */
 const failed = (error: unknown): Attempt => {
   if (!isProblem(error)) return { end: 'unknown', error: 'the call broke off' }
   const said = `${error.title}: ${error.detail}`
@@ -32,7 +32,7 @@ const failed = (error: unknown): Attempt => {
 }
 
 /**
- * Posts once, and says how that ended. A status tells whether the chat service took it; without a status only a connection that was
+ * Posts once, and returns the result. A status tells whether the chat service accepted it. Without a status, only a connection that was
  * never made is certain.
  *
  * @example await post(call, url, { method: 'POST', body }, signal, ({ status }) => …)
@@ -54,7 +54,7 @@ export const post = async (
   }
 }
 
-/** What a status alone says: a server that is too busy, or failed, did not take it. */
+/** The meaning of a status alone: a server that is too busy, or failed, did not accept it. */
 export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   if (status >= 200 && status < 300) return { end: 'sent' }
   const error = `it answered ${status}`
@@ -62,6 +62,6 @@ export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   return passing ? { end: 'later', error, ...(afterMs !== undefined && { afterMs }) } : { end: 'refused', error }
 }
 
-/** A text that fits, cut at its end if it must be. */
+/** A text within the limit, cut at its end if necessary. */
 export const fitting = (text: string, maxChars: number): string =>
   text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`

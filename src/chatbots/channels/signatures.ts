@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 
-/** Reads a header of a request; undefined when it is missing or stands there twice. */
+/** Reads a header of a request; undefined if it is missing or occurs twice. */
 export type ReadHeader = (name: string) => string | undefined
 
-/** A refusal of what is not signed as it must be. It never says what would have been right. */
+/** The refusal of a request with a wrong signature. It never says what would have been right. */
 export const badSignature = (detail: string, hint?: string): Problem =>
   new Problem('bad_signature', 'Wrong signature', detail, hint === undefined ? {} : { hint })
 
@@ -17,20 +17,20 @@ export const hmac = (key: string | Buffer, ...parts: readonly (string | Buffer)[
 }
 
 /**
- * Whether two texts are equal, in a time that tells nothing of where they differ.
+ * Whether two texts are equal, in a time that does not reveal where they differ.
  *
  * @example sameText('v0=ab', 'v0=ab') // true
  */
 export const sameText = (given: string, expected: string): boolean => {
-  // Digests have one length, so the length of the expected text is not told either.
+  // Digests have one length, so the time does not reveal the length of the expected text either.
   const key = 'compared'
   return timingSafeEqual(hmac(key, given), hmac(key, expected))
 }
 
-/** The least characters of a secret with which a webhook is signed. */
+/** The least number of characters of a secret that signs a webhook's requests. */
 const secretMinChars = 16
 
-/** The secret of a connection, if it is one that nobody guesses. @throws Problem 409 */
+/** The secret of a connection, if it is long enough that nobody can guess it. @throws Problem 409 */
 export const strongSecret = (secret: unknown, name: string): string => {
   if (typeof secret === 'string' && secret.length >= secretMinChars) return secret
   throw new Problem(
@@ -44,7 +44,7 @@ export const strongSecret = (secret: unknown, name: string): string => {
 }
 
 /**
- * The time of a signed request, in whole seconds, as its header says it.
+ * The time of a signed request in its header, in whole seconds.
  *
  * @throws Problem 401 when it is missing, no time, or further from now than `webhookClockSkewMaxMs`
  */

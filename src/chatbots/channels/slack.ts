@@ -39,12 +39,12 @@ const envelope = z.looseObject({
   authorizations: z.array(z.looseObject({ user_id: z.string().optional() })).optional(),
 })
 
-/** Subtypes of messages that somebody wrote; all others are notices of Slack, edits, or messages of programs. */
+/** Subtypes of messages that a person wrote; all others are notices of Slack, edits, or messages of programs. */
 const written: ReadonlySet<string | undefined> = new Set([undefined, 'thread_broadcast', 'file_share'])
 
 const plain = (text: string): string => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 
-/** What Slack would read as a mention or a link is shown as it was written. */
+/** Escapes the characters that Slack would read as a mention or a link. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const read = (body: unknown): Arrival => {
@@ -88,7 +88,7 @@ const verifier =
 
 const saidOk = z.object({ ok: z.boolean(), error: z.string().max(200).optional() })
 
-/** Slack says `ok: false` with status 200; these errors pass. */
+/** Slack reports errors with `ok: false` and status 200; these errors are temporary. */
 const passing: ReadonlySet<string | undefined> = new Set([
   'ratelimited',
   'rate_limited',
@@ -108,8 +108,8 @@ const judge = (said: PostReply): Attempt => {
 }
 
 /**
- * Slack over its Events API: requests signed with the signing secret, answers by `chat.postMessage` into the thread they belong to.
- * Mentions, direct messages and messages in threads that the chatbot is part of are answered; those of programs are not.
+ * Slack over its Events API. The signing secret signs the requests. Answers go by `chat.postMessage` into the thread of the message. The
+ * chatbot answers mentions, direct messages, and messages in threads that it is part of. It does not answer messages of programs.
  */
 export const slackChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://slack.com/api')

@@ -73,7 +73,7 @@ const judge = (said: PostReply): Attempt => {
     : byStatus
 }
 
-/** Telegram: updates come with the secret token that was given to `setWebhook`, answers go out by `sendMessage`. */
+/** Telegram: updates have the secret token from `setWebhook`, and answers go out by `sendMessage`. */
 export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://api.telegram.org')
   const send = ({ text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {

@@ -10,7 +10,7 @@ const fields = z.strictObject({
   user: z.string().min(1).max(200).optional(),
 })
 
-/** The key in a secret of Standard Webhooks: `whsec_` and base64, or any other text as it is. */
+/** The key in a secret of Standard Webhooks: `whsec_` and base64, or any other text unchanged. */
 const keyOf = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
 
@@ -35,7 +35,7 @@ const verifier =
     const id = idOf(header)
     const time = freshTimestamp(header, 'webhook-timestamp', now)
     const expected = signature(key, id, time, body)
-    // While a secret is replaced, a request has several signatures.
+    // A request has several signatures while its sender replaces a secret.
     const given = (header('webhook-signature') ?? '').split(' ').slice(0, 10)
     if (given.filter((one) => sameText(one, expected)).length === 0)
       throw badSignature(
@@ -62,8 +62,8 @@ const read = (body: unknown, header: ReadHeader): Arrival => {
 }
 
 /**
- * A program of one's own, with requests signed as Standard Webhooks are. Without a `reply_url` the answer stands in the reply; with one
- * it is posted there, signed in the same way. The address is that of the connection, never one that a request names.
+ * A program of the user, with requests signed by Standard Webhooks. Without a `reply_url` the reply to the request has the answer; with one
+ * the answer is posted there, signed in the same way. The address always comes from the connection, never from a request.
  */
 export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
   const url = textParam(params, 'reply_url')

@@ -6,12 +6,12 @@ import { bucketOf } from '../../files/shared/s3-address.js'
 import type { Config } from '../../setup/config.js'
 import type { DataPaths } from '../../setup/data-directory.js'
 
-/** What a command reads of blobs. */
+/** The reads of blobs in a command. */
 export type ReadBlobs = Pick<BlobStore, 'has' | 'hold'>
 
 /**
  * The blobs of a log for a command that only reads: those in the data directory, or with LOG_URL those that nodes share. The folder of a
- * node is a cache, from which its server may remove a file at any time; the command has one of its own, which goes with it.
+ * node is a cache: its server may remove a file at any time. So the command uses a separate cache, and removes it at its end.
  *
  * @example await withBlobs(config, paths, (blobs) => blobs.has(sha))
  * @throws ConfigError when a bucket cannot be used; Problem storage_failed when the store cannot be reached

@@ -6,8 +6,8 @@ import { findMasterKeys } from '../../vault/key-files.js'
 import { KeyRing, MasterKey } from '../../vault/master-key.js'
 
 /**
- * The id of the master key that a log is sealed with: during a rotation the new one, undefined if it never had one. Also the previous
- * key, which the log keeps during a rotation, wrapped under the new one.
+ * The id of the master key that seals a log: the new one during a rotation, undefined if the log never had one. Also the previous key,
+ * which the log keeps during a rotation, wrapped under the new one.
  */
 const keysOf = (logFile: string, keys: readonly Buffer[]): { needed: string | undefined; previous: Buffer[] } => {
   const db = openForReading(logFile)
@@ -23,8 +23,8 @@ const keysOf = (logFile: string, keys: readonly Buffer[]): { needed: string | un
 const idOf = (key: Buffer): string => new MasterKey(key).id
 
 /**
- * The available master keys for reading a log: the right ones or none. With a wrong key, everything sealed would look damaged, or
- * be missing without a message.
+ * The available master keys for reading a log: the right ones or none. With a wrong key, all sealed data would look damaged, or be missing
+ * without a message.
  *
  * @param logFile the log, if it is in another directory than the key files
  * @example verifyLog({ logFile: paths.log, masterKeys: ownMasterKeys(config, paths), blobHash })

@@ -1,5 +1,5 @@
 /**
- * Room: how commands reach a running service, or the files of one that is stopped. It imports basics, setup, vault, log/storage, files,
+ * Room: the access of commands to a running service, or to the files of a stopped one. It imports basics, setup, vault, log/storage, files,
  * audit and src alone.
  */
 
@@ -23,7 +23,7 @@ export type Server = {
   post: (path: string, body: object) => Promise<Answer>
   /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
-  /** Sends any request, and fails as fetch does. */
+  /** Sends any request; it throws the errors of fetch. */
   fetch: Transport
   /** Writes the response body into a file. @throws ConfigError when it is refused or cut off */
   download: (path: string, into: string) => Promise<void>
@@ -45,7 +45,7 @@ const request = ({ address, headers }: RequestTarget, path: string, body?: objec
 
 const answerOf = async (response: Response, { address }: RequestTarget): Promise<Answer> => {
   const body: unknown = await response.json().catch(() => {
-    throw new ConfigError(`what answers at ${address} is not this service. --url names another address.`)
+    throw new ConfigError(`the server at ${address} is not this service. --url names another address.`)
   })
   return { status: response.status, body }
 }
@@ -70,11 +70,11 @@ const login = async (sent: RequestTarget, auth: Config['auth']): Promise<Record<
 
 const healthSchema = z.looseObject({ service: z.literal('mindledger'), instance: z.string() })
 
-/** Logs in at a URL. With `instance` only that run of the service is accepted: another process may have the port by now. */
+/** Logs in at a URL. With `instance`, only that run of the service is accepted: another process may now use the port. */
 const connect = async (address: string, { dataDirectory, auth }: Reach, instance?: string): Promise<Server> => {
   const anonymous = { address, headers: {} }
   const health = healthSchema.safeParse((await send(anonymous, '/api/health')).body).data
-  if (!health) throw new ConfigError(`what answers at ${address} is not this service. --url names another address.`)
+  if (!health) throw new ConfigError(`the server at ${address} is not this service. --url names another address.`)
   if (instance !== undefined && health.instance !== instance)
     throw new ConfigError(
       `the server that answers at ${address} is not the one that holds ${dataDirectory}. --url names that one's address.`,
@@ -92,7 +92,10 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
 
 const pollMs = 50
 
-/** The address that the server holding a directory has written there; undefined if no process holds it. Waits for one that is starting. */
+/**
+ * The address that a server wrote into its data directory; undefined if no process holds the directory. Waits for a server that is
+ * starting.
+ */
 const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> => {
   const until = Date.now() + limits.serverAddressWaitMs
   while (isDataDirectoryHeld(paths)) {
@@ -100,7 +103,7 @@ const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> =
     if (address) return address
     if (Date.now() > until)
       throw new ConfigError(
-        `a process holds ${paths.root}, but has not said where it answers. A command that changes the log ends soon; of a server, --url says it.`,
+        `a process holds ${paths.root}, but has not written its address. If it is a command that changes the log, it ends soon; if it is a server, give its address with --url.`,
       )
     await sleep(pollMs)
   }

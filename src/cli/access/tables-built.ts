@@ -6,8 +6,8 @@ const readySchema = z.looseObject({ sql: z.looseObject({ state: z.string(), reas
 const pollMs = 100
 
 /**
- * Waits until the process for SQL has started and the tables are built, which takes a while after a long log was copied or restored, and
- * shows how far they are. Returns at once where they will not be: a statement says why.
+ * Waits until the SQL process has started and the tables are built, and shows the progress. This takes a while after a long log was copied
+ * or restored. Returns at once if the tables cannot be built: a statement then says why.
  *
  * @example await untilTablesBuilt(server, out.progress); await server.post('/api/sql/query', { query: 'SELECT 1' })
  * @throws ConfigError when the server does not answer

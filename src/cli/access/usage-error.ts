@@ -1,2 +1,2 @@
-/** The wrong use of a command. The message says what the command takes. */
+/** The wrong use of a command. The message shows the right use. */
 export class UsageError extends Error {}

@@ -36,7 +36,7 @@ const show = ({ position, head, comparison, stopped }: Diff, out: Output): numbe
   return stopped === undefined ? 0 : 2
 }
 
-/** Runs with tables that do not change: a copy from the running server, or the file itself, locked meanwhile. */
+/** Runs with tables that do not change: a copy from the running server, or the locked file itself. */
 const withTables = async <T>(config: Reach, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
   const server = await runningServer(config)
   const unlock = server ? () => undefined : lockDataDirectory(paths)

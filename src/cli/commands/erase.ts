@@ -22,7 +22,7 @@ const whole = (text: string | undefined): number => {
   return number
 }
 
-/** The subject of an erasure, as POST /api/log/erasures takes it. */
+/** The subject of an erasure, in the form of POST /api/log/erasures. */
 const erasureSubject = ([what, first, second]: readonly string[], contentVersion: number | undefined): object => {
   if (first === undefined) throw new ConfigError(usage)
   switch (what) {
@@ -82,8 +82,8 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
 }
 
 /**
- * `mindledger erase …`: erases on the running server, or on a temporary one if no server holds the data directory. Returns when no
- * byte is left.
+ * `mindledger erase …`: erases on the running server, or on a temporary one if no server holds the data directory. Returns when no byte of
+ * the data is left.
  */
 export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options

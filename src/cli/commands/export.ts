@@ -12,7 +12,7 @@ type Options = {
   /** The project whose events are shown; by default all. */
   project: string | undefined
   until: number | undefined
-  /** Files with heads with which the export must be comparable. */
+  /** Files with heads that the export must be comparable with. */
   heads: readonly string[]
 }
 

@@ -18,7 +18,7 @@ import { withoutControls } from '../terminal/text-width.js'
 type ImportOptions = {
   /** The address of the old service. */
   from: string
-  /** Where `IMPORT_TOKEN`, or `IMPORT_USERNAME` and `IMPORT_PASSWORD`, may stand. */
+  /** The environment, which may have `IMPORT_TOKEN`, or `IMPORT_USERNAME` and `IMPORT_PASSWORD`. */
   env: NodeJS.ProcessEnv
   /** Whether the import writes; otherwise it only shows the plan. */
   apply: boolean
@@ -108,9 +108,9 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
 }
 
 /**
- * `mindledger import --from <address>`: copies the content of a running instance of the public service to the running server, or to
- * a temporary one if no server holds the data directory. Without `apply` it only says what it would do. Exit status 1 when
- * something could not be read or created.
+ * `mindledger import --from <address>`: copies the content of a running instance of the public service to the running server, or to a
+ * temporary one if no server holds the data directory. Without `apply` it only shows the plan. Exit status 1 when something could not be
+ * read or created.
  */
 export const importFrom = async (config: Reach, options: ImportOptions, out: Screen): Promise<number> => {
   const old = await openOldService(options.from, credentialsIn(options.env))

@@ -13,7 +13,7 @@ const server = async (config: Reach) => {
 
 /**
  * `mindledger mcp`: the Model Context Protocol on standard input and output, for clients that start a program. It relays to the running
- * server, and finds it again when it was restarted. Only messages of the protocol are written to standard output.
+ * server, and finds the server again after a restart. It writes only messages of the protocol to standard output.
  */
 export const mcp = async (config: Reach): Promise<number> => {
   const relay = new Relay(

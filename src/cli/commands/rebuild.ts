@@ -4,7 +4,7 @@ import { rebuildTree } from '../../log/proof/open-tree.js'
 import { withLogAtRest } from '../access/log-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
-/** `mindledger rebuild`: builds `resources` and the tree from the events again. The server must be stopped. */
+/** `mindledger rebuild`: rebuilds `resources` and the tree from the events. The server must be stopped. */
 export const rebuild = (config: Config, out: Output): Promise<number> =>
   withLogAtRest(config, (db) => {
     rebuildTree(db)

@@ -43,7 +43,7 @@ export const replayInto = async (config: Config, options: Options, out: Output):
     if (keys.length === 0) out.line('No master key is at hand: rows of predictions are unreadable in it.')
     return 0
   } catch (error) {
-    // Incomplete tables must not be taken for complete ones.
+    // Nobody must mistake incomplete tables for complete ones.
     for (const file of [into, `${into}.wal`]) rmSync(file, { force: true })
     if (error instanceof ProjectionError) throw new ConfigError(`${error.message} "mindledger verify" says whether the log holds.`)
     throw error

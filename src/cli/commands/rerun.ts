@@ -54,7 +54,7 @@ type Case = z.infer<typeof rerunSchema>['cases'][number]
 type RerunTarget = { project: string; agent: string; positions: number[] }
 
 const statuses = { same: 0, different: 1, failed: 2 } as const
-/** The worst of them counts; one that could not be asked again is worse than a different one. */
+/** The worst result counts. A rerun that was not possible is worse than a different answer. */
 const worst = (found: readonly number[]): number => Math.max(0, ...found)
 
 const textFile = (path: string): string => {
@@ -78,7 +78,7 @@ const rowsSchema = z.looseObject({
   data: z.array(z.tuple([z.string(), z.number(), z.string().nullable(), z.string()])),
 })
 
-/** The answers to ask again, by agent. */
+/** The answers to rerun, by agent. */
 const choose = async (server: Server, { answer, query }: RerunOptions): Promise<RerunTarget[] | string> => {
   const wanted = query ?? `SELECT '${(answer ?? '').replaceAll("'", "''")}'`
   const { body } = await server.post('/api/sql/query', { query: chosenAnswers(wanted, limits.rerunAnswersMax + 1) })
@@ -129,8 +129,8 @@ const show = (cases: readonly Case[], out: Screen): void => {
 }
 
 /**
- * `mindledger rerun <answer>`, or `--query`: asks recorded answers again, and compares. Exit status 0 when all are the same, 1 when one
- * differs, 2 when one could not be asked again.
+ * `mindledger rerun <answer>`, or `--query`: reruns recorded answers, and compares. Exit status 0 if all are the same, 1 if one differs, 2
+ * if the rerun of one was not possible.
  */
 export const rerun = (config: Reach, options: RerunOptions, out: Screen): Promise<number> =>
   withServer(config, async (server) => {

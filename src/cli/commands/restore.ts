@@ -31,7 +31,7 @@ const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, o
   const [key, ...others] = keys
   if (!key)
     throw new ConfigError(
-      'later erasures need the master key, to keep what others had beside what goes: set VAULT_KEY, or put vault.key where the log is restored to.',
+      'later erasures need the master key, to keep the rows of others in the same payloads: set VAULT_KEY, or put vault.key where the log is restored to.',
     )
   const vault = new Vault(key, ...others)
   const log = new SqliteLog({ file: staged.log, vault })
@@ -76,7 +76,7 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     backup: resolve(backup),
     into: paths.root,
     check: async (staged, head) => {
-      // A backup is whole by itself, also that of a log that nodes share.
+      // A backup is complete in itself, also the backup of a shared log.
       const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
       if ((await verify({ ...config, dataDirectory: staged.root, logUrl: undefined }, options, out)) !== 0) return false
       if (erasures !== undefined) await erase(staged, keys, erasures, out)
@@ -90,7 +90,9 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
   }
   out.line(`${paths.root} holds the log of ${restored.taken_at}, up to position ${restored.position}`)
   if (config.headFile)
-    out.line(`Start it with a new HEAD_FILE: ${config.headFile.path} may know more of the log than the backup, and shows what is missing.`)
+    out.line(
+      `Start it with a new HEAD_FILE: ${config.headFile.path} may have heads of later events than the backup, and so shows what is missing.`,
+    )
   for (const line of [...keysNeeded(restored.master_keys, paths, keys), ...headKeyNeeded(paths, config.headKey)]) out.line(line)
   return 0
 }

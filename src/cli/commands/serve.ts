@@ -32,7 +32,7 @@ export const serve = async (config: Config): Promise<number> => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     process.on('SIGHUP', () => {
       if (process.stdout.isTTY) resolve()
-      else logger.warn('SIGHUP: there is nothing to read anew, the service goes on; SIGTERM stops it')
+      else logger.warn('SIGHUP: there is no configuration to reload, the service goes on; SIGTERM stops it')
     })
   })
   const service = await startService(config, logger)

@@ -43,7 +43,7 @@ const rebuilt = (count: number, reason: string | null): string =>
 
 const query = { query: 'SELECT state, rebuilds, last_rebuild_reason, last_error FROM log.projections LIMIT 1' }
 
-/** The status line of the tables; missing while SQL is unavailable, which the line above says. */
+/** The status line of the tables; missing while SQL is unavailable, because the line above says that. */
 const tablesLine = async (server: Server): Promise<Lines> => {
   const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data ?? []
   if (!row) return []
@@ -81,7 +81,7 @@ const headOf = (paths: DataPaths): number => {
   }
 }
 
-/** How far the tables are, beside a log with this head. The server refuses tables that know more than the log. */
+/** The position of the tables, compared with the head of the log. The server refuses tables that know more than the log. */
 const tablesAt = async ({ analytics }: DataPaths, head: number): Promise<{ tables: string; ok: boolean }> => {
   if (!existsSync(analytics)) return { tables: 'none; the next start builds them', ok: true }
   const checkpoint = await tablesCheckpoint(analytics).catch(() => undefined)

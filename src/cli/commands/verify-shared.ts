@@ -8,8 +8,8 @@ import type { Output } from '../terminal/output.js'
 import { verify, type VerifyOptions } from './verify.js'
 
 /**
- * `mindledger verify --shared`: verifies the log that PostgreSQL has, by a copy that goes with the command. No node has to run, and none
- * hears of it. Exit status 0 only when everything is consistent.
+ * `mindledger verify --shared`: verifies the log in PostgreSQL, through a temporary copy. No node has to run, and no node notices. Exit
+ * status 0 only when everything is consistent.
  */
 export const verifyShared = async (config: Config, options: VerifyOptions, out: Output): Promise<number> => {
   const { logUrl: url, masterKeys } = config

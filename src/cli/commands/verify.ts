@@ -25,7 +25,7 @@ export type VerifyOptions = {
   keysIn?: DataPaths
 }
 
-/** The keys with which a head may be signed: the given one, or those that the log itself notes. */
+/** The keys that may sign a head: the given key, or those that the log itself notes. */
 const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   if (vkey !== undefined) return [readVkey(vkey)]
   const db = openForReading(logFile)
@@ -36,7 +36,7 @@ const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   }
 }
 
-/** What a blob hashes to; undefined where there is none. */
+/** The hash of a blob's bytes; undefined if there is no blob. */
 const hashIn =
   (blobs: ReadBlobs) =>
   async (sha: string): Promise<string | undefined> => {
@@ -44,7 +44,7 @@ const hashIn =
     try {
       return await holding(blobs, async (fileOf) => hashFile(await fileOf(sha)))
     } catch (error) {
-      // A store that checks what it gives out does not give out what is damaged.
+      // A store that checks its contents never returns a damaged one.
       if (isProblem(error) && isBlobDamaged(error)) return 'other bytes'
       throw error
     }
@@ -93,10 +93,10 @@ const provenPart = ({ provenTo, head: { position } }: Verification): string[] =>
   if (position === 0) return []
   if (provenTo === null || provenTo === 0)
     return [
-      `Unproven: positions 1 to ${position}. They agree with each other, but anybody who can write the file could have made them agree: compare with a head kept elsewhere (--head <file>).`,
+      `Unproven: positions 1 to ${position}. They are consistent, but a person who can write the file can also make it consistent: compare with a head kept elsewhere (--head <file>).`,
     ]
   const proven = `Proven: positions 1 to ${provenTo}, by the head that was kept.`
   return provenTo < position
-    ? [proven, `Unproven: positions ${provenTo + 1} to ${position}, which are newer than any head that was kept.`]
+    ? [proven, `Unproven: positions ${provenTo + 1} to ${position}, which are newer than all kept heads.`]
     : [proven]
 }

@@ -1,8 +1,8 @@
 import { withoutControls } from './text-width.js'
 
 /**
- * Two texts as lines: those that both begin and end with, after two spaces; between them the lines of the first after `- `, and those of the
- * second after `+ `.
+ * The difference of two texts, as lines. Equal lines at the beginning and at the end have two spaces before them. Between them, lines of
+ * the first text begin with `- `, and lines of the second with `+ `.
  *
  * @example changedLines('a\nb', 'a\nc') // ['  a', '- b', '+ c']
  */

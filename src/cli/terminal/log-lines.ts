@@ -2,11 +2,11 @@ import { write, writeSync } from 'node:fs'
 import { limits } from '../../basics/limits.js'
 
 const retryMs = 100
-/** The pause after a write: a busy service writes the lines of a while at once. */
+/** The pause after a write: a busy service then writes many lines at once. */
 const gatherMs = 20
 const newline = 0x0a
 
-/** How many bytes were written, and the error that ended the write. */
+/** The number of written bytes, and the error that ended the write. */
 type WriteCallback = (reached: number, error: NodeJS.ErrnoException | null) => void
 
 const lostLine = (lost: number): string =>
@@ -22,7 +22,7 @@ const lostLine = (lost: number): string =>
 export class LogLines {
   #waiting: string[] = []
   #chars = 0
-  /** Whether a write or the pause after it is not over. */
+  /** Whether a write, or the pause after it, is under way. */
   #isWriting = false
   #lost = 0
   /** Whether the last line in the file is incomplete. */
@@ -46,7 +46,7 @@ export class LogLines {
     try {
       writeSync(this.fd, this.#take())
     } catch {
-      // At this point nobody can be told.
+      // Nobody can get a report at this point.
     }
   }
 

@@ -13,7 +13,7 @@ export type Screen = Output & {
   pass: (bytes: AsyncIterable<Uint8Array>) => Promise<void>
 }
 
-/** What a command writes to: `process.stdout`, or what stands for it. */
+/** The output of a command: `process.stdout`, or a stand-in for it. */
 export type Stream = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 type Options = { stdout?: Stream; stderr?: Stream; quiet?: boolean | undefined; now?: () => number }
 

@@ -23,7 +23,7 @@ type Table = Extract<Answer, { type: 'table' }>
 
 /** How rows are printed. */
 export type Format = 'table' | 'vertical' | 'json' | 'csv'
-/** What is sent with each statement; `as_of` is a position or a time. */
+/** The context of each statement; `as_of` is a position or a time. */
 export type Context = { db: string; as_of?: string }
 
 const isTraining = (statement: string): boolean => {
@@ -67,7 +67,7 @@ export class SqlSession {
     public format: Format,
   ) {}
 
-  /** The database that names are looked up in. */
+  /** The database for names without one. */
   get db(): string {
     return this.context.db
   }

@@ -17,7 +17,7 @@ const eventOf = ({ type, data }: AnswersCommand): AnswersEvent => {
   return type === 'JudgeAnswer' ? { type: 'AnswerJudged', data } : { type: 'AgentEvaluated', data }
 }
 
-/** Decides what is recorded of agents. Answers are recorded even if the agent was deleted since: they have been given. */
+/** Decides the records of agents. An answer is recorded even if the agent was deleted meanwhile, because a client gets it. */
 export const answersDecisions: Decisions<AnswersCommand, object> = {
   commands: { RecordAnswer: true, JudgeAnswer: true, RecordEvaluation: true },
   secrets: [],

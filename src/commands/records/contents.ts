@@ -5,7 +5,7 @@ import type { NewEvent } from '../../log/contract/log.js'
 import { byStream, type Resource, versionOf } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
-/** `contents` is the version of the contents that the command was made for, `name` the name of the knowledge base. */
+/** `contents` is the version of the contents that the command expects, `name` the name of the knowledge base. */
 type ContentsTarget = { name: string; contents: number }
 export type ContentsCommand =
   | Command<'InsertKnowledge', ContentsTarget & { inserted: KnowledgeInserted }>

@@ -20,7 +20,7 @@ const reads = ({ type, data }: PredictionsCommand) => (type === 'ReportOutcomes'
 
 type Facts = { model?: Resource<'model'> | undefined }
 
-/** Answers are recorded even if the model was deleted since: they have been given. */
+/** An answer is recorded even if the model was deleted meanwhile, because a client gets it. */
 const recorded = ({ model, version, requests, payload, statement, read_at }: VersionAnswers): PredictionsServed => ({
   model,
   version,

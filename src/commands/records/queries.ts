@@ -4,7 +4,7 @@ import type { Decisions } from '../rules/decider.js'
 
 export type QueriesCommand = Command<'RecordQuery', DatabaseQueried>
 
-/** Decides what is recorded of connected databases. Their streams are separate from the connections' and have no state. */
+/** Decides the records of connected databases. Their streams are separate from the connections' and have no state. */
 export const queriesDecisions: Decisions<QueriesCommand, object> = {
   commands: { RecordQuery: true },
   secrets: [],

@@ -4,7 +4,7 @@ import type { Decisions } from '../rules/decider.js'
 
 export type SearchesCommand = Command<'RecordSearch', KnowledgeSearched>
 
-/** Decides what is recorded of searches. Their streams are separate from the knowledge bases' and have no state. */
+/** Decides the records of searches. Their streams are separate from the knowledge bases' and have no state. */
 export const searchesDecisions: Decisions<SearchesCommand, object> = {
   commands: { RecordSearch: true },
   secrets: [],

@@ -3,7 +3,7 @@ import { wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
 
-/** How an agent answers: in words, with the rows of its query, or with what it found in documents. */
+/** The mode of an agent's answers: words, the rows of its query, or passages from documents. */
 export const agentModes = ['text', 'sql', 'retrieval'] as const
 
 /** The settings that are numbers, with the least of each. */
@@ -18,8 +18,8 @@ const refuseUnfitNumber = (name: string, value: Json | undefined): void => {
 }
 
 /**
- * Refuses settings of an agent that mean nothing. A number above a limit of the service counts as the limit: an agent that comes from
- * elsewhere need not know it. Params of other names are for templates, and are never looked at.
+ * Refuses invalid settings of an agent. A number above a limit of the service counts as the limit, because an agent from another service
+ * may not know it. Params with other names are for templates, and are never checked.
  *
  * @example refuseUnfitSettings({ timeout: 'soon' }) // throws
  * @throws Problem wrong_arguments that names the setting

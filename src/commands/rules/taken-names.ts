@@ -34,8 +34,8 @@ const excluded: Readonly<Record<ReadableKind, readonly ReadableKind[]>> = {
 }
 
 /**
- * Refuses a new name that FROM would take for something else: a resource of another kind, or a table that every project has. An agent may
- * have the name of such a table, which is read then.
+ * Refuses a new name that already means something else in FROM: a resource of another kind, or a table that every project has. An agent may
+ * have the name of such a table; FROM then reads the table.
  *
  * @example refuseTakenName('view', 'docs', facts) // Problem: docs is the name of a knowledge base in this project
  * @throws Problem already_exists

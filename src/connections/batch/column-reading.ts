@@ -3,13 +3,13 @@ import type { ColumnType } from '../contract/types.js'
 import { ValueError } from './value-error.js'
 import type { Vector } from './vector.js'
 
-/** How the values of a column are read from what the driver gives for each: a text, or bytes. */
+/** How to read the values of a column. The driver gives a text or bytes for each. */
 export type ColumnReading<V> = { type: ColumnType; put: (vector: Vector, row: number, value: V) => void }
 
-/** A reading that depends on values, such as numbers without a declared scale. The first rows decide it. */
+/** A reading that depends on the values, for example of numbers without a declared scale. The first rows decide it. */
 export type UnsettledReading<V> = { settle: (values: readonly (V | null)[]) => ColumnReading<V> }
 
-/** Rows of an answer that came together. `put` writes some of them into the vectors, of which there is one for each column. */
+/** Rows of an answer that arrived together. `put` writes some of them into the vectors, one for each column. */
 export type Rows = { count: number; bytes: number; put: (vectors: readonly Vector[], from: number, to: number) => void }
 
 const misfit = (column: string, type: ColumnType, { message, hint }: ValueError): Problem =>
@@ -38,7 +38,7 @@ export const vectorOf = (vectors: readonly Vector[], index: number): Vector => {
 }
 
 /**
- * The readings of all columns, decided by the first rows where they are open.
+ * The readings of all columns; the first rows decide the open ones.
  *
  * @example settle([{ settle: (texts) => … }], ['price'], [['1.5'], [null]])
  * @throws Problem query_failed that names the column
@@ -69,7 +69,7 @@ const putColumn = <V>(
   }
 }
 
-/** Rows of values as they are written into vectors, column by column. Writing throws a Problem that names the column of a misfit. */
+/** Rows of values, written into vectors column by column. Writing throws a Problem that names the column of a wrong value. */
 export const rowsOf = <V>(
   rows: readonly (readonly (V | null)[])[],
   readings: readonly ColumnReading<V>[],

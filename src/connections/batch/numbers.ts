@@ -10,7 +10,7 @@ const putInt64 = ({ data }: Vector, row: number, value: number): void => {
   data.writeInt32LE(Math.floor(value / two32) | 0, row * 8 + 4)
 }
 
-/** Writes a whole number as it is in a vector of 8 bytes a value. */
+/** Writes a whole number into a vector with 8 bytes per value. */
 export const putMicros = (vector: Vector, row: number, value: number | bigint): void => {
   if (typeof value === 'number') putInt64(vector, row, value)
   else if (BigInt.asIntN(64, value) !== value) throw new ValueError('a point in time lies beyond the years that can be held')
@@ -74,7 +74,7 @@ const putInt128 = ({ data }: Vector, row: number, value: bigint): void => {
 /** Writes a whole number of 128 bits with a sign from its digits. @throws ValueError for a text that is no whole number */
 export const putHugeint = (vector: Vector, row: number, text: string): void => putInt128(vector, row, whole(text))
 
-/** Reads a number as SQL writes it; `NaN` and `Infinity` too. */
+/** Reads a number in the notation of SQL, also `NaN` and `Infinity`. */
 const float = (text: string): number => {
   const value = Number(text)
   if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new ValueError('a value is not a number')
@@ -90,7 +90,7 @@ export const putDouble = (vector: Vector, row: number, text: string): void => vo
 export const digitsOf = (text: string): { before: number; behind: number } | undefined => {
   const [, whole, fraction = ''] = /^[+-]?(\d*)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
-  // An expression for zeros at an end would begin again at each zero in the middle.
+  // A regular expression for zeros at the end would start again at each zero in the middle.
   let [first, last] = [0, fraction.length]
   while (whole[first] === '0') first += 1
   while (fraction[last - 1] === '0') last -= 1

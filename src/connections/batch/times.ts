@@ -32,7 +32,7 @@ const digits = (text: string, from: number, to: number): number => {
   return value
 }
 
-/** Days since 1970 of `2024-05-17`, `10000-01-01` or `0044-03-15 BC`, which begins the text; and where it ends. */
+/** The days since 1970 of `2024-05-17`, `10000-01-01` or `0044-03-15 BC` at the beginning of the text, and the offset of its end. */
 const readDay = (text: string): { days: number; end: number } => {
   const dash = text.indexOf('-')
   const year = digits(text, 0, dash)
@@ -41,7 +41,7 @@ const readDay = (text: string): { days: number; end: number } => {
   return { days: daysOf(text.endsWith(' BC') ? 1 - year : year, month, day), end: dash + 6 }
 }
 
-/** The microseconds of `07:08:09.123456`, which begins at an offset; and where it ends. */
+/** The microseconds of `07:08:09.123456` at an offset of the text, and the offset of its end. */
 const readClock = (text: string, from: number): { micros: number; end: number } => {
   const [hours, minutes, seconds] = [digits(text, from, from + 2), digits(text, from + 3, from + 5), digits(text, from + 6, from + 8)]
   let end = from + 8
@@ -94,7 +94,7 @@ export const putTimestamp = (vector: Vector, row: number, text: string): void =>
   putPoint(vector, row, days, readClock(text, end + 1).micros)
 }
 
-/** The point in time, whatever the zone that it is written in. */
+/** The point in time, converted from its zone. */
 export const putTimestampTz = (vector: Vector, row: number, text: string): void => {
   const endless = infinity(text)
   if (endless !== undefined) {

@@ -1,4 +1,4 @@
-/** A value that its column's type cannot hold. The message says what the value is, not the value itself, and how to read it anyway. */
+/** A value that its column's type cannot hold. The message describes the value without repeating it, and says how to read it anyway. */
 export class ValueError extends Error {
   constructor(
     message: string,

@@ -1,4 +1,4 @@
-/** Room: batches of rows as DuckDB keeps them, made from the texts of a database. It imports basics and connections/contract alone. */
+/** Room: batches of rows in DuckDB's format, from the texts of a database. It imports basics and connections/contract alone. */
 
 import { bytesOf, isText, type ColumnType } from '../contract/types.js'
 
@@ -11,8 +11,8 @@ const inlineBytes = 12
 const firstHeapBytes = 16 * 1024
 
 /**
- * The values of one column of a batch, as DuckDB keeps them: values side by side, a bit for each that is not NULL, and long texts behind.
- * A vector is filled row by row and used again for the next batch.
+ * The values of one column of a batch in DuckDB's format: the values side by side, a bit for each value that is not NULL, and long texts at
+ * the end. A vector is filled row by row, and used again for the next batch.
  */
 export class Vector {
   data: Buffer
@@ -112,7 +112,7 @@ export class Vector {
     return this.#heapBytes + (this.child?.heapBytes ?? 0)
   }
 
-  /** Takes bytes that were written at the end of the heap as the value of a row. */
+  /** Makes the bytes at the end of the heap the value of a row. */
   #take(row: number, length: number): void {
     const at = row * 16
     this.data.fill(0, at, at + 16)

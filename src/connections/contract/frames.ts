@@ -1,16 +1,16 @@
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { AnswerColumn } from './types.js'
 
-/** What a reader gets, in order: the columns, batches of rows, and the end or an error. */
+/** The frames for a reader, in order: the columns, batches of rows, and the end or an error. */
 export type Frame =
   { columns: readonly AnswerColumn[]; sent: string } | { batch: Buffer } | { end: { rows: number; bytes: number } } | { error: Problem }
 
-/** A frame is one byte for its kind, four for its length, three that are unused, and its bytes: rows as they are, anything else as JSON. */
+/** A frame is one byte for its kind, four for its length, three that are unused, and its bytes: rows unchanged, all others as JSON. */
 const headerBytes = 8
 const batchKind = 0x42
 const jsonKind = 0x4a
 
-/** A longer frame does not come from this service. */
+/** This service never sends a longer frame. */
 const frameMaxBytes = 1024 * 1024 * 1024
 
 const header = (kind: number, length: number): Buffer => {
@@ -20,7 +20,7 @@ const header = (kind: number, length: number): Buffer => {
   return bytes
 }
 
-/** The pieces of a frame with rows, to be written one after the other. The rows are not copied. */
+/** The pieces of a frame with rows; write them one after the other. The rows are not copied. */
 export const encodeBatch = (batch: Buffer): Buffer[] => [header(batchKind, batch.length), batch]
 
 const encodeJson = (value: unknown): Buffer => {
@@ -28,10 +28,10 @@ const encodeJson = (value: unknown): Buffer => {
   return Buffer.concat([header(jsonKind, bytes.length), bytes])
 }
 
-/** The first frame of an answer: its columns, and the statement as it was sent to the database. */
+/** The first frame of an answer: its columns, and the statement that the database got. */
 export const encodeColumns = (columns: readonly AnswerColumn[], sent: string): Buffer => encodeJson({ columns, sent })
 
-/** The last frame of an answer: how many rows it has, and their bytes as they are counted for `connectionMaxBytes`. */
+/** The last frame of an answer: the number of its rows, and their bytes by the count of `connectionMaxBytes`. */
 export const encodeEnd = (end: { rows: number; bytes: number }): Buffer => encodeJson({ end })
 
 /** The fields of an error. An error that is not a problem is a fault of this service, and its text may quote secrets. */

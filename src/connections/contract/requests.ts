@@ -1,4 +1,4 @@
-/** Room: what the server and the process of the drivers say to each other. It imports events and basics alone. */
+/** Room: the messages between the server and the driver process. It imports events and basics alone. */
 
 import type { JsonObject } from '../../../events/common.js'
 import type { QueryOutcome } from '../../../events/records/queries.js'
@@ -6,9 +6,9 @@ import type { ColumnType, PlainType } from './types.js'
 
 /** A connection to open. Its parameters hold the secrets themselves, and go only to the driver process. */
 export type Connection = {
-  /** The id of the connection, which a change of its name keeps. Its pool and what is remembered of its tables go by it. */
+  /** The id of the connection, which stays when its name changes. Its pool and its remembered tables belong to this id. */
   id: string
-  /** What it is called, where somebody has called it so: hints name tables behind it. */
+  /** Its name in the statement of a user, if there is one: hints put it before names of tables. */
   name?: string
   /** Parameters of another version have another pool. */
   version: number
@@ -38,13 +38,13 @@ export type Aggregate = { function: 'count' | 'min' | 'max' | 'sum'; column?: st
 export type Scan = {
   schema?: string
   table: string
-  /** The columns of the answer, in order; with aggregates those that groups are made of. */
+  /** The columns of the answer, in order; with aggregates, the columns of GROUP BY. */
   columns: readonly string[]
-  /** All must hold. Filters that do not mean the same in the database are not sent, and the caller applies them. */
+  /** All must hold. A filter with another meaning in the database is not sent, and the caller applies it. */
   filters?: readonly Filter[]
   /** Sent only if every filter is sent. */
   limit?: number
-  /** @see pushdown: the caller makes sure that the database can compute all of it */
+  /** @see pushdown: the caller checks that the database can compute all of it */
   aggregates?: readonly Aggregate[]
 }
 
@@ -59,10 +59,10 @@ export type Query = { scan: Scan } | NativeRequest
 /** Where the rows of an answer can be read, once: the socket of the driver process, and the ticket that the server got for the answer. */
 export type AnswerAddress = { socket: string; ticket: string }
 
-/** Whether a query asks to change something. */
+/** Whether a query wants to change something. */
 export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true
 
-/** What one statement may take. */
+/** The limits of one statement. */
 export type QueryLimits = { rows: number; bytes: number; timeMs: number }
 
 /** Where a table is. `isUsual`: its name alone finds it, without the schema. */
@@ -73,7 +73,7 @@ export type Table = TablePlace & { type: 'table' | 'view' }
 export type Tables = { tables: readonly Table[]; isCut: boolean }
 
 /**
- * A table as it is named behind its connection: with the schema, unless its name alone finds it.
+ * The name of a table after the name of its connection: with the schema, unless the name alone finds it.
  *
  * @example nameThere({ schema: 'shop', name: 'orders', isUsual: false }) // 'shop.orders'
  */
@@ -87,11 +87,11 @@ export type TableColumn = {
   nullable: boolean
   /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
-  /** Whether it has one of a list of words, whose order there is not that of texts. */
+  /** Whether its values come from a list of words (an enum), which the database does not order as texts. */
   isEnum?: boolean
 }
 
-/** The comments on a table in its database and on its columns. Anybody who may change the table can write them. */
+/** The comments on a table in its database and on its columns. Every user who may change the table can write them. */
 export type TableComments = { table: string | null; columns: readonly { name: string; comment: string }[] }
 
 export const noComments: TableComments = { table: null, columns: [] }
@@ -108,8 +108,8 @@ export type ListedColumn = Pick<TableColumn, 'name' | 'type' | 'remote' | 'nulla
 export type ListedColumns = { listed: readonly ListedColumn[]; isCut: boolean }
 
 /**
- * How an answer ended: what it had, the text that was sent (undefined if it never came to that), and whether something there may have
- * changed for good.
+ * How an answer ended: its rows and bytes, the text that was sent (undefined if none was), and whether something in the database may have
+ * changed permanently.
  */
 export type Outcome = {
   rows: number

@@ -1,5 +1,5 @@
 /**
- * Room: which kinds of databases can be connected. It imports basics, catalogue, connections/engines/contract,
+ * Room: the kinds of databases that can be connected. It imports basics, catalogue, connections/engines/contract,
  * connections/engines/postgres, connections/engines/mysql and connections/engines/files alone.
  */
 

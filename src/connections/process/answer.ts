@@ -13,7 +13,7 @@ import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
 import { tooLong, tooMuchTogether, watchStep } from './watch-step.js'
 
-/** The bytes of a step: enough that a round trip costs little, and few enough to hold several steps. */
+/** The bytes of a step: large enough that round trips cost little, and small enough to hold several steps. */
 const stepBytes = 1024 * 1024
 const mostRows = 8 * batchRows
 const lookEveryMs = 20
@@ -89,7 +89,7 @@ export class Answer {
     }
   }
 
-  /** Resolves when the reader has been handed all of it, or is gone. */
+  /** Resolves when the reader has got everything, or has left. */
   handedOver(): Promise<void> {
     return new Promise((resolve) => {
       if (this.socket.destroyed || this.socket.writableFinished) resolve()
@@ -97,7 +97,7 @@ export class Answer {
     })
   }
 
-  /** Aborts when the reader leaves, or when the time of the whole statement is over. */
+  /** Aborts when the reader leaves, or at the time limit of the whole statement. */
   get #signal(): AbortSignal {
     return this.#reader.signal
   }
@@ -214,7 +214,7 @@ export class Answer {
     }
   }
 
-  /** Writes frames, and waits while the reader has not taken enough of what was written. */
+  /** Writes frames, and waits while the reader is too far behind. */
   async #write(frames: readonly Buffer[]): Promise<void> {
     const signal = this.#signal
     signal.throwIfAborted()

@@ -34,7 +34,7 @@ const fail = (id: number, error: unknown): void => {
   say({ failed: id, problem: errorFields(error) })
 }
 
-/** The outcome of a request that never became a statement. */
+/** The outcome of a request whose statement was never sent. */
 const nothing = (ending: 'failed' | 'cut'): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
 const ask = async (session: Session, of: Metadata): Promise<MetadataAnswer> => {
@@ -46,7 +46,7 @@ const ask = async (session: Session, of: Metadata): Promise<MetadataAnswer> => {
   return { checked: true }
 }
 
-/** The driver process talks to connected databases: for the server, which asks over IPC, and for readers, which present a ticket. */
+/** The driver process talks to connected databases. The server asks it over IPC, and readers come with a ticket. */
 class Driver {
   readonly #pools: Pools
   readonly #held = new HeldBytes(limits.connectionsReadMaxBytes)
@@ -73,7 +73,7 @@ class Driver {
       if (line.length <= ticketChars) return
       socket.off('data', hear)
       isHeard()
-      // Only the ticket and the leave of a reader are noticed.
+      // The process only reads the ticket, and notices when the reader leaves.
       socket.resume()
       this.#serve(socket, line.slice(0, ticketChars))
     }
@@ -183,7 +183,7 @@ const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { set
 // answer fails, at its time limit. The others go on.
 process.on('uncaughtException', () => undefined)
 process.on('unhandledRejection', () => undefined)
-// The server is gone, or stops. A statement that is not cancelled would go on in its database.
+// The server is gone, or stops. Without a cancellation, a statement would go on in its database.
 process.on('disconnect', () => {
   setTimeout(() => process.exit(0), 2 * limits.connectionCancelWaitMs)
   void Promise.resolve(driver?.leave()).finally(() => process.exit(0))

@@ -1,17 +1,17 @@
 import type { Session } from '../engines/contract/engine.js'
 
-/** The bytes that one session has sent, and that were not passed on yet. */
+/** The bytes that one session has sent and that are not passed on yet. */
 export type SessionBytes = {
   /** Whether all sessions together hold too much, and no session holds more than this one. */
   readonly isTooMuch: boolean
-  /** Notes that what had been received by then has been passed on. */
+  /** Notes that all bytes received so far have been passed on. */
   taken: (received: number) => void
   end: () => void
 }
 
 /**
  * The bytes that all sessions hold together. Each may hold the step of an answer; many large steps at once would take all memory of the
- * process. The largest gives way.
+ * process. Then the session with the largest step ends.
  *
  * @example
  * const holding = held.hold(session)

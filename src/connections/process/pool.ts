@@ -24,7 +24,7 @@ export class Pool {
   readonly #waiting = new Set<Waiter>()
   #open = 0
   #isClosed = false
-  /** When it was last asked for a session. */
+  /** The time of the last request for a session. */
   usedAt = performance.now()
 
   constructor(private readonly connect: () => Promise<Session>) {}
@@ -34,7 +34,7 @@ export class Pool {
     return this.#open === this.#idle.size
   }
 
-  /** @throws Problem busy when too many wait, or no session becomes free in time; and what connecting throws */
+  /** @throws Problem busy when too many wait, or no session becomes free in time; and the errors of connecting */
   async acquire(signal: AbortSignal): Promise<Session> {
     this.usedAt = performance.now()
     const kept = this.#takeIdle()
@@ -45,7 +45,7 @@ export class Pool {
     return this.#wait(signal)
   }
 
-  /** Takes a session back. One that is not clean is closed. */
+  /** Takes a session back, and closes it if it is not clean. */
   release(session: Session, isClean: boolean): void {
     const [waiting] = this.#waiting
     if (!isClean || session.isLost || this.#isClosed) {

@@ -1,6 +1,6 @@
 import { limits } from '../../basics/limits.js'
 
-/** Tickets and what they are for, until a reader presents them. */
+/** Tickets and their purposes, until a reader presents them. */
 export class Tickets<T> {
   readonly #open = new Map<string, { value: T; timer: NodeJS.Timeout }>()
 
@@ -13,7 +13,7 @@ export class Tickets<T> {
     this.#open.set(ticket, { value, timer })
   }
 
-  /** Returns what a ticket is for. A ticket can be used once. */
+  /** Returns the purpose of a ticket. A ticket can be used once. */
   take(ticket: string): T | undefined {
     const found = this.#open.get(ticket)
     if (!found) return undefined
@@ -22,7 +22,7 @@ export class Tickets<T> {
     return found.value
   }
 
-  /** Takes back the first ticket that fits. @returns whether there was one */
+  /** Takes back the first ticket that matches. @returns whether there was one */
   takeBack(fits: (value: T) => boolean): boolean {
     const found = [...this.#open].find(([, { value }]) => fits(value))
     if (found) this.take(found[0])

@@ -40,7 +40,7 @@ export type Watch = { session: Session; holding: SessionBytes; timeoutMs: number
  * Waits for a step of a session. The wait ends when its time is over, when the step or all sessions together have too many bytes, or when
  * the signal aborts. The step itself goes on then: the caller must end the session. A session that sends too much is ended here.
  *
- * @throws Problem query_limit, the reason of the signal, and what the step throws
+ * @throws Problem query_limit, the reason of the signal, and the errors of the step
  */
 export const watchStep = async <T>(work: Promise<T>, { session, holding, timeoutMs, what, limit, signal }: Watch): Promise<T> => {
   const from = session.received

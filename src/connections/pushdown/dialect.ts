@@ -1,5 +1,5 @@
 /**
- * Room: what connected databases are asked in the place of DuckDB, and how each of them writes it. It imports basics, dialect, catalogue
+ * Room: the work that connected databases do in the place of DuckDB, and the SQL of each for it. It imports basics, dialect, catalogue
  * and connections/contract alone.
  */
 
@@ -7,25 +7,25 @@ import type { ComparisonOperator, Constant, TableColumn } from '../contract/requ
 import type { AnswerColumn } from '../contract/types.js'
 
 /**
- * How one kind of database writes a scan, and which conditions it may be sent: only those that mean the same there as in DuckDB, for every
- * value of the column. In doubt a condition is not sent; DuckDB filters again anyway.
+ * The SQL of one kind of database for a scan, and the conditions that may be sent to it: only those with the same meaning as in DuckDB, for
+ * every value of the column. In doubt a condition is not sent, because DuckDB filters again anyway.
  */
 export type Dialect = {
   quote: (name: string) => string
-  /** A constant in a statement; `bind` takes a value that is sent beside the text, and gives its placeholder. */
+  /** A constant in a statement; `bind` takes a value that is sent beside the text, and returns its placeholder. */
   constant: (constant: Constant, bind: (value: string) => string) => string
   /** The condition, or undefined if it may not be sent. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
   like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
   /**
-   * Whether the database may keep rows by a condition on the column that DuckDB drops, since their values are NULL here. Such a condition
-   * saves rows; behind it there are no groups and no LIMIT.
+   * Whether a condition on the column may keep rows in the database that DuckDB drops, because their values are NULL here. Such a condition
+   * only saves rows; groups and LIMIT must not follow it.
    */
   keepsMore?: (column: TableColumn) => boolean
-  /** How a column is read, if not by its name alone, and the type that its values have then. */
+  /** The expression that reads a column, if its name alone does not, and the type of its values. */
   read?: (column: TableColumn, quoted: string) => Expression | undefined
   canAskNull: (column: TableColumn) => boolean
-  /** Whether two values are in one group there only if they are in one group in DuckDB. */
+  /** Whether the database only groups values together that DuckDB also groups together. */
   canGroup: (column: TableColumn) => boolean
   /** The expression of an aggregate, and the type of its result in DuckDB. */
   aggregate: (name: 'count' | 'min' | 'max' | 'sum', column: TableColumn | undefined, quoted: string) => Expression | undefined
@@ -33,7 +33,7 @@ export type Dialect = {
 
 export type Expression = { sql: string; type: AnswerColumn['type'] }
 
-/** Writes a comparison of a quoted column with a constant as it was written. */
+/** Writes a comparison of a quoted column with a constant in its original notation. */
 export type ComparisonOf = (column: string, constant: string) => string
 
 const integers: readonly string[] = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER', 'UBIGINT', 'HUGEINT']
@@ -46,7 +46,7 @@ export const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || t
 
 const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE']
 
-/** Whether a column or a constant is a day, or a time of a day. @example isTime({ type: 'DATE' }) // true */
+/** Whether a column or a constant is a date or a timestamp. @example isTime({ type: 'DATE' }) // true */
 export const isTime = ({ type }: { type: string }): boolean => times.includes(type)
 
 /** Whether a constant is written as a whole or decimal number, without an exponent. */

@@ -13,6 +13,6 @@ const dialects: Readonly<Record<DriverName, Dialect>> = {
   parquet: duckdbDialect,
 }
 
-/** How the databases of an engine write a scan. @example dialectOf('mariadb') // mysqlDialect */
+/** The dialect for scans in the databases of an engine. @example dialectOf('mariadb') // mysqlDialect */
 export const dialectOf = (engine: string): Dialect =>
   engine.toLowerCase() === 'cockroachdb' ? cockroachDialect : dialects[driverOf(engine) ?? 'postgres']

@@ -22,7 +22,8 @@ export const exportParquet = async (
   const store = openArchive('--parquet', options.place, config.blobKeys)
   const { place } = store
   const served = config.exports && openArchive('EXPORT_URL', config.exports.place, config.blobKeys).place
-  if (place === served) throw new ConfigError(`${place} is where the server writes (EXPORT_DIR or EXPORT_URL): name another place`)
+  if (place === served)
+    throw new ConfigError(`${place} is the place where the server writes (EXPORT_DIR or EXPORT_URL): name another place`)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const head = reader.head()

@@ -11,7 +11,7 @@ import { findMasterKeys } from '../../../vault/key-files.js'
 import { Vault } from '../../../vault/vault.js'
 import type { Output } from '../../terminal/output.js'
 
-/** `from` is the PostgreSQL that a directory is made of. */
+/** `from` is the PostgreSQL whose log becomes a directory. */
 export type MigrateOptions = { to: string; from: string | undefined }
 
 /** Whether a place is the address of a PostgreSQL, not a directory. @example isPostgres('postgres://db/mindledger') // true */
@@ -24,8 +24,8 @@ const tell = (where: string, { position, blobs, missing }: MigrationResult, out:
 }
 
 /**
- * `mindledger migrate --to postgres://…`: the data directory becomes that of a node. `mindledger migrate --from postgres://… --to <dir>`:
- * the log that nodes share becomes a data directory. Exit status 1 when blobs are missing.
+ * `mindledger migrate --to postgres://…`: the data directory becomes the directory of a node. `mindledger migrate --from postgres://… --to
+ * <dir>`: the log that nodes share becomes a data directory. Exit status 1 when blobs are missing.
  */
 export const migrate = async (config: Config, { to, from }: MigrateOptions, out: Output): Promise<number> => {
   const placeOf = (url: string): SharedPlace => ({ url, s3: bucketOf(config) })

@@ -4,7 +4,7 @@ import type { Output } from '../../terminal/output.js'
 
 const columns = ['state', 'id', 'version', 'address', 'seen', 'position', 'lag'] as const
 
-/** `mindledger nodes`: the nodes that share the log of LOG_URL, as PostgreSQL knows them; exit status 1 when one of them is dead. */
+/** `mindledger nodes`: the nodes that share the log of LOG_URL, from the list in PostgreSQL; exit status 1 if one of them is dead. */
 export const nodes = async ({ logUrl }: Config, { json }: { json: boolean }, out: Output): Promise<number> => {
   if (logUrl === undefined) throw new ConfigError('LOG_URL: must be set to the PostgreSQL of the nodes; without it there is one node')
   const known = await shownNodes(logUrl)

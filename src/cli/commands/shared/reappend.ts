@@ -4,7 +4,10 @@ import { ConfigError, type Config } from '../../../setup/config.js'
 import { checkDataDirectory, lockDataDirectory } from '../../../setup/data-directory.js'
 import type { Output } from '../../terminal/output.js'
 
-/** `mindledger reappend`: gives PostgreSQL back what a failover lost and this node has. Exit status 1 when contents are missing. */
+/**
+ * `mindledger reappend`: appends events that a failover lost to PostgreSQL again, from the file of this node. Exit status 1 when contents
+ * are missing.
+ */
 export const reappendLost = async (config: Config, out: Output): Promise<number> => {
   const { logUrl: url } = config
   if (url === undefined) throw new ConfigError('LOG_URL: must be set to the PostgreSQL of the nodes')

@@ -1,5 +1,5 @@
 /**
- * Room: what a kind of connected database is to the process that talks to it. It imports events, basics, egress, connections/contract,
+ * Room: the interface between a kind of connected database and the driver process. It imports events, basics, egress, connections/contract,
  * connections/batch and connections/pushdown alone.
  */
 
@@ -8,12 +8,12 @@ import type { Connection, ListedColumns, Query, TableColumn, TableComments, Tabl
 import type { AnswerColumn } from '../../contract/types.js'
 import type { Rows } from '../../batch/column-reading.js'
 
-/** What engines may use. */
+/** The environment of engines. */
 export type Surroundings = {
   policy: EgressPolicy
   /** The folder whose files may be read. */
   files: string | undefined
-  /** The folder of this process for what does not fit in memory. */
+  /** The folder of this process for spilled data. */
   scratch: string
 }
 
@@ -26,7 +26,7 @@ export type Cursor = {
   next: (most: number) => Promise<Rows | undefined>
   /** Whether the statement may write: then it is read to its end. */
   mayWrite?: boolean
-  /** Whether the statement may have changed something for good; known only after its last rows. */
+  /** Whether the statement may have changed something permanently; known only after its last rows. */
   hasChanged?: () => boolean
   /** Ends the statement in the database, and waits for that. Returns whether the session can be used again. */
   close: () => Promise<boolean>
@@ -36,7 +36,9 @@ export type Cursor = {
 export type Session = {
   /** Whether it has been lost. */
   readonly isLost: boolean
-  /** Whether a statement changes nothing for good before its last row was taken. Some databases commit certain statements by themselves. */
+  /**
+   * Whether a statement changes nothing permanently before its last row is read. Some databases commit certain statements by themselves.
+   */
   readonly isAtomic: boolean
   /** Bytes that the database has sent so far. */
   readonly received: number
@@ -47,7 +49,7 @@ export type Session = {
   comments?: (table: string, schema: string | undefined) => Promise<TableComments>
   /** The columns of all tables, without asking for each. */
   everyColumn: () => Promise<ListedColumns>
-  /** Sends a statement, and reads its first rows. `onSend` is told its text right before the database gets it. */
+  /** Sends a statement, and reads its first rows. `onSend` gets its text right before the database does. */
   open: (query: Query, onSend: (statement: string) => void) => Promise<Cursor>
   /** Asks the database over another connection to stop the statement of this session. Resolves when the request has been sent. */
   cancel: () => Promise<void>

@@ -6,7 +6,7 @@ export type ErrorExplainer = (error: unknown) => Problem
 
 const hidden = '…'
 
-/** The text without the secrets of a connection: drivers and databases repeat what they were sent. */
+/** The text without the secrets of a connection: drivers and databases may repeat them. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
   shortened(
     [...secrets]
@@ -14,7 +14,7 @@ export const redacted = (text: string, secrets: readonly string[]): string =>
       .flatMap((secret) => [secret, encodeURIComponent(secret)])
       .filter((secret) => secret !== '')
       .reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
-      // A word is tried from its start alone, since a database may repeat a text of any length.
+      // A word is only matched from its start, because a database may repeat a text of any length.
       .replace(/\b\w+:\/\/[^\s/]*@/g, `${hidden}@`),
   )
 
@@ -42,7 +42,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
-/** What an error of the network or of TLS means, whatever the database; undefined for others. */
+/** The meaning of an error of the network or of TLS, for every database; undefined for other errors. */
 export const explainNetwork = (error: unknown): Problem | undefined => {
   if (isProblem(error)) return error
   const code = codeOf(error)
@@ -64,7 +64,7 @@ export const explainNetwork = (error: unknown): Problem | undefined => {
   return undefined
 }
 
-/** The connection ended in the middle of something. */
+/** The connection ended before an answer was complete. */
 export const lost = (): Problem =>
   connectionFailed(
     'Connection lost',
@@ -72,10 +72,10 @@ export const lost = (): Problem =>
     'Try again; if it happens again, look into the log of the database.',
   )
 
-/** A statement that the database ended because the service asked for it. */
+/** A statement that the database cancelled, usually because the service asked for it. */
 export const cancelled = (): Problem =>
   new Problem('query_limit', 'Cancelled', 'The statement was cancelled in the database', {
-    hint: 'It took too long, or somebody ended it there: ask for less, or let the database compute less.',
+    hint: 'It took too long, or somebody cancelled it there: ask for less, or let the database compute less.',
   })
 
 /** A statement that the database refused or could not finish, in its own words. */
@@ -96,21 +96,21 @@ export const loginRefused = (says: string): Problem =>
 export const unknownDatabase = (says: string): Problem =>
   connectionFailed('Unknown database', `The server has no such database: ${says}`, 'Check the parameter "database".')
 
-/** The server has as many connections as it takes. */
+/** The server has reached its limit of connections. */
 export const tooManyConnections = (): Problem =>
   connectionFailed('Too many connections', 'The database takes no more connections', 'Try again later, or raise its max_connections.')
 
 /** A statement wrote in a transaction that only reads. */
 export const writeRefused = (says: string, reason: Reason): Problem => refusedToWrite(`The database refused to write: ${says}`, reason)
 
-/** The server speaks without TLS only. `parameter` is the one that allows that. */
+/** The server has no TLS. `parameter` is the parameter that allows a connection without it. */
 export const noTls = (parameter: string): Problem =>
-  connectionFailed('No TLS', 'The database does not speak TLS', `Set the parameter ${parameter} if the way to it is safe.`)
+  connectionFailed('No TLS', 'The database does not speak TLS', `Set the parameter ${parameter} if the network to it is safe.`)
 
-/** The server sends something that was not asked for. @param what it sends: '5000 packets that are not rows' */
+/** The server sends unrequested data. @param what the data: '5000 packets that are not rows' */
 export const sendsTooMuch = (what: string): Problem =>
   new Problem('query_limit', 'The database sends too much', `The database sent ${what}`, {
-    hint: 'It does not keep to its protocol: check what listens at this port.',
+    hint: 'It violates its protocol: check which server listens at this port.',
   })
 
 /** The answer does not follow the protocol of the engine. */

@@ -3,9 +3,9 @@ import { editDistance } from '../../../basics/nearest.js'
 import { nameThere, type Tables } from '../../contract/requests.js'
 
 /**
- * The refusal of a table that is not there, with the nearest that is. A table of that name in another schema is named with it.
+ * The refusal of a missing table, with the nearest existing one. A table of that name in another schema is named with its schema.
  *
- * @param connection what the connection is called: the hint can then be written into the statement as it is
+ * @param connection the name of the connection: the hint can then be copied into the statement
  * @example missingTable({ table: 'orders' }, tables, 'pg').extras.hint // 'Did you mean pg.shop.orders?'
  */
 export const missingTable = (
@@ -20,7 +20,7 @@ export const missingTable = (
     const edits = editDistance(wanted.toLowerCase().slice(0, 255), full.toLowerCase().slice(0, 255))
     // The same name in another schema is nearer than any other name.
     const distance = each.name.toLowerCase() === table.toLowerCase() ? edits / 1_000 : edits
-    // What is found by its name alone comes first.
+    // Tables that are found by their name alone come first.
     if (!nearest || distance < nearest.distance || (distance === nearest.distance && each.isUsual))
       nearest = { distance, name: nameThere(each) }
   }

@@ -19,7 +19,7 @@ export const knownParameters = (parameters: JsonObject, names: readonly string[]
 /** @throws Problem wrong_arguments unless the parameter is a text */
 export const textOf = (given: ReadonlyMap<string, Json>, name: string): string | undefined => {
   const value = given.get(name)
-  // In the protocols a NUL ends a text: the rest would be read as something else.
+  // In the protocols a NUL ends a text: the server would misread the rest.
   if (typeof value === 'string' && value.includes('\0')) throw wrong(`The parameter "${name}" has a character NUL`)
   if (value === undefined || typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
@@ -63,7 +63,7 @@ const pemOf = (given: ReadonlyMap<string, Json>, ...names: string[]): string | u
   return text
 }
 
-/** How a connection is encrypted, and what is checked: not at all, if possible, always, with the certificate, or also with its name. */
+/** How a connection is encrypted: never, if possible, always, with a check of the certificate, or also with a check of its name. */
 export type Encryption = {
   mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
   ca: string | undefined
@@ -71,7 +71,7 @@ export type Encryption = {
   key: string | undefined
 }
 
-/** The URLs that name a database: what they begin with, how they look, and which options they may have. */
+/** The URLs of a kind of database: their beginning, their form, and their options. */
 export type UrlForm = { protocols: readonly string[]; form: string; options: readonly string[] }
 
 const urlIn = (text: string, form: string): URL => {
@@ -88,7 +88,7 @@ const decoded = (part: string): string => {
 }
 
 /**
- * The parameters that a URL holds. Unknown options are refused, among them those that read files or call other hosts.
+ * The parameters that a URL holds. Unknown options are refused, including those that read files or call other hosts.
  *
  * @throws Problem wrong_arguments
  */
@@ -109,15 +109,15 @@ export const urlParameters = (text: string, { protocols, form, options }: UrlFor
   return new Map(Object.entries(parts).filter(([, value]) => value !== ''))
 }
 
-/** The parts of a connection that no message may show: drivers and databases repeat what they were sent. */
+/** The secret parts of a connection, which no message may show: drivers and databases may repeat them. */
 export const secretsIn = (given: JsonObject, { password, encryption }: { password: string; encryption: Encryption }): string[] => {
   const url = Object.entries(given).find(([name]) => ['url', 'connection_string'].includes(name.toLowerCase()))?.[1]
   return [password, encryption.key ?? '', typeof url === 'string' ? url : '']
 }
 
 /**
- * What is cut out of errors of statements. The secrets of the connection are not sent with them, so a text that looks like one stands in the
- * statement or in rows. To cut it out would tell whoever guesses a password that the guess is right.
+ * The texts that are cut out of errors of statements. Statements never carry the secrets of the connection. So a text that equals a secret
+ * comes from the statement or from rows; if it were cut out, a user could test guesses of the password.
  */
 export const noSecrets: readonly string[] = []
 
@@ -140,7 +140,7 @@ const withAuthority = (mode: Encryption['mode']): Encryption['mode'] => (mode ==
 
 /**
  * How a connection wants to be encrypted. The first of a list of names is the one that messages use. Without a mode, the other parameters
- * decide: if the certificate of an authority is given, it is checked.
+ * decide: with the certificate of an authority, the server's certificate is checked.
  */
 export const encryptionOf = (
   given: ReadonlyMap<string, Json>,

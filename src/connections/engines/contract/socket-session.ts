@@ -22,7 +22,7 @@ export abstract class SocketSession {
     this.socket.destroy()
   }
 
-  /** The result of a work with the driver. @throws Problem that says what its error means */
+  /** The result of a call of the driver. @throws Problem with the meaning of the driver's error */
   protected async explained<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()

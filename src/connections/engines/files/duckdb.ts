@@ -16,7 +16,7 @@ import { missingTable } from '../contract/missing-table.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
-/** How the values of a column are selected as text, and read. */
+/** How to select the values of a column as text, and how to read them. */
 type TextReading = ColumnReading<string> & { ask: (quoted: string) => string }
 
 const asText = (quoted: string): string => `CAST(${quoted} AS VARCHAR)`
@@ -90,7 +90,7 @@ const notReadable = (file: string, { detail }: Problem): Problem =>
 const quote = (name: string): string => duckdbDialect.quote(name)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** A session over files of DuckDB or Parquet, in an instance that can read nothing else. */
+/** A session over files of DuckDB or Parquet, in an instance that can only read these files. */
 class DuckSession implements Session {
   readonly isAtomic = true
   isLost = false
@@ -249,7 +249,7 @@ const putColumns = (
 
 const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
 
-/** Opens a file of DuckDB, or files of Parquet as tables, in an instance that reads nothing else. */
+/** Opens a file of DuckDB, or files of Parquet as tables, in an instance that can only read these files. */
 export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files, scratch }: Surroundings): Promise<Session> => {
   const path = pathShown(files, findPath(files, readPath(parameters)))
   try {

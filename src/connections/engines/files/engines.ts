@@ -6,7 +6,7 @@
 import type { Engine } from '../contract/engine.js'
 import { readPath } from './paths.js'
 
-// What reads a file is loaded where one is read, and not in the process for databases in the network.
+// The libraries for files are loaded only in processes that read a file, and not in the process for databases in the network.
 const engine = (connect: Engine['connect']): Engine => ({ check: ({ parameters }) => void readPath(parameters), connect })
 
 /** Files of SQLite, below the folder that CONNECTION_FILES names. */

@@ -27,10 +27,9 @@ export const readPath = (parameters: JsonObject): string => {
 const refused = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to read', detail, { hint })
 
 /**
- * Finds a file or folder below the folder that the setting names. A symbolic link on the way is refused, wherever it leads; so are pipes and
- * devices.
+ * Finds a file or folder below the folder that the setting names. Symbolic links on the path, pipes and devices are always refused.
  *
- * @throws Problem egress_refused without the setting and for what is refused, connection_failed for a file that is not there
+ * @throws Problem egress_refused without the setting and for a refused path, connection_failed for a missing file
  */
 export const findPath = (folder: string | undefined, path: string): string => {
   if (folder === undefined)
@@ -65,7 +64,7 @@ export const findPath = (folder: string | undefined, path: string): string => {
   return real
 }
 
-/** The Parquet files that a path stands for, by the names of their tables: the file itself, or those in the folder. */
+/** The Parquet files of a path, by the names of their tables: the file itself, or all in the folder. */
 export const parquetFiles = (path: string): ReadonlyMap<string, string> => {
   const files = lstatSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
   const found = files.filter((file) => extname(file).toLowerCase() === '.parquet' && lstatSync(file).isFile())
@@ -73,7 +72,8 @@ export const parquetFiles = (path: string): ReadonlyMap<string, string> => {
 }
 
 /**
- * The same path, as plans and lists of the database show it to clients: without the folder. This process works in that folder from then on.
+ * The same path in the form that plans and lists of the database show to clients: without the folder. From now on this folder is the
+ * working directory of the process.
  *
  * @example pathShown('/srv/data', findPath('/srv/data', 'shop.duckdb')) // 'shop.duckdb'
  */

@@ -13,7 +13,7 @@ import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, readPath } from './paths.js'
 
-/** The values of SQLite: a column may have values of several kinds, whatever type it declares. */
+/** The values of SQLite: a column may have values of several kinds, independent of its declared type. */
 type Value = bigint | number | string | Buffer | null
 
 const largestExact = 2n ** 53n
@@ -195,7 +195,7 @@ class SqliteSession implements Session {
     return {
       columns: types.map((type, index): AnswerColumn => ({ name: names[index] ?? '', type: plain(type) })),
       sent: sql,
-      // Between two steps other work gets a turn, and the leave of a reader is noticed.
+      // Between two steps other work gets a turn, and the process notices that a reader left.
       next: (most) => new Promise((resolve, reject) => setImmediate(() => void this.#explained(() => next(most)).then(resolve, reject))),
       close: () => {
         rows.return?.()
@@ -205,7 +205,7 @@ class SqliteSession implements Session {
   }
 }
 
-/** Opens a file of SQLite for reading. @throws Problem of the path and the file */
+/** Opens a file of SQLite for reading. @throws Problem about the path or the file */
 export const connectSqlite = ({ parameters }: Connection, { files }: Surroundings): Session => {
   const path = findPath(files, readPath(parameters))
   try {

@@ -12,7 +12,7 @@ import type { MysqlParameters } from './parameters.js'
 /** A logged in client, and the socket below it. */
 export type MysqlClient = { client: Client; socket: Socket; at: ConnectedSocket['to']; threadId: number }
 
-/** More packets out of order than this are not an accident. */
+/** More packets out of order than this are no accident. */
 const disorderMax = 100
 
 const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
@@ -27,7 +27,7 @@ const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<Connec
 }
 
 /**
- * The name that a certificate must be for. The driver does not take an address for a name, and would ask for a certificate of "localhost".
+ * The name that a certificate must have. The driver does not accept an address as a name, and would demand a certificate for "localhost".
  * With a dot at its end, which the check removes, the address counts as a name.
  */
 const certifiedName = (name: string): string => (isIP(name) === 0 ? name : `${name}.`)
@@ -43,7 +43,7 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
       stream: socket,
       charset: 'utf8mb4',
       connectTimeout: 0,
-      // The database may ask for no file of this machine.
+      // The database must not ask for files of this machine.
       flags: ['-LOCAL_FILES'],
       ...(database !== undefined && { database }),
       ...(isSecured && { ssl: tlsOptions(parameters) }),
@@ -72,7 +72,7 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
     )
   })
 
-/** Settings that the readings of values rely on, and bounds that only some servers know. */
+/** Settings that the readings of values need, and limits that only some servers know. */
 const settings = [
   "SET time_zone = '+00:00'",
   `SET SESSION max_statement_time = ${limits.connectionStatementTimeoutMs / 1_000}`,
@@ -90,7 +90,7 @@ const tooSlow = () =>
   )
 
 /**
- * Connects, logs in and sets up what readings rely on, with TLS if the parameters or the server want it.
+ * Connects, logs in and sets what the readings need, with TLS if the parameters or the server want it.
  *
  * @throws Problem connection_failed, egress_refused
  */

@@ -17,10 +17,10 @@ export type ByteRow = readonly (Buffer | null)[]
 /** The part of the driver that gets each packet of a statement. */
 type Command = { execute: (packet: unknown, connection: unknown) => boolean }
 
-/** Ends a connection at once; its `destroy` would wait for what is on its way. */
+/** Ends a connection at once; its `destroy` would wait for pending data. */
 const lose = (client: Client): void => void (Reflect.get(client, 'stream') as Socket).destroy()
 
-/** Reads the rows of one statement as they come; the socket is not read until more rows are asked for. */
+/** Reads the rows of one statement as they arrive; it does not read the socket until the caller wants more rows. */
 export class Reader {
   fields: readonly Field[] = []
   isOver = false
@@ -45,7 +45,7 @@ export class Reader {
         this.#wake()
         resolve()
       }
-      // The driver tells the loss of a connection to the connection, and not to its statement.
+      // The driver reports the loss of a connection to the connection object, and not to its statement.
       client.on('error', end)
       const query = client.query({ sql, rowsAsArray: true, typeCast: false })
       this.#countPackets(query as unknown as Command)
@@ -64,7 +64,7 @@ export class Reader {
     })
   }
 
-  /** Rows that have come, at least one unless the answer is over. */
+  /** The rows that have arrived; at least one, unless the answer is over. */
   async read(most: number): Promise<{ rows: readonly ByteRow[]; bytes: number }> {
     if (this.#rows.length < most && this.#bytes < stepBytes && !this.isOver && !this.#failure) {
       const waiting = new Promise<void>((resolve) => (this.#waiting = { most, resolve }))
@@ -78,7 +78,7 @@ export class Reader {
     return { rows, bytes }
   }
 
-  /** Resolves when the statement has ended there; what still comes is dropped. */
+  /** Resolves when the statement has ended in the database; later rows are dropped. */
   async drained(): Promise<void> {
     this.#waiting = { most: Infinity, resolve: () => undefined }
     this.client.resume()
@@ -118,9 +118,9 @@ export class Reader {
 }
 
 /**
- * Runs a statement of our own, and gives its rows.
+ * Runs a statement of this service, and returns its rows.
  *
- * @throws Problem query_limit for more rows than any list of ours has; Error of the driver
+ * @throws Problem query_limit for more rows than any list of this service has; Error of the driver
  */
 export const run = async (client: Client, sql: string): Promise<ByteRow[]> => {
   const most = limits.connectionColumnsMax + 1

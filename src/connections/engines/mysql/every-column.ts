@@ -4,7 +4,7 @@ import type { ListedColumn, ListedColumns } from '../../contract/requests.js'
 import { run } from './cursor.js'
 import { readingOf, type Field } from './types.js'
 
-/** The types of an answer by their names in a declaration; what is not among them comes as text or bytes. */
+/** The types of an answer by their names in a declaration; all others come as text or bytes. */
 const codes: Readonly<Record<string, number>> = {
   ...{ tinyint: 1, smallint: 2, int: 3, float: 4, double: 5, timestamp: 7, bigint: 8, mediumint: 9, date: 10, time: 11, datetime: 12 },
   ...{ year: 13, bit: 16, json: 245, decimal: 246 },
@@ -17,7 +17,7 @@ const unsignedFlag = 32
 
 type DeclaredColumn = { name: string; kind: string; type: string; precision: number; scale: number; isText: boolean; isJson: boolean }
 
-/** How an answer would describe a column that is declared so. */
+/** How an answer would describe a column with this declaration. */
 const fieldOf = ({ name, kind, type, precision, scale, isText, isJson }: DeclaredColumn): Field => {
   const isUnsigned = type.includes('unsigned')
   return {

@@ -23,12 +23,12 @@ const settleMs = 50
 
 type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
-/** A table that is not there, also because its database is not, or because none is named. */
+/** A missing table, also because its database is missing, or because no database is named. */
 const missingCodes: ReadonlySet<unknown> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
 
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
 
-/** The reading of a column whose type was asked for. */
+/** The reading of a column whose type was looked up. */
 const asked = (type: AnswerColumn['type'], reading: BytesReading | UnsettledBytes): BytesReading | UnsettledBytes => {
   if (type.type === 'FLOAT') return floatReading
   const put = type.type === 'HUGEINT' ? putHugeint : type.type === 'DECIMAL' ? putDecimal(type.width, type.scale) : undefined
@@ -39,7 +39,7 @@ const hex = (text: string): string => (text === '' ? "''" : `CONVERT(0x${Buffer.
 
 const texts = (rows: readonly (readonly (Buffer | null)[])[]): string[][] => rows.map((row) => row.map((value) => value?.toString() ?? ''))
 
-/** A session of MySQL or MariaDB. Each statement is a transaction of its own, which reads only unless the connection writes. */
+/** A session of MySQL or MariaDB. Each statement is a separate transaction, which is read-only unless the connection may write. */
 export class MysqlSession extends SocketSession implements Session {
   constructor(
     private readonly opened: MysqlClient,
@@ -85,7 +85,7 @@ export class MysqlSession extends SocketSession implements Session {
     }
   }
 
-  /** Tells the server, over a login of its own to the same address, to end what the session does. */
+  /** Tells the server to end the session's statement, through a second login to the same address. */
   async cancel(): Promise<void> {
     const { at, threadId } = this.opened
     const lookup = () => Promise.resolve([at.address])
@@ -101,7 +101,7 @@ export class MysqlSession extends SocketSession implements Session {
     return this.opened.client
   }
 
-  /** The condition for the database that the connection names, or for all but the server's own. */
+  /** The condition for the connection's database, or for all databases except those of the server itself. */
   get #ofUsers(): string {
     const { database } = this.parameters
     return database === undefined
@@ -214,7 +214,9 @@ export class MysqlSession extends SocketSession implements Session {
     }
   }
 
-  /** Ends a statement and its transaction. A session is used again only after scans: others may leave locks and variables behind. */
+  /**
+   * Ends a statement and its transaction. A session is used again only after scans: other statements may leave locks and variables behind.
+   */
   async #end(reader: Reader, isNative: boolean): Promise<boolean> {
     if (this.isLost) return false
     const drained = reader.drained().then(() => true)

@@ -35,7 +35,7 @@ export type Field = {
 /** Reads the bytes that MySQL sends for a value. */
 export type BytesReading = ColumnReading<Buffer>
 
-/** Decided by values: numbers that are declared with more digits than an exact type has, and rarely use them. */
+/** The values decide: such numbers are declared with more digits than an exact type has, and rarely use them. */
 export type UnsettledBytes = UnsettledReading<Buffer>
 
 type PutText = (vector: Vector, row: number, text: string) => void
@@ -123,7 +123,7 @@ const others: Readonly<Record<number, BytesReading>> = {
 /** The reading of a FLOAT that was selected as a DOUBLE. As a FLOAT, MySQL writes only six of its digits. */
 export const floatReading: BytesReading = others[4] ?? text
 
-/** How the values of a column are read: in the type that holds each of them exactly. */
+/** How to read the values of a column: in the type that holds each value exactly. */
 export const readingOf = (field: Field): BytesReading | UnsettledBytes => {
   const { columnType, flags, characterSet, extendedFormat, extendedTypeName } = field
   if (extendedFormat === 'json') return json

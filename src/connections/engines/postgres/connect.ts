@@ -26,7 +26,7 @@ const tlsOptions = ({ encryption }: PostgresParameters): ConnectionOptions => {
   }
 }
 
-/** The driver connects its stream itself; this one is connected already, to the address that was checked. */
+/** The driver would connect its stream itself; this stream is already connected, to the checked address. */
 const asStream = (socket: Socket): Socket => {
   socket.connect = () => {
     setImmediate(() => socket.emit('connect'))
@@ -78,7 +78,7 @@ const tooSlow = () =>
     'Check that a database of this engine listens at this host and port.',
   )
 
-/** Settings that the readings of values rely on. A database that does not know one of them is left as it is. */
+/** Settings that the readings of values need. If a database does not know one of them, it is left out. */
 const settings = ({ schema }: PostgresParameters): string[] => [
   "SET datestyle = 'ISO'",
   "SET timezone = 'UTC'",
@@ -157,7 +157,7 @@ const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise
     })
   })
 
-/** Tells the server to end what a session does, over a connection of its own to the same address, encrypted as the session is. */
+/** Tells the server to end the statement of a session, through a second connection to the same address, with the same encryption. */
 export const sendCancel = async ({ client, tls, at }: PostgresClient, { policy }: Surroundings): Promise<void> => {
   const processId: unknown = Reflect.get(client, 'processID')
   const secretKey: unknown = Reflect.get(client, 'secretKey')

@@ -4,20 +4,20 @@ import { Problem } from '../../../basics/errors.js'
 
 export type TextRow = (string | null)[]
 
-/** A column as the answer to a statement describes it. */
+/** The description of a column in an answer. */
 export type Field = { name: string; oid: number; typmod: number }
 
-/** How many rows a server may send beyond those that were asked for. A server that sends more ignores the limit. */
+/** The number of rows that a server may send beyond the requested ones. A server that sends more ignores the limit. */
 const unaskedMaxRows = 16_384
 
 const unasked = (): Problem =>
   new Problem('query_limit', 'The database sends too much', `The database sent ${unaskedMaxRows} rows more than it was asked for`, {
-    hint: 'It ignores how many rows are asked for: write a LIMIT into the statement.',
+    hint: 'It ignores the requested number of rows: write a LIMIT into the statement.',
   })
 
 type ServerConnection = { sendCopyFail: (message: string) => void }
 
-/** The driver's cursor. It copies no file of this machine, in neither direction. */
+/** The driver's cursor. It never copies a file from or to this machine. */
 class RowCursor extends PgCursor<TextRow> {
   handleCopyInResponse(connection: ServerConnection): void {
     connection.sendCopyFail('nothing is copied')
@@ -28,17 +28,17 @@ class RowCursor extends PgCursor<TextRow> {
   }
 }
 
-/** Reads the rows of one statement step by step; PostgreSQL computes no more than it is asked for. */
+/** Reads the rows of one statement step by step; PostgreSQL computes only the requested rows. */
 export class Reader {
   readonly #cursor: RowCursor
   #fields: readonly Field[] = []
   #isOver = false
   #reading: Promise<unknown> = Promise.resolve()
-  /** How many rows may come until the next are asked for. */
+  /** The number of rows that may arrive until the next request. */
   #room = 0
   #isFlooded = false
 
-  /** @param lose ends the session of a server that sends far more rows than it is asked for */
+  /** @param lose ends the session of a server that sends far more rows than requested */
   constructor(client: pg.Client, sql: string, values: readonly string[], lose: () => void) {
     this.#cursor = client.query(new RowCursor(sql, [...values], { rowMode: 'array' }))
     this.#cursor.on('row', () => {

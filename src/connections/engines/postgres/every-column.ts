@@ -15,7 +15,7 @@ ORDER BY n.nspname, c.relname, a.attnum LIMIT ${limits.connectionColumnsMax + 1}
 
 const domainsSql = "SELECT oid, typbasetype, typtypmod FROM pg_catalog.pg_type WHERE typtype = 'd'"
 
-/** A type with what it was declared with; an answer names the type below a domain. */
+/** A type with its declared length or scale; an answer names the type below a domain. */
 type DeclaredType = { oid: number; typmod: number }
 
 const below = (domains: ReadonlyMap<number, DeclaredType>, { oid, typmod }: DeclaredType): DeclaredType => {
@@ -24,7 +24,7 @@ const below = (domains: ReadonlyMap<number, DeclaredType>, { oid, typmod }: Decl
 }
 
 /**
- * The columns of all tables and views of one schema, or of all that are not the server's own, in one query.
+ * The columns of all tables and views of one schema, or of all schemas except the server's own, in one query.
  *
  * @param learn looks up types that are not built in, and keeps them in `own`
  */

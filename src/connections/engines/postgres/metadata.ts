@@ -7,7 +7,7 @@ import type { OwnType } from './types.js'
 /** A boolean as text. */
 export const isTrue = (text: string | null | undefined): boolean => text === 't' || text === 'true'
 
-/** The tables and views `c` of the schema `n` that is the first parameter, or of all but the server's own. */
+/** The tables and views `c` of the schema `n`, which is the first parameter, or of all schemas except the server's own. */
 export const userTables = `c.relkind IN ('r', 'v', 'm', 'f', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension') AND n.nspname NOT LIKE 'pg\\_%'
   AND ($1::text IS NULL OR n.nspname = $1)`
@@ -18,7 +18,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 WHERE ${userTables}
 ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
 
-/** The tables and views of one schema, or of all that are not the server's own. */
+/** The tables and views of one schema, or of all schemas except the server's own. */
 export const listTables = async (client: pg.Client, schema: string | undefined): Promise<Tables> => {
   const found = await run(client, tablesSql, [schema ?? null])
   const tables = found.slice(0, limits.connectionTablesMax).map(([space, name, type, isVisible]): Table => ({
@@ -40,7 +40,7 @@ SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull,
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
-/** What a table declares of its columns; nothing where the server has no such catalogue. */
+/** The declarations of a table's columns; nothing if the server has no such catalogue. */
 export const declaredColumns = async (client: pg.Client, quoted: string): Promise<DeclaredColumn[]> => {
   for (const hasDeterminism of [true, false])
     try {
@@ -65,7 +65,7 @@ UNION ALL
 SELECT a.attname, left(pg_catalog.col_description(a.attrelid, a.attnum), $2::int)
 FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped`
 
-/** What COMMENT ON says of a table and its columns; nothing where the server has no such catalogue. */
+/** The comments (COMMENT ON) on a table and its columns; nothing if the server has no such catalogue. */
 export const tableComments = async (client: pg.Client, quoted: string): Promise<TableComments> => {
   try {
     const found = await run(client, commentsSql, [quoted, limits.connectionCommentMaxChars])

@@ -9,7 +9,7 @@ import { readParameters } from './parameters.js'
 import { PostgresSession } from './session.js'
 import type { OwnType } from './types.js'
 
-/** The types that the databases of connections declare, which their sessions share. */
+/** The types that the connected databases declare; the sessions of a database share them. */
 const typesOf = new LRUCache<string, Map<number, OwnType>>({ max: 100 })
 
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */

@@ -8,8 +8,8 @@ type Row = (string | null)[]
 const rowsMax = limits.connectionColumnsMax + 1
 
 /**
- * Runs statements of our own, and gives their rows as texts. The connection to a server that sends more rows than any of our lists has is
- * ended: the driver would keep all of them.
+ * Runs statements of this service, and returns their rows as texts. If a server sends more rows than any of these lists has, the connection
+ * ends: the driver would keep all of them.
  *
  * @example await run(client, 'SELECT relname FROM pg_catalog.pg_class WHERE oid = $1', ['16384']) // [['homes']]
  * @throws Problem query_limit for more rows; Error of the driver

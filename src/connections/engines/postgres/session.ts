@@ -22,29 +22,29 @@ import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { isOwn, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
 
-/** The first step has few rows, because they may be very long. If they are short, more follow: they decide open types. */
+/** The first step has few rows, because they may be very long. If they are short, more rows follow. The first rows decide open types. */
 const [firstRows, moreRows] = [32, 992]
 const shortBytes = 1024 * 1024
 
-/** How long to wait for a step that may be nearly done: if it ends in time, the session can be kept. */
+/** How long to wait for a step that may end soon: if it ends in time, the session can be kept. */
 const settleMs = 50
 
 type Statement = { sql: string; values: readonly string[]; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
 const hasCode = (error: unknown, code: string): boolean => error instanceof Error && Reflect.get(error, 'code') === code
 
-/** The reading of a computed column whose type was asked for. */
+/** The reading of a computed column whose type was looked up. */
 const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText): TextReading | UnsettledText => {
   if (type.type === 'HUGEINT') return { type, put: putHugeint }
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
 
-/** A session of PostgreSQL. Each statement is a transaction of its own, which reads only unless the connection writes. */
+/** A session of PostgreSQL. Each statement is a separate transaction, which is read-only unless the connection may write. */
 export class PostgresSession extends SocketSession implements Session {
   readonly isAtomic = true
   /** The known types that are not built in. */
   readonly #own: Map<number, OwnType>
-  /** What the connection is called. */
+  /** The name of the connection. */
   readonly #name: string | undefined
 
   constructor(
@@ -205,7 +205,7 @@ export class PostgresSession extends SocketSession implements Session {
       }
       const bytes = Math.max(this.received - before, rows.length)
       before = this.received
-      // The next rows are on their way while these are written down.
+      // The next rows are on their way while these are being written.
       const fitting = Math.max(1, Math.floor((rows.length * shortBytes) / bytes))
       ahead = reader.isOver ? Promise.resolve([]) : reader.read(Math.min(most, fitting))
       ahead.catch(() => undefined)
@@ -222,8 +222,8 @@ export class PostgresSession extends SocketSession implements Session {
   }
 
   /**
-   * Ends a statement and its transaction. What was not committed is rolled back. One that still runs is cancelled; the session is closed
-   * then, since a cancellation that arrives late would meet the next statement.
+   * Ends a statement and its transaction. Uncommitted changes are rolled back. A statement that still runs is cancelled, and the session is
+   * closed, because a late cancellation would hit the next statement.
    */
   async #end(reader: Reader, wrote: boolean): Promise<boolean> {
     if (this.isLost) return false

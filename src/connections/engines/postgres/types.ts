@@ -20,10 +20,10 @@ import { depthOf, flat, parseArray, type Items } from './arrays.js'
 /** Reads PostgreSQL's text of a value. */
 export type TextReading = ColumnReading<string>
 
-/** Decided by values: numbers without a declared scale, arrays of any depth. */
+/** The values decide: for numbers without a declared scale, and arrays of any depth. */
 export type UnsettledText = UnsettledReading<string>
 
-/** What is known of a type that is not built in. */
+/** The known properties of a type that is not built in. */
 export type OwnType = { array: { of: number; delimiter: string } } | { text: true }
 
 const putText = (vector: Vector, row: number, text: string): void => vector.setText(row, text)
@@ -86,8 +86,8 @@ const numeric = (width: number, scale: number): TextReading =>
   width > decimalMaxDigits ? text : { type: decimal(width, scale), put: putDecimal(width, scale) }
 
 /**
- * The scales that a number without a declared one may have here, in the order in which they are tried: what PostgreSQL computes has 16 to
- * 24 digits behind the point.
+ * The scales for numbers without a declared scale, in the order in which they are tried: computed numbers of PostgreSQL have 16 to 24
+ * digits behind the point.
  */
 const scales = [16, 24, 0] as const
 const usual = numeric(decimalMaxDigits, scales[0])
@@ -145,8 +145,8 @@ const arrayOf = (item: TextReading | UnsettledText, delimiter: string, declared:
 export const isOwn = (oid: number): boolean => oid >= firstOwnOid
 
 /**
- * How the values of a type are read. What has no type of its own in DuckDB (enums, addresses, ranges, geometry, money, bits, composites)
- * is the text that PostgreSQL writes.
+ * How to read the values of a type. Types that DuckDB does not have (enums, addresses, ranges, geometry, money, bits, composites) become
+ * the text of PostgreSQL.
  */
 export const readingOf = (oid: number, typmod: number, own: ReadonlyMap<number, OwnType>, dimensions = 0): TextReading | UnsettledText => {
   if (oid === numericOid) return typmod >= 4 ? declaredNumeric(typmod) : openNumeric
