@@ -8,10 +8,10 @@ import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 type RemovalProgress = { removed: number; until: number }
 
 /**
- * Removes what is left of blobs that were erased, after a crash or a failure. A blob is kept if it was put again since, or if a later
- * event names it and the store does not know when it was put. Where nodes share a log, this node must have all that was acknowledged
- * before. It looks at erasures after a version of the log's own stream, because an earlier call has finished the erasures up to there, and
- * at these blobs `only`.
+ * Removes the remains of erased blobs, after a crash or a failure. A blob is kept if it was put again since, or if a later event names it
+ * and the store does not know when it was put. With a shared log, this node must first have all acknowledged events. It reads erasures
+ * after a version of the log's own stream, because an earlier call has finished the erasures before; with `only`, it reads only these
+ * blobs.
  *
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */

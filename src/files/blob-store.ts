@@ -27,8 +27,8 @@ export interface BlobStore {
   /** Whether bytes of an erased blob are still kept somewhere, also when nobody can read them any more. */
   isLeft(sha: string): Promise<boolean>
   /**
-   * Removes what is left of a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`). If it was put again since, it stays,
-   * because its event may be on its way; `isNamed` says that a later event names it. Resolves with whether something was removed.
+   * Removes the remains of a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`). If it was put again since, it stays, because
+   * its event may be on its way; `isNamed` says that a later event names it. Resolves with whether something was removed.
    */
   removeErased(sha: string, erasedAt: string, isNamed: boolean): Promise<boolean>
   /** The hashes of all blobs, sorted. */
@@ -39,7 +39,7 @@ export interface BlobStore {
 export type FileOf = (sha: string) => Promise<string>
 
 /**
- * Does work that reads the files of blobs; those that it asked for stay until it ends.
+ * Runs work that reads the files of blobs; the requested files stay until the work ends.
  *
  * @example await holding(blobs, async (fileOf) => hashFile(await fileOf(sha)))
  */

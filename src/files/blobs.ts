@@ -1,6 +1,6 @@
 /**
- * Room: contents under their hashes, and what becomes of an upload. It imports events, basics, log, files/tables, files/formats and
- * files/ingest alone.
+ * Room: contents under their hashes, and the way of an upload. It imports events, basics, log, files/tables, files/formats and files/ingest
+ * alone.
  */
 
 import { createHash } from 'node:crypto'
@@ -35,7 +35,7 @@ const missing = (sha: string): Problem => new Problem('not_found', 'Blob not fou
 export class Blobs implements BlobStore {
   readonly place = 'the data directory'
   readonly isLocal = true
-  /** What this process has put or is putting: an event that names it may be under way. */
+  /** The blobs that this process has put or is putting: an event that names them may be under way. */
   readonly #put = new Set<string>()
   /** Those of `#put` that no known event names yet. */
   readonly #waiting = new Set<string>()

@@ -25,20 +25,20 @@ export class MissingBlobs {
     this.#options = options
   }
 
-  /** Looks now, and again from time to time. */
+  /** Checks now, and again from time to time. */
   start(): void {
     this.#timer = setInterval(() => this.#look(), limits.blobsLookMs)
     this.#timer.unref()
     this.#look()
   }
 
-  /** Looks no more, and waits for the look under way. */
+  /** Stops checking, and waits for the running check. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#looking
   }
 
-  /** What is missing, in words; undefined when nothing is. */
+  /** The missing contents, in words; undefined if there are none. */
   warning(): string | undefined {
     if (this.#missing === 0) return undefined
     return `${this.#missing} contents of files or models are missing in ${this.#options.blobs.place}; "mindledger verify" names them`

@@ -50,7 +50,7 @@ const departure = (req: IncomingMessage, gone: (problem: Problem) => void): void
   })
 }
 
-/** The maximum size of the file. Models may have fewer bytes than tables, so the upload is refused while it is received. */
+/** The maximum size of the file. The limit for models is lower than for tables, and is checked while the upload is received. */
 const allowed = (target: Target, name: string, said?: UploadFormat): Target =>
   said === 'onnx' || isOnnx(name, said) ? { ...target, maxBytes: Math.min(target.maxBytes, limits.onnxMaxBytes) } : target
 

@@ -50,12 +50,12 @@ async function* partsOf(stream: ReadableStream<LanguageModelV3StreamPart>): Asyn
       if (part) yield [part]
     }
   } finally {
-    // Nobody waits for this: it may fail as the stream has.
+    // Nobody waits for this: it may fail like the stream.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** Servers that speak as Anthropic does, read by its library, which is loaded with the first call. */
+/** Servers with Anthropic's protocol, read by its library, which is loaded with the first call. */
 export const anthropicWire =
   (model: () => Promise<LanguageModelV3>): OpenWire =>
   async ({ messages, tools, maxOutputTokens, temperature }, signal) => {

@@ -21,7 +21,7 @@ export type ChatParts = {
 
 const longestName = 200
 
-/** A request within what the settings of the model say. */
+/** A request within the settings of the model. */
 const within = ({ temperature: asked, ...request }: ChatRequest, settings: ModelSettings): ChatRequest => {
   const temperature = asked ?? settings.temperature
   return {
@@ -35,7 +35,7 @@ const named = (name: string): string => name.slice(0, longestName).toWellFormed(
 
 const callOf = (call: ToolCall): ToolCall => ({ ...call, tool: named(call.tool), input: call.input.trim() === '' ? '{}' : call.input })
 
-/** Makes parts of an answer of what a provider sends. */
+/** Converts the data of a provider into parts of an answer. */
 class ResponseReader {
   readonly #characters = wholeCharacters()
   readonly #thoughts = withoutThoughts()
@@ -101,7 +101,7 @@ const shown = function* (text: string): Generator<ChatPart, void> {
   if (text !== '') yield { text }
 }
 
-/** Asks a model, and gives its answer as it arrives. A caller that stops reading closes the connection. */
+/** Asks a model, and yields its answer as it arrives. A caller that stops reading closes the connection. */
 export const chatWith = ({ settings, exchange, open, refusals, places, most }: ChatParts): LanguageModel['chat'] =>
   async function* (request, { signal }) {
     const leave = await places.take(exchange.host, signal)

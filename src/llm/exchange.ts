@@ -33,13 +33,13 @@ export class Stop {
     return this.#own.signal
   }
 
-  /** Why an exchange broke off, if it was stopped: what the caller says, or that the time is over. */
+  /** Why a stopped exchange broke off: the caller's reason, or the end of its time. */
   reason(error: unknown): unknown {
     if (this.caller.aborted) return this.caller.reason
     return this.signal.aborted ? this.signal.reason : error
   }
 
-  /** Closes what is still open. */
+  /** Closes everything that is still open. */
   end(): void {
     clearTimeout(this.#timer)
     this.#leave()

@@ -2,10 +2,10 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { AnswerTooLarge, ConnectionLost } from '../egress/called-over-http.js'
 
-/** What an error needs to know of the exchange: whom it was with. Nothing of the prompt or the key gets into an error. */
+/** The details of the exchange for an error: the host and the model. Nothing of the prompt or the key gets into an error. */
 export type Exchange = { host: string; model: string; apiKey: string | null; keySource: string | null }
 
-/** A failed exchange. The title says what kind of failure it is, without anything that was said; the detail may repeat the provider's words. */
+/** A failed exchange. The title names the kind of failure, without words of the chat; the detail may repeat the provider's words. */
 export const llmFailed = (title: string, detail: string, hint: string, retryAfterSeconds?: number): Problem =>
   new Problem('llm_failed', title, detail, { hint, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
 
@@ -20,7 +20,7 @@ const causesOf = function* (error: unknown): Generator<Record<string, unknown>> 
   }
 }
 
-/** What the libraries of the providers throw when a call was answered. */
+/** The error that the providers' libraries throw for an answered call. */
 type CallError = { status: number; headers: Record<string, unknown>; body: unknown }
 
 const parsed = (body: unknown): unknown => {
@@ -49,7 +49,7 @@ export const callErrorOf = (error: unknown): CallError | undefined => {
 const firstText = (values: readonly unknown[]): string | undefined =>
   values.find((value): value is string => typeof value === 'string' && value.trim() !== '')
 
-/** What a provider says of an error, in the shapes that they use. */
+/** The text of a provider about an error, in the forms of the providers. */
 export const saidIn = (body: unknown): string | undefined => {
   const value = parsed(body)
   if (!isRecord(value)) return undefined
@@ -86,7 +86,7 @@ export const retryAfterMs = (headers: Record<string, unknown>, now: number): num
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** Whether a request that was answered so may be sent again as it is. */
+/** Whether a request may be sent again unchanged after this answer. */
 export const isPassing = ({ status, body }: CallError): boolean =>
   (status === 429 && !usedUp.test(String(body))) || status === 408 || status === 409 || (status >= 500 && status !== 501)
 
@@ -140,11 +140,11 @@ const answered = (call: CallError, exchange: Exchange): Problem => {
   return notUnderstood(exchange)
 }
 
-/** An answer that nobody can read. */
+/** An unreadable answer. */
 export const notUnderstood = ({ host }: Pick<Exchange, 'host'>): Problem =>
   llmFailed(
     'Not understood',
-    `${host} answers something else than a language model does`,
+    `${host} does not answer like a language model`,
     'Check base_url: it is where /chat/completions, /messages or /embeddings can be appended, and often ends with /v1.',
   )
 
@@ -163,7 +163,7 @@ const overflowing = (problem: Problem): Problem =>
 const isNetwork = (error: unknown): error is Problem => isProblem(error) && error.code === 'connection_failed'
 
 /**
- * What the failure of an exchange means.
+ * The meaning of a failed exchange.
  *
  * @example explainFailure(error, { host: 'api.openai.com:443', model: 'gpt-4o', apiKey: 'k', keySource: 'agent' }).title // 'Key refused'
  */
@@ -180,7 +180,7 @@ export const explainFailure = (error: unknown, exchange: Exchange): Problem => {
   return notUnderstood(exchange)
 }
 
-/** What an error means that a provider sends in the middle of its answer. */
+/** The meaning of an error that a provider sends in the middle of its answer. */
 export const explainSent = (error: unknown, exchange: Exchange): Problem => {
   const words = firstText([...causesOf(error)].flatMap((cause) => [saidIn(cause['value']), saidIn(cause['data'])])) ?? sentMessage(error)
   if (words === undefined) return explainFailure(error, exchange)

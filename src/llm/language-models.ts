@@ -32,7 +32,7 @@ export type ModelLimits = ExchangeLimits & { headersMs: number; stallMs: number;
 
 export type LanguageModelParts = {
   egress: EgressPolicy
-  /** What the environment gives, `modelAccess` of the settings. */
+  /** The values of the environment, `modelAccess` of the settings. */
   environment: ModelAccess
   /** A default that was set with PUT /api/config, with its secrets sealed. */
   defaults: (name: ConfigName) => Promise<JsonObject | undefined>
@@ -42,7 +42,7 @@ export type LanguageModelParts = {
   most?: Partial<ModelLimits>
 }
 
-/** What is said of an embedder: a knowledge base's `embedding_model`. */
+/** The settings of an embedder: a knowledge base's `embedding_model`. */
 type ModelFields = { model_name?: string | null; provider?: string | null; params: JsonObject }
 
 const usual: ModelLimits = {
@@ -86,7 +86,7 @@ export class LanguageModels {
     return this.of(await this.settingsOf(agent))
   }
 
-  /** The settings of an agent's model, with its key open: not to be kept, or shown. */
+  /** The settings of an agent's model, with its key in plain text: never store or show them. */
   async settingsOf(own: ModelFields): Promise<ModelSettings> {
     const defaultName = 'default_llm'
     const defaults = await this.parts.defaults(defaultName)

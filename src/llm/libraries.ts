@@ -6,7 +6,7 @@ import type { ModelSettings } from './settings.js'
 
 // The libraries are given all settings, so that they look for none in the environment.
 
-/** A language model of Anthropic, or of who speaks as it does, behind its library. */
+/** A language model with Anthropic's protocol, through its library. */
 export const anthropicAt = ({ address, apiKey, model }: ModelSettings, call: typeof globalThis.fetch): LanguageModelV3 =>
   createAnthropic({ baseURL: address, apiKey: apiKey ?? '', fetch: call }).languageModel(model)
 

@@ -7,7 +7,7 @@ import { EventData } from './openai/event-data.js'
 import type { Refusals } from './refusals.js'
 import type { ModelSettings } from './settings.js'
 
-/** How long a server that has said all may leave its answer open. */
+/** How long a server may leave a complete answer open. */
 const lastBytesMs = 250
 
 type Body = Record<string, unknown>
@@ -23,7 +23,7 @@ class RefusedRequest extends Error {
   }
 }
 
-/** What a request says, without what the model refuses. `max_tokens` has two names. */
+/** The body of a request, without the parameters that the model refuses. `max_tokens` has two names. */
 const accepted = ({ provider }: ModelSettings, refused: Refusals, { max_tokens, ...body }: Body): Body => {
   const isOpenAi = provider === 'openai' || provider === 'azure_openai'
   const names = isOpenAi ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens', 'max_completion_tokens']
@@ -66,7 +66,7 @@ const textOf = async (body: CallAnswer['body']): Promise<string> => {
   return Buffer.concat(parts).toString()
 }
 
-/** Leaves an answer that has said all. A connection whose answer ends at once is kept for the next call. */
+/** Leaves a complete answer. A connection whose answer ends at once is kept for the next call. */
 const leave = async (body: CallAnswer['body']): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, lastBytesMs)))
@@ -94,12 +94,12 @@ async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WireP
     }
     yield completion.end()
   } finally {
-    // Not awaited: the server may be silent, until who asked ends the call.
+    // Not awaited: the server may be silent until the caller ends the call.
     body.return().catch(() => undefined)
   }
 }
 
-/** Servers that speak as OpenAI does. */
+/** Servers with OpenAI's protocol. */
 export const openAiWire =
   (settings: ModelSettings, call: ReturnType<typeof egressCall>, refused: () => Refusals): OpenWire =>
   async ({ messages, tools, maxOutputTokens, temperature }: ChatRequest, signal) => {

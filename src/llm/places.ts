@@ -19,7 +19,7 @@ export class Places {
     private readonly most: PlaceLimits = { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
   ) {}
 
-  /** Takes a place, and returns what gives it back. @throws Problem busy; what the signal says */
+  /** Takes a place, and returns a function that gives it back. @throws Problem busy; the reason of the signal */
   async take(name: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     const host = this.#hosts.get(name) ?? { taken: 0, waiting: new Set() }
@@ -37,7 +37,7 @@ export class Places {
     }
   }
 
-  /** Waits until who leaves gives its place on. */
+  /** Waits until another caller passes on its place. */
   #turn(name: string, line: Set<Waiter>, signal: AbortSignal): Promise<void> {
     const { atOnce, waiting, waitMs } = this.most
     if (line.size >= waiting) throw busy(name, atOnce)

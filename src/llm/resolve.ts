@@ -22,7 +22,7 @@ export type ResolvedModel = {
   timeoutMs: number | null
 }
 
-/** Where a model's settings may stand; the first that says something counts. */
+/** The places of a model's settings; the first with a value counts. */
 export type ModelSources = {
   /** What uses the model, for errors: an agent, or a knowledge base. */
   what: 'agent' | 'knowledge base'
@@ -78,7 +78,9 @@ const readAddress = (address: Json): string => {
   return address
 }
 
-/** The access that the service gives to an address of its own settings: the default's key, then the environment's, each to its own origin. */
+/**
+ * The key that the service gives to an address from its own settings: the default's key, then the environment's, each to its own origin.
+ */
 const lentKey = (provider: string, address: string, defaults: StatedModel, environment: ModelAccess): ResolvedModel['key'] => {
   const byDefault = keyFor(defaults, defaults.provider ?? provider, address, 'config')
   if (byDefault) return byDefault
@@ -127,7 +129,7 @@ const providerOfName = (defaults: StatedModel, environment: ModelAccess): string
 }
 
 /**
- * Finds the model, its address and its key: what the agent says, else the default of the service, else the environment. Each key stays
+ * Finds the model, its address and its key: from the agent, else from the default of the service, else from the environment. Each key stays
  * with the address that stands beside it, so an agent that names an address of its own gets the service's key only for the service's own
  * origin.
  *

@@ -1,6 +1,6 @@
 import type { ResolvedModel } from './resolve.js'
 
-/** All that a model is called with; the key is open. */
+/** All settings for calls of a model; the key is in plain text. */
 export type ModelSettings = Omit<ResolvedModel, 'key'> & { apiKey: string | null; keySource: string | null }
 
 /** The host that is called, with its port. @example hostOf('https://api.openai.com/v1') // 'api.openai.com:443' */

@@ -20,7 +20,7 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
   }
 }
 
-// Not a clean exit: that would wait for DuckDB, which may be in the middle of anything.
+// Not a clean exit: that would wait for DuckDB, which may be in the middle of some work.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (message) => {
   // It exits after the answer, because handles left open by a failed read would keep the process alive.

@@ -50,7 +50,7 @@ export class BlobCache {
     return this.#bytes
   }
 
-  /** Holds a file that is there. */
+  /** Holds an existing file. */
   hold(sha: string): HeldBlob | undefined {
     const entry = this.#entries.get(sha)
     if (!entry) return undefined
@@ -118,7 +118,7 @@ export class BlobCache {
       return known
     }
     try {
-      // From the question to the entry nothing comes in between.
+      // No other code runs between this check and the entry.
       renameSync(file, this.path(sha))
     } catch (error) {
       if (!hasCode(error, 'EXDEV')) throw error
@@ -127,7 +127,7 @@ export class BlobCache {
         await moveFile(file, near)
         return await this.take(near, sha, isGone)
       } finally {
-        // It is still there when the blob was erased meanwhile.
+        // The file still exists if the blob was erased meanwhile.
         await rm(near, { force: true })
       }
     }

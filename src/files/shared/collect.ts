@@ -6,7 +6,7 @@ import type { SharedBlobs } from './shared-blobs.js'
 
 type Options = {
   log: Log
-  /** Resolves when the log here has all that any node acknowledged before. */
+  /** Resolves when this node's log has all events that any node acknowledged before. */
   newest: () => Promise<void>
   blobs: SharedBlobs
   register: Register
@@ -14,9 +14,9 @@ type Options = {
 }
 
 /**
- * Removes what is not needed from the shared store: uploads that were cut off, what earlier removals left, and blobs that no event names.
- * Another node may be about to name a blob, at a time that is not known, so only old blobs are removed. A blob that is put again counts as
- * new. Any number of nodes may do this at once; one at a time is enough. Resolves with the number of blobs that it removed.
+ * Removes unneeded data from the shared store: interrupted uploads, remains of earlier removals, and blobs that no event names. Another
+ * node may be about to name a blob, at a time that is not known, so only old blobs are removed. A blob that is put again counts as new. Any
+ * number of nodes may do this at once; one at a time is enough. Resolves with the number of blobs that it removed.
  *
  * @example await collectBlobs({ log, newest: () => log.newest(), blobs, register }, signal) // 2
  * @throws Problem storage_failed, the signal's reason

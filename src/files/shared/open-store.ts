@@ -9,13 +9,15 @@ import type { S3Address } from './s3-address.js'
 import { S3Objects } from './s3-objects.js'
 import { SharedBlobs } from './shared-blobs.js'
 
-/** Where nodes share blobs: the PostgreSQL of their log, `postgres://user:password@host/database`, and a bucket when there is one. */
+/**
+ * The place where nodes share blobs: the PostgreSQL of their log, `postgres://user:password@host/database`, and a bucket when there is one.
+ */
 export type SharedPlace = { url: string; s3: S3Address | undefined }
 
-/** The folder that is the cache of this node, and how much it may hold. */
+/** The cache folder of this node, and its size limit. */
 export type CacheFolder = { folder: string; maxBytes?: number | undefined }
 
-/** The store as this node uses it. */
+/** The store of this node. */
 export type SharedStore = { blobs: SharedBlobs; register: Register; cache: BlobCache; links: Links; close: () => Promise<void> }
 
 /**

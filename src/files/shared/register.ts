@@ -10,7 +10,7 @@ export type DoomedObject = { object: string; place: string }
 
 const pageRows = 10_000
 
-/** The time of an event may be ahead of PostgreSQL's clock. What is put after a known erasure counts as put after it all the same. */
+/** The time of an event may be ahead of PostgreSQL's clock. A blob that is put after a known erasure still counts as later than it. */
 const putNow = (erasedAt: string): string => `greatest(now(), ${erasedAt}::timestamptz)`
 
 /** An upload becomes a blob only if it was not given up. If another upload was quicker, that one stays, and counts as put now. */
@@ -65,7 +65,7 @@ export class Register {
     return row?.object ?? (await this.find(sha))?.object
   }
 
-  /** Whether a blob is there, or bytes of it that are to be removed. */
+  /** Whether a blob exists, or bytes of it that still have to be removed. */
   async isLeft(sha: string): Promise<boolean> {
     const rows = await this.links.query(
       'SELECT FROM mindledger.blobs WHERE sha = $1 UNION ALL SELECT FROM mindledger.blob_objects WHERE sha = $1 AND is_doomed LIMIT 1',
@@ -75,8 +75,8 @@ export class Register {
   }
 
   /**
-   * Takes a blob out that was erased at a time, unless it was put again since. With an age, a blob that was put again so long ago that its
-   * event would have come by now is taken out, too.
+   * Removes a blob that was erased at a time, unless it was put again since. With an age, it also removes a blob that was put again so long
+   * ago that its event would exist by now.
    */
   async eraseLeft(sha: string, erasedAt: string, ageMs: number | null): Promise<boolean> {
     const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
@@ -94,7 +94,7 @@ export class Register {
     return (await this.links.query(update, [object])).length > 0
   }
 
-  /** Gives up the uploads that began this long ago. Returns all objects to be removed: these, and what is left of earlier removals. */
+  /** Gives up the uploads that began this long ago. Returns all objects to remove: these, and those that earlier removals left. */
   async doomOlder(ageMs: number): Promise<DoomedObject[]> {
     await this.links.query(
       `UPDATE mindledger.blob_objects SET is_doomed = true WHERE NOT is_doomed AND since < now() - $1 * interval '1 millisecond'`,
@@ -122,7 +122,7 @@ export class Register {
     await this.links.query('UPDATE mindledger.blobs SET is_named = true WHERE sha = ANY($1)', [shas])
   }
 
-  /** Takes blobs out that no event names, unless they were put again meanwhile. Returns what is to be removed. */
+  /** Removes blobs that no event names, unless they were put again meanwhile. Returns the objects to remove. */
   eraseUnnamed(shas: readonly string[], ageMs: number): Promise<DoomedObject[]> {
     const which = `sha = ANY($1) AND NOT is_named AND put_at < now() - $2 * interval '1 millisecond'`
     return this.links.query<DoomedObject>(erase(which), [shas, ageMs])

@@ -31,7 +31,10 @@ export class SharedBlobs implements BlobStore {
   readonly place = 'the shared store'
   readonly isLocal = false
   readonly #fetching = new Map<string, BlobDownload>()
-  /** When blobs were erased, as far as this node follows the log. What was put before that is not handed out, wherever it still is. */
+  /**
+   * The times when blobs were erased, as far as this node follows the log. It never returns a blob that was put before, even if its bytes
+   * still exist.
+   */
   readonly #erased = new Map<string, string>()
 
   constructor(private readonly options: Options) {}
@@ -202,7 +205,7 @@ export class SharedBlobs implements BlobStore {
     return doomed.length > 0
   }
 
-  /** This node follows an erasure (at `2026-01-31T10:00:00.500000Z`): from now on it has and reads nothing that was put before. */
+  /** This node follows an erasure (at `2026-01-31T10:00:00.500000Z`): from now on it neither keeps nor reads a blob that was put before. */
   noteErased(sha: string, erasedAt: string): void {
     // A later erasure may be known before an earlier one.
     if ((this.#erased.get(sha) ?? '') >= erasedAt) return
@@ -210,7 +213,7 @@ export class SharedBlobs implements BlobStore {
     this.forget(sha)
   }
 
-  /** Removes it from this node alone, also where it is held or on its way. When this returns, no file here has its bytes. */
+  /** Removes it only from this node, even if it is held or on its way. When this returns, no file here has its bytes. */
   forget(sha: string): void {
     const fetching = this.#fetching.get(sha)
     if (fetching) {

@@ -45,13 +45,13 @@ export const fileProblem = (error: unknown, paths: readonly string[]): Error => 
   return badFile(detail.slice(0, 500))
 }
 
-/** The columns of a SELECT as DuckDB names and types them. */
+/** The columns of a SELECT, with DuckDB's names and types. */
 export const describe = async (connection: DuckDBConnection, select: string): Promise<Column[]> => {
   const rows = (await connection.runAndReadAll(`DESCRIBE ${select}`)).getRowObjects()
   return rows.map((row) => ({ name: String(row['column_name']), type: String(row['column_type']) }))
 }
 
-/** What is known of a SELECT's rows before they are written; `rowBytes` is their mean length as text, if known. */
+/** The known properties of a SELECT's rows before they are written; `rowBytes` is their mean length as text, if known. */
 export type TableShape = { columnCount: number; rowBytes?: number }
 
 const usualColumns = 256

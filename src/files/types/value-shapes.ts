@@ -1,7 +1,7 @@
 import { dateShape, startsMonthName } from './date-shapes.js'
 import { shapes } from './shapes.js'
 
-/** How exports of other tools write a missing value; only read so in columns that hold no other text. */
+/** Texts for missing values in exports of other tools; they only count as missing in columns without other text. */
 export const missingMarkers = ['NA', 'N/A', '#N/A', 'NaN', 'nan', 'NULL', 'null', 'None'] as const
 const markers: ReadonlySet<string> = new Set(missingMarkers)
 

@@ -26,7 +26,7 @@ const aborted = (response: Response): AbortSignal => {
   return left.signal
 }
 
-/** Tells a refusal in a form of its own. */
+/** Writes a refusal in a special form. */
 export type Refusal = (problem: Problem, call: Call) => Reply
 
 /** One request in progress: its content, its sender and its results so far. It writes no answer: the route returns the reply. */
@@ -41,7 +41,7 @@ export class Call {
   route: string | undefined
   /** The name of the limit because of which it was refused. */
   limitHit: string | undefined
-  /** How the matched route tells a refusal, if in a form of its own. */
+  /** The form of refusals of the matched route, if it is special. */
   refusal: Refusal | undefined
   /** The JSON value of the body; undefined without a body. */
   json: unknown
@@ -129,7 +129,7 @@ export class Call {
     return this.#gone?.aborted === true && error === this.#gone.reason
   }
 
-  /** Whether nothing is to be written, read once. @throws Problem 400 when the preference is ill-formed */
+  /** Whether the client wants a dry run, read once. @throws Problem 400 when the preference is ill-formed */
   get isDryRun(): boolean {
     return (this.#isDryRun ??= prefersDryRun(this.header('prefer')))
   }
@@ -186,7 +186,7 @@ export class Call {
     if (newest !== undefined) this.answerHeaders[positionHeader] = String(newest)
   }
 
-  /** Forbids caches to store the answer, also a refusal: it has, or may have, a token. */
+  /** Forbids caches to store the answer, also a refusal, because it may contain a token. */
   forbidCaches(): void {
     this.answerHeaders['Cache-Control'] = 'no-store'
   }

@@ -7,7 +7,7 @@ import { noContent } from './reply.js'
 import { commandHeaders, route, type Input, type Route } from './route.js'
 
 /**
- * Executes a request's command in the name of its caller and as its headers say, and notes the outcome.
+ * Executes a request's command for its caller, with the options of its headers, and notes the outcome.
  *
  * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, call)
  * @throws Problem when the command is refused; nothing is recorded then

@@ -25,7 +25,7 @@ export const plainAddress = (text: string): string => {
 }
 
 /**
- * The address of a request's client: the other end of the connection, or what a trusted proxy says. Limits per client use only this.
+ * The address of a request's client: the other end of the connection, or the address from a trusted proxy. Limits per client use only this.
  *
  * @example clientAddress(req) // '203.0.113.7'
  */

@@ -79,7 +79,9 @@ export const prefersDryRun = (value: string | undefined): boolean => {
   return false
 }
 
-/** The header that names a position: in an answer that of the newest event it tells of, in a request the least that it has to see. */
+/**
+ * The header with a position: in an answer, the position of its newest event; in a request, the lowest position that the node must have.
+ */
 export const positionHeader = 'Mindledger-Position'
 
 /** The header of an answer to a dry run. */

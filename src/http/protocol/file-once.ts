@@ -4,8 +4,8 @@ import { stream, type Headers, type Reply } from './reply.js'
 type Options = { headers?: Headers; stallMs?: number | null; ended?: () => void }
 
 /**
- * The answer that sends a file and leaves none: it is unlinked at once, and so is gone when it was read, or when its reader is. `ended` is
- * called when the last byte was read, or nobody reads any more; it may be called twice.
+ * The answer that sends a file and removes it: the file is unlinked at once, so it disappears when it was read, or when its reader has
+ * left. `ended` is called when the last byte was read, or when the reader has left; it may be called twice.
  *
  * @example await fileOnce('application/vnd.duckdb.file', path)
  */

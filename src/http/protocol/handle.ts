@@ -80,7 +80,7 @@ const refuseUntaken = (route: Route, call: Call): void => {
   if (conditional) throw wrong(`${conditional} is not taken here`, 'Leave the header out; writes of a single resource take it.')
 }
 
-/** Answers a command as its headers say. */
+/** Answers a command, with the options of its headers. */
 const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
   refuseUntaken(route, call)
   // A header that cannot be read is refused before the handler begins.
@@ -99,18 +99,21 @@ const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments:
 /** Refuses `as_of` on a route that does not take it. @throws Problem 400 */
 const refuseAsOf = ({ method, query }: Route, call: Call): void => {
   if (query?.['as_of'] !== undefined || call.query['as_of'] === undefined) return
-  if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
+  if (method === 'get') throw wrong('this address takes no as_of: it does not show the state of resources', 'Leave out as_of.')
   throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
 }
 
-/** Whether the node needs what others acknowledged before the handler begins. The log finds out for itself; a kept reply is read here. */
+/**
+ * Whether the node must catch up with other nodes before the handler begins. For a command the log does so by itself; for a kept reply it
+ * must happen here.
+ */
 const looksFirst = ({ ofNode, onlyCommands }: Route, call: Call): boolean =>
   !ofNode && !(onlyCommands && call.header(positionHeader) === undefined && call.header('Idempotency-Key') === undefined)
 
 /**
- * Answers a call by its route. The headers of a command mean the same on every route: `Idempotency-Key` gives one effect and one
- * answer, `Prefer: dry-run` shows what would happen, and a header that a route does not support is refused if ignoring it could
- * do harm. Before that the node gets what other nodes acknowledged, unless reads are local.
+ * Answers a call by its route. The headers of a command mean the same on every route: `Idempotency-Key` gives one effect and one answer,
+ * `Prefer: dry-run` only shows the events, and a header that a route does not support is refused if ignoring it could do harm. Before that
+ * the node catches up with other nodes, unless reads are local.
  *
  * @example await answer(route, ledger, call, { project: 'shop' })
  */

@@ -7,7 +7,7 @@ const positionIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw wrong(
     `the header ${positionHeader} must be a position: a whole number`,
-    'It is that of an earlier answer; leave it out to see what is there.',
+    'Use the position of an earlier answer, or leave the header out.',
   )
 }
 
@@ -24,7 +24,7 @@ const atLeast = async (log: Log, wanted: number, readsLocally: boolean): Promise
 }
 
 /**
- * The head of this node, which first gets what others wrote if it does not have a position yet.
+ * The head of this node. If the node does not have a position yet, it first catches up with the others.
  *
  * @example if ((await headFor(log, 42)) < 42) … // no node has it
  * @throws Problem 503 when that takes too long
@@ -37,8 +37,9 @@ export const headFor = async (log: Pick<Log, 'head' | 'newest'>, wanted: number)
 }
 
 /**
- * Resolves when this node has what a request must see: all that any node acknowledged before; where reads are local, before
- * this process went on after a halt; and in any case the position that its header names. Undefined when there is nothing to wait for.
+ * Resolves when this node has all events that a request must see: everything that any node acknowledged before. With local reads, it only
+ * needs the events from before the last halt of this process. In both cases it needs the position in the request's header. Undefined if
+ * there is nothing to wait for.
  *
  * @example const seen = seesNewest(call, log, false); if (seen) await seen
  * @throws Problem 400 when the header is no position; 503 when waiting takes too long

@@ -54,15 +54,15 @@ type RouteDescription = {
   answers: Record<number, z.ZodType | null>
   /** The command headers that it supports. An unsupported header that would prevent a write is refused. */
   commandHeaders?: readonly CommandHeader[]
-  /** Whether it tells of this node alone, and so waits for no other. */
+  /** Whether it is only about this node, and so does not wait for other nodes. */
   ofNode?: true
-  /** Whether it reads nothing before the log has decided its command, which it does on what is newest. */
+  /** Whether it reads nothing before the log decides its command; the log always decides on the newest state. */
   onlyCommands?: true
-  /** How a refusal is told where clients do not read `application/problem+json`. */
+  /** The form of a refusal for clients that do not read `application/problem+json`. */
   refusal?: Refusal
 }
 
-/** One route: what it does, its input and output, and its handler. The router and the OpenAPI document are made from the same list. */
+/** One route: its summary, its input and output, and its handler. The router and the OpenAPI document are made from the same list. */
 export type Route = RouteDescription & {
   /** Parses and checks the request, and returns the reply of the handler. @throws Problem */
   handle: (call: Call, segments: Segments) => Promise<Reply>

@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 
-/** Logins that hold at every node, by the hash of their token. */
+/** Logins that are valid at every node, by the hash of their token. */
 export interface Logins {
   add(login: string, actor: string, maxAgeMs: number): Promise<void>
-  /** Undefined for one that is not known, or has ended. */
+  /** Undefined for an unknown or ended login. */
   actorOf(login: string): Promise<string | undefined>
   remove(login: string): Promise<void>
 }
@@ -16,12 +16,12 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 /** Identifies a login without revealing its token. */
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
-/** `ended` aborts when the session ends for any reason. `seenAt` is when it was last known to go on, in the time of `performance`. */
+/** `ended` aborts when the session ends for any reason. `seenAt` is the time (of `performance`) when it was last known to be valid. */
 type Session = { actor: string; ended: AbortController; seenAt: number }
 
 const isOld = ({ seenAt }: Session): boolean => performance.now() - seenAt > limits.sessionLookMs
 
-/** A token of another shape was not given out by a login, and is not looked up. */
+/** A token of another form cannot come from a login, and is not looked up. */
 const tokenShape = /^pat_[\w-]{43}$/
 
 const loginsAway = (cause: unknown): Problem =>
@@ -31,8 +31,8 @@ const loginsAway = (cause: unknown): Problem =>
   })
 
 /**
- * The sessions of logged-in users. Tokens are kept hashed: in memory, so that a restart logs everybody out, or with other nodes also
- * where all of them look.
+ * The sessions of logged-in users. Tokens are kept hashed: in memory, so that a restart ends all logins; with other nodes also in
+ * PostgreSQL.
  *
  * @example const token = await sessions.login('me', 'secret', '127.0.0.1'); await sessions.actorOf(token) // 'me'
  */
@@ -95,7 +95,7 @@ export class Sessions {
     return !this.logins || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
   }
 
-  /** Asks where all nodes look. @throws Problem 503 */
+  /** Asks the logins that all nodes share. @throws Problem 503 */
   async #lookUp(token: string, known: Session | undefined): Promise<string | undefined> {
     const login = loginOf(token)
     const before = known?.seenAt
@@ -117,10 +117,13 @@ export class Sessions {
     return token === undefined ? undefined : this.#tokens.get(loginOf(token))?.ended.signal
   }
 
-  /** Whether a session that was known goes on: an answer that lasts for hours asks again. One that ended elsewhere ends here then. */
+  /**
+   * Whether a known session is still valid: an answer that lasts for hours checks again. A session that ended at another node then ends
+   * here.
+   */
   goesOn(token: string): boolean {
     const known = this.#tokens.get(loginOf(token))
-    // While logins are away nobody can say; what is read goes on.
+    // While the logins cannot be reached, the state is unknown; running reads go on.
     if (known && this.logins && isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
     return known !== undefined
   }

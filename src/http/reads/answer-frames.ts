@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { errorMessage } from '../../sql/contract/answer.js'
 
-/** What an answer rests on, beside its text: the queries and their rows, or what there is instead. */
+/** The basis of an answer, beside its text: the queries and their rows, or a note. */
 export const groundsOf = ({ outcome, position, queries, note, usage }: AgentAnswer) => ({
   outcome,
   position,
@@ -18,14 +18,14 @@ export const refusalOf = ({ problem, answer, position }: AgentAnswer): Problem |
   problem && new Problem(problem.code, problem.title, problem.detail, { ...problem.extras, trace_id: answer, position })
 
 /**
- * Frames of an answer as server-sent events. Clients of both generations of the public service find what they look for: the older ones
- * `actions`, `steps`, `output` and `messages`, the newer ones `type` with `text` or `content`.
+ * Frames of an answer as server-sent events. Clients of both generations of the public service find their fields: the older ones `actions`,
+ * `steps`, `output` and `messages`, the newer ones `type` with `text` or `content`.
  *
  * @example new AnswerEvents('How many?').of({ type: 'text', text: '42' }) // data: {"type":"data","text":"42","content":"42","trace_id":…}
  */
 export class AnswerEvents {
   #answer = ''
-  /** What tools gave, for clients that want the context. */
+  /** The outputs of tools, for clients that want the context. */
   readonly retrieved: string[] = []
 
   constructor(private readonly question: string) {}

@@ -43,7 +43,7 @@ export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): P
 /** The tables that a connected database has now. @throws Problem of the database */
 export type ReadTables = (connection: Resource<'database'>) => Promise<Tables>
 
-/** Resources of a moment; without `connectedTables` it is one of the past, of which connected databases know nothing. */
+/** The resources of a moment. Without `connectedTables` it is a moment of the past, for which connected databases have no data. */
 export type MomentResources = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undefined }
 
 /** One entry of a database. A job is not a table. */
@@ -52,7 +52,7 @@ export type Entry = {
   type: 'table' | 'model' | 'view' | 'agent' | 'knowledge_base' | 'system view' | 'job'
   engine: string | null
   deletable: boolean
-  /** Of a table of a connected database: its schema there, its name in it, and what is to be said of the list. */
+  /** For a table of a connected database: its schema there, its name in the schema, and a note about the list. */
   there?: { schema: string | null; name: string; note?: string }
 }
 
@@ -63,7 +63,7 @@ const entry = (type: Entry['type'], name: string, engine: string | null = null, 
   deletable,
 })
 
-/** Maps an entry to what a route answers; undefined for one that it does not list. */
+/** Maps an entry to the answer of a route; undefined for an entry that the route does not list. */
 type EntryMapper = (entry: Entry) => object | undefined
 
 const shownBy = (show: EntryMapper, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])

@@ -1,5 +1,5 @@
 /**
- * Room: what routes share when they read. It imports events, basics, vault, log, sql, commands/rules, connections/contract, files/formats,
+ * Room: shared parts of routes that read. It imports events, basics, vault, log, sql, commands/rules, connections/contract, files/formats,
  * models, agents/contract, jobs and http/protocol alone.
  */
 
@@ -19,7 +19,7 @@ import { headFor } from '../protocol/newest.js'
 import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
-/** What a read sees: the log now or up to an earlier position, with the resources and records of that moment. */
+/** The state for a read: the log now or up to an earlier position, with the resources and records of that moment. */
 export type Moment = LogAt & {
   readonly records: Records
   readonly connectedTables?: ReadTables | undefined
@@ -50,7 +50,7 @@ const asOf = value(
   whenText
     .max(limits.asOfMaxChars)
     .optional()
-    .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers as things were then'),
+    .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers with the state of that moment'),
 )
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/i
@@ -97,7 +97,7 @@ const unlessListed = (error: unknown): never => {
   throw new Problem(error.code, error.title, error.detail, {
     retryAfterSeconds: 5,
     ...error.extras,
-    hint: 'Without as_of the same address answers as things are now.',
+    hint: 'Without as_of the same address answers with the current state.',
   })
 }
 

@@ -112,7 +112,7 @@ async function* piecesOf(answer: Table, format: StreamedFormat, gone: AbortSigna
 
 /** The file of an answer in Parquet. */
 export const parquetReply = async (path: string, rows: AsyncIterable<Buffer>): Promise<Reply> => {
-  // They tell of the file, which is whole when they end.
+  // They describe the file, which is complete when they end.
   for await (const _ of rows);
   return fileOnce(parquetType, path)
 }

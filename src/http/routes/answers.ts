@@ -44,10 +44,10 @@ const whole = z
   .looseObject({
     ...facts,
     question: z.string(),
-    history: z.array(jsonObject).describe('What was said before the question'),
-    settings: jsonObject.describe('What the language model was told beside the messages'),
-    exchanges: z.array(jsonObject).describe('Each exchange with the language model: the messages that were new, and the response'),
-    tools: z.array(jsonObject).describe('Each use of a tool: input, output, and of queries the SQL and rows'),
+    history: z.array(jsonObject).describe('The conversation before the question'),
+    settings: jsonObject.describe('The settings that the language model got beside the messages'),
+    exchanges: z.array(jsonObject).describe('Each exchange with the language model: the new messages, and the response'),
+    tools: z.array(jsonObject).describe('Each use of a tool: input, output, and for queries the SQL and rows'),
     queries: z.array(jsonObject).describe('The queries that were run without an error, with their rows'),
     answer: z.string(),
   })
@@ -98,7 +98,7 @@ const path = '/projects/:project/agents/:agent/answers'
 
 type Options = { ledger: Ledger; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
 
-/** The routes for recorded answers of agents: a list of them, one with all that was asked and read, and what people say of it. */
+/** The routes for recorded answers of agents: a list of them, a single one with its question and data, and judgements on it. */
 export const answerRoutes = ({ ledger, reading, records, judge }: Options): Route[] => {
   const shortly = async (answer: RecordedAnswer) => {
     const { steps, ...shown } = factsOf(answer)
@@ -124,7 +124,7 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
   return [
     reading({
       path,
-      summary: 'List what an agent answered, oldest first; of a deleted agent by its id or stream',
+      summary: 'List the answers of an agent, oldest first; of a deleted agent by its id or stream',
       query: listParameters,
       answers: { 200: z.array(listed) },
       async handle(input, moment) {
@@ -135,7 +135,7 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
     }),
     reading({
       path: `${path}/:answer`,
-      summary: 'Get an answer with all that was asked, read and said, by its id or position; 410 when it was erased',
+      summary: 'Get an answer with its question, data and texts, by its id or position; 410 if it was erased',
       answers: { 200: whole },
       async handle({ segments, call }, moment) {
         const agent = await streamInProject(moment, 'agent', segments.project, segments.agent)
@@ -150,7 +150,7 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
     route({
       method: 'post',
       path: `${path}/:answer/feedback`,
-      summary: 'Say whether an answer was good or bad; a later verdict of the same caller replaces an earlier one',
+      summary: 'Judge an answer as good or bad; a later verdict of the same caller replaces an earlier one',
       commandHeaders: ['Idempotency-Key', 'Prefer'],
       body: object(feedback, 'feedback'),
       answers: { 200: judged },

@@ -27,7 +27,7 @@ const tokenOf = (call: Call): string | undefined => {
 export const callerOf = async (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Promise<Caller> => {
   const token = tokenOf(call)
   const isOpen = open.test(call.path) || (openMetrics && metrics.test(call.path))
-  // What needs no login is answered also while nobody can say whose it is.
+  // Addresses without a login also answer while the logins cannot be reached.
   const actor = await sessions.actorOf(token).catch((error: unknown) => {
     if (!isOpen) throw error
     return undefined
@@ -47,7 +47,7 @@ const credentials = z.object({
   password: z.string().max(1_000),
 })
 
-/** Login and logout. Without sessions the service needs no login, and the routes answer all the same. */
+/** Login and logout. Without sessions the service needs no login, but the routes still answer. */
 export const authRoutes = (sessions: Sessions | undefined): Route[] => [
   route({
     method: 'post',

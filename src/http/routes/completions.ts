@@ -17,7 +17,7 @@ const path = '/projects/:project/agents/:agent/completions'
 
 const query = {
   dry_run: oneOf(['true', 'false'], 'dry_run is true or false'),
-  as_of: whole(count.optional().describe('a log position: the agent, its skills and its data are read as they were then'), { least: 1 }),
+  as_of: whole(count.optional().describe('a log position: the agent, its skills and its data are read as of this position'), { least: 1 }),
 }
 
 const answerSchema = z
@@ -26,14 +26,14 @@ const answerSchema = z
       content: z.string(),
       role: z.literal('assistant'),
       trace_id: z.string().describe('The id of the answer, which its record has'),
-      context: z.array(z.string()).optional().describe('What tools gave, if the agent has return_context'),
+      context: z.array(z.string()).optional().describe('The outputs of tools, if the agent has return_context'),
     }),
     outcome: z.string().describe('answered or unanswered'),
     position: z.int().describe('Position of the event that records it'),
-    sql: z.array(z.string()).describe('The queries that the answer rests on'),
+    sql: z.array(z.string()).describe('The queries behind the answer'),
     data: z.array(z.looseObject({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.unknown())), cut: z.boolean() })),
     usage: z.object({ input_tokens: z.int().nullable(), output_tokens: z.int().nullable() }),
-    note: z.string().optional().describe('What the answer rests on where no query gave rows: other tools, or no data'),
+    note: z.string().optional().describe('The basis of the answer if no query returned rows: other tools, or no data'),
   })
   .meta({ id: 'AgentAnswer' })
 
@@ -41,7 +41,7 @@ type Input = { segments: { project: string; agent: string }; query: { as_of: num
 
 const planned = (agents: Agents, asked: AgentRequest): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
 
-/** Whether the agent wants the context of its answers given, too. */
+/** Whether answers of the agent include the context. */
 const returnsContext = ({ agent }: AgentRequest): boolean => agent.state.params['return_context'] === true
 
 const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly string[], call: Call): Reply => {
@@ -57,7 +57,7 @@ const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly
   return json({ message, ...groundsOf(answered) }, { keep: 'rows' })
 }
 
-/** The whole answer, with what its tools gave. */
+/** The whole answer, with the outputs of its tools. */
 const wholeAnswer = async (agents: Agents, asked: AgentRequest): Promise<{ answered: AgentAnswer; retrieved: string[] }> => {
   const retrieved: string[] = []
   const answering = agents.ask(asked)
@@ -68,7 +68,7 @@ const wholeAnswer = async (agents: Agents, asked: AgentRequest): Promise<{ answe
   }
 }
 
-/** The events of an answer, as they come. What is refused before the first one is thrown. */
+/** The events of an answer, at once. A refusal before the first event is thrown. */
 async function* eventsOf(agents: Agents, asked: AgentRequest, call: Call): AsyncGenerator<Piece, void, void> {
   const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
   const answering = agents.ask(asked)
@@ -88,7 +88,7 @@ async function* eventsOf(agents: Agents, asked: AgentRequest, call: Call): Async
     if (!hasBegun || !isProblem(error)) throw error
     yield events.failed(error)
   } finally {
-    // The answer of a client that has left is recorded all the same.
+    // If the client has left, the answer is still recorded.
     await answering.return(undefined as never)
   }
 }
@@ -105,7 +105,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
       throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is beyond the head of the log`, {
         hint: `The log has the positions 1 to ${head}.`,
       })
-    // Who is asked is found by the names of that moment, as reads are.
+    // The agent is found by the names of that moment, as in reads.
     const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), asOf }
     const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {
@@ -119,7 +119,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
     route({
       method: 'post',
       path,
-      summary: 'Ask an agent: its answer, with the queries that it rests on and their rows, recorded before it is given',
+      summary: 'Ask an agent: its answer, with its queries and their rows, recorded before the client gets it',
       commandHeaders: ['Idempotency-Key'],
       query,
       body: chatBody,
@@ -136,7 +136,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
     route({
       method: 'post',
       path: `${path}/stream`,
-      summary: 'Ask an agent: its steps and its answer as server-sent events, as they come; the last ones follow once it is recorded',
+      summary: 'Ask an agent: its steps and its answer as server-sent events, at once; the last events follow when the answer is recorded',
       commandHeaders: ['Idempotency-Key'],
       query,
       body: chatBody,

@@ -11,6 +11,6 @@ export const inputOf = (text: string): Json => {
   }
 }
 
-/** All that the system says, as one text: many models have a place for it at the beginning only. */
+/** All system texts as one text: many models only accept it at the beginning. */
 export const systemText = (messages: readonly ChatMessage[]): string =>
   messages.flatMap(({ role, content }) => (role === 'system' && content !== '' ? [content] : [])).join('\n\n')

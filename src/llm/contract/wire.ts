@@ -1,6 +1,6 @@
 import type { ChatEnd, ChatRequest, ToolCall } from './language-model.js'
 
-/** A part of an answer as a provider sends it. `failed` is what it says when it fails in the middle. */
+/** A part of an answer as a provider sends it. `failed` is its error after a failure in the middle. */
 export type WirePart =
   | { type: 'text'; text: string }
   | { type: 'toolCall'; toolCall: ToolCall }

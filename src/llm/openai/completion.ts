@@ -1,6 +1,5 @@
 /**
- * Room: chats with servers that speak as OpenAI does: the body of a request, and what comes back. It imports events, basics and
- * llm/contract alone.
+ * Room: chats with servers with OpenAI's protocol: the body of a request, and the answer. It imports events, basics and llm/contract alone.
  */
 
 import { limits } from '../../basics/limits.js'
@@ -9,7 +8,7 @@ import type { WirePart } from '../contract/wire.js'
 import { countIn, listIn, recordIn, textIn } from './members.js'
 import { ToolCalls } from './tool-calls.js'
 
-/** What a server sends after its last chunk. */
+/** The text that a server sends after its last chunk. */
 export const done = '[DONE]'
 
 const finishes: Readonly<Record<string, ChatEnd['finish']>> = {

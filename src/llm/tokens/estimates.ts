@@ -2,10 +2,10 @@ import type { ChatMessage } from '../contract/language-model.js'
 
 const charsPerToken = 4
 
-/** About how many tokens so many characters are: a quarter of them, since each model counts in its own way. */
+/** The estimated tokens of a number of characters: a quarter, because each model counts in its own way. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / charsPerToken)
 
-/** About how many tokens a text has. */
+/** The estimated tokens of a text. */
 export const estimateTokens = (text: string): number => tokensOf(text.length)
 
 /** The characters that a language model reads of a message: its text, and the uses of tools that it names. */

@@ -30,7 +30,7 @@ const positionBefore = async (log: ReadableLog, time: number, head: number): Pro
   return low
 }
 
-/** Whose tokens an event stands for: those of an agent or of a knowledge base. */
+/** The owner of an event's tokens: an agent or a knowledge base. */
 const ownerIn = ({ data }: Envelope): { kind: 'agent' | 'knowledge_base'; stream: StreamId } => {
   const agent = streamId.safeParse(data['agent'])
   if (agent.success) return { kind: 'agent', stream: agent.data }
@@ -75,7 +75,7 @@ class Today {
     if (project !== undefined) this.#spent.set(project, (this.#spent.get(project) ?? 0) + tokensIn(envelope))
   }
 
-  /** The project of what used them, which may be gone. */
+  /** The project of the user of the tokens, which may be deleted. */
   async #projectOf(envelope: Envelope): Promise<StreamId | undefined> {
     const { kind, stream } = ownerIn(envelope)
     const known = this.#projects.get(stream)
@@ -87,8 +87,8 @@ class Today {
 }
 
 /**
- * What projects may spend in a day: for all answers of their agents, for judges, for searches in their knowledge bases, and for the vectors
- * of what is inserted there. Without a limit nothing is counted.
+ * The tokens that projects may spend in a day: for all answers of their agents, for judges, for searches in their knowledge bases, and for
+ * the vectors of inserts. Without a limit nothing is counted.
  *
  * @example spendingOfProjects(log, 50_000_000)(project)
  */

@@ -7,37 +7,36 @@ import { tokensUsed } from './usage.js'
 const dayMs = 86_400_000
 const remembered = 10_000
 
-/** What the record says of one agent or one project on one day (UTC): the tokens that it spent, up to a version of what was read. */
+/** The recorded tokens of one agent or project on one day (UTC), up to a version of the stream. */
 export type DaySpending = { readonly start: number; version: number; spent: number }
 
 /**
- * The tokens of a day. `untold` are those that are on record without a number, and `held` those that what is under way has reserved or
- * used.
+ * The tokens of a day. `untold` estimates recorded uses without a number; `held` has the tokens that running work has reserved or used.
  */
 type Day = DaySpending & { untold: number; held: number; last: Promise<unknown> }
 
-/** Reserves tokens of the day, and returns what is told how many were used. @throws Problem tokens_spent */
+/** Reserves tokens of the day, and returns a function that takes the number of used ones. @throws Problem tokens_spent */
 export type ReserveTokens = (tokens: number) => Promise<(used: number) => void>
 
-/** What one answer, one evaluation or one search spends. What it used counts at once, and from its record on by that. */
+/** The spending of one answer, evaluation or search. Used tokens count at once, and later by the record. */
 export type Spending = {
   reserve: ReserveTokens
-  /** It is on record with this usage. What no provider told stays an estimate of this process. */
+  /** It is recorded with this usage. Unknown counts stay an estimate of this process. */
   recorded: (usage: TokenUsage) => void
 }
 
 type Options = {
-  /** Whose days they are, and what to do when one is over: `the agent`. */
+  /** The owner of the days in words (`the agent`), and a hint for a day without tokens. */
   whose: string
   hint: string
-  /** Brings what is spent up to date with the record. */
+  /** Updates the spent tokens from the record. */
   read: (of: StreamId, day: DaySpending) => Promise<void>
   now?: () => number
 }
 
 /**
- * The tokens that agents, or projects, may use in a day. They are reserved before a language model is asked, and what it did not use is
- * given back. What was used before a start, and at other nodes, is read from the log.
+ * The tokens that agents, or projects, may use in a day. They are reserved before a language model is asked, and unused ones are given
+ * back. Tokens from before a start, and of other nodes, are read from the log.
  *
  * @example
  * const spending = daysOfAgents(log).spending(agent, 1_000_000)
@@ -53,7 +52,7 @@ export class TokenDays {
     this.#now = options.now ?? Date.now
   }
 
-  /** What one answer of an agent or a project may spend. @param most the tokens of a day (UTC), whoever spends them */
+  /** The spending of one answer of an agent or a project. @param most the tokens of a day (UTC) in all */
   spending(of: StreamId, most: number): Spending {
     const used: { day: Day; tokens: number }[] = []
     return {
@@ -101,13 +100,13 @@ export class TokenDays {
   }
 }
 
-/** Spends of no day: there is no limit. */
+/** Spends without a limit. */
 export const unlimited: Spending = { reserve: () => Promise.resolve(() => undefined), recorded: () => undefined }
 
-/** What is spent for a project, whose day it counts in. */
+/** The spending for a project, on the project's day. */
 export type SpendingOfProject = (project: StreamId) => Spending
 
-/** Spends of several days at once: of an agent's and of its project's. */
+/** Spends on several days at once: the agent's and its project's. */
 export const spendingOfAll = (all: readonly Spending[]): Spending => ({
   reserve: async (tokens) => {
     const settles: ((used: number) => void)[] = []

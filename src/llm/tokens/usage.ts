@@ -1,4 +1,4 @@
-/** Room: how many tokens were used, and how many a day may have. It imports events, basics, log and llm/contract alone. */
+/** Room: counts of used tokens, and limits per day. It imports events, basics, log and llm/contract alone. */
 
 import type { TokenUsage } from '../contract/language-model.js'
 
@@ -7,7 +7,7 @@ export const noUsage: TokenUsage = { input: null, output: null }
 
 const added = (sum: number | null, more: number | null): number | null => (sum === null && more === null ? null : (sum ?? 0) + (more ?? 0))
 
-/** Both together; a count is null where neither is known. @example usages.reduce(addUsage, noUsage) */
+/** The sum of both; a count is null if neither is known. @example usages.reduce(addUsage, noUsage) */
 export const addUsage = (sum: TokenUsage, more: TokenUsage): TokenUsage => ({
   input: added(sum.input, more.input),
   output: added(sum.output, more.output),

@@ -13,13 +13,13 @@ export interface Lease {
   release(): Promise<void>
 }
 
-/** Decides which of the nodes that share a log does which work. */
+/** Distributes work among the nodes that share a log. */
 export interface Leases {
   /** Whether other nodes may have leases. If not, every lease is granted and none is lost. */
   readonly areShared: boolean
   /**
    * The lease of this name, which is renewed as long as it is held. Undefined while another node or other work of this node holds it, or
-   * when that cannot be found out. A node with the lease reads all that earlier holders wrote.
+   * when that cannot be found out. A node with the lease reads everything that earlier holders wrote.
    *
    * @example
    * const lease = await leases.take('retention')

@@ -1,4 +1,4 @@
-/** Room: what a log is to those who write and read it, and to other nodes. It imports events, basics and vault alone. */
+/** Room: the interface of a log for writers, readers and other nodes. It imports events, basics and vault alone. */
 
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
@@ -84,10 +84,10 @@ export type Outcome = {
   planned?: string[]
 }
 
-/** How a node stands to the log that nodes share. */
+/** The state of a node towards the shared log. */
 export const sharedStates = ['following', 'unreachable', 'outdated', 'other_log'] as const
 
-/** The state of this node in a log that nodes share: whether it follows, and how much it does not have yet of what it heard of. */
+/** The state of this node in a shared log: whether it follows, and how many known batches and events it does not have yet. */
 export type SharedHealth = { state: (typeof sharedStates)[number]; lag: { batches: number; events: number } }
 
 /**
@@ -146,8 +146,8 @@ export interface LogAnswers {
   /** The stored answer to the request sent before with this key; undefined when there is none. */
   replyTo(keyed: RequestKey): Promise<Reply | undefined>
   /**
-   * Keeps the answer to a request that has a key. Returns the answer that all senders get: the first that was kept. An answer with
-   * rows is not kept if something was erased after this position: the erased rows may be among them.
+   * Keeps the answer to a request that has a key. Returns the answer that all senders get: the first that was kept. An answer with rows is
+   * not kept if an erasure came after this position, because it may show erased rows.
    */
   keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply>
   /**
@@ -178,8 +178,8 @@ export interface LogPayloads {
   /** The position of the last `DataErased` event; 0 when nothing was ever erased. */
   erasedAt(): Promise<number>
   /**
-   * Resolves when no byte of what `DataErased` events removed is left in the storage. Such an event removes keys and ciphertexts in
-   * its own transaction; this waits for copies of them elsewhere, such as in a write-ahead log.
+   * Resolves when the storage has no byte of the data that `DataErased` events removed. Such an event removes keys and ciphertexts in its
+   * own transaction; this waits for copies of them elsewhere, such as in a write-ahead log.
    */
   wipe(signal?: AbortSignal): Promise<void>
 }
@@ -196,14 +196,14 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /** The time that events get, in milliseconds since 1970: PostgreSQL's where nodes share the log, else that of this machine. */
   now(): number
   /**
-   * Resolves when reads see all that any node acknowledged before the call; undefined where no other node writes, so that there is
+   * Resolves when reads see everything that any node acknowledged before the call; undefined if no other node writes, so that there is
    * nothing to wait for.
    * @throws Problem 503 when that takes too long, or cannot be found out
    */
   newest(): Promise<void> | undefined
   /**
-   * Resolves when reads see all that any node acknowledged before this process was last halted and went on; undefined when there is
-   * nothing to wait for. Until then reads may show data that was erased meanwhile.
+   * Resolves when reads see everything that any node acknowledged before the end of this process's last halt; undefined if there is nothing
+   * to wait for. Until then reads may show data that was erased meanwhile.
    * @throws Problem 503 when that takes too long, or cannot be found out
    */
   sinceHalt(): Promise<void> | undefined
@@ -238,9 +238,9 @@ export interface KeyedLog extends Log {
   rewrapSome(after: number): Promise<number | undefined>
 }
 
-/** The log of a running service, with all that the service needs of it besides commands and reads. */
+/** The log of a running service, with the functions that the service needs besides commands and reads. */
 export interface ServedLog extends KeyedLog {
-  /** The verifier keys of those who sign its heads, the newest first. */
+  /** The verifier keys of its heads, the newest first. */
   headKeys(): string[]
   /** Notes the key that signs its heads from now on. */
   noteHeadKey(vkey: string): Promise<void>

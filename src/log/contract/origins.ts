@@ -7,14 +7,14 @@ export const causeAt = (position: number): string => `event/${position}`
 /** An origin without a request. `unasked({ actor: 'system', source: 'system' })` */
 const unasked = (who: Pick<Origin, 'actor' | 'source'>): Origin => ({ ...who, request: null, correlation: null, causation: null })
 
-/** The origin of what the service does by itself. */
+/** The origin of the service's own work. */
 export const systemOrigin = unasked({ actor: 'system', source: 'system' })
 
 /** The origin of CLI commands that work without a server. */
 export const cliOrigin = unasked({ actor: 'cli', source: 'cli' })
 
 /**
- * The origin of what the service does because of an event: it belongs to the event's request, and the event caused it.
+ * The origin of work that an event causes: it belongs to the event's request, and has the event as its cause.
  *
  * @example causedBy({ actor: 'trainer', source: 'system' }, requested) // { …, correlation: 'r-1', causation: 'event/12' }
  */

@@ -1,10 +1,10 @@
-/** The nodes of one log tell each other how far their files are free of erased data. */
+/** The nodes of one log tell each other up to which erasure their files are wiped. */
 export interface Wipes {
-  /** Notes that no file of this node has a byte of what was erased up to a position. */
+  /** Notes that no file of this node has a byte of data that was erased up to a position. */
   wiped(position: number): Promise<void>
   /**
-   * Resolves when all living nodes have noted that. A node that is silent is not waited for: it wipes its files when it
-   * follows the erasure, which it does before it answers again, unless it has READS=local and is still cut off.
+   * Resolves when all running nodes have noted that. It does not wait for a silent node: that node follows the erasure before it answers
+   * again, and then wipes its files. The only exception is a disconnected node with READS=local.
    * @throws Problem 503 at the signal
    */
   everywhere(position: number, signal: AbortSignal): Promise<void>

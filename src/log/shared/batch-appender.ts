@@ -15,7 +15,10 @@ import { UnreachableError } from './postgres/session.js'
  */
 type BatchResult = { answers: (() => void)[]; committed?: CommitChanges; missed?: { error: unknown; seq: number } }
 
-/** How a batch may wait: for PostgreSQL until `until`, in milliseconds of performance.now(); for what others wrote while `goOn` says so. */
+/**
+ * How a batch may wait: for PostgreSQL until `until`, in milliseconds of performance.now(); for the batches of others while `goOn` returns
+ * true.
+ */
 type Waits = { until: number; goOn: () => boolean; putBack: (rest: QueuedWork[]) => void }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
@@ -31,7 +34,7 @@ export class BatchAppender {
   /**
    * Nothing else may write to the file meanwhile. Work that does not fit is taken out of the batch and put back.
    * @throws UnreachableError, UnknownOutcomeError, ForkError, UnknownEventError; Problem 503 when it could not catch up; RangeError when
-   * what others wrote does not follow; errors of the storage
+   * the batches of others do not follow; errors of the storage
    */
   async append(batch: QueuedWork[], { until, goOn, putBack }: Waits): Promise<BatchResult> {
     let lock: Lock | undefined
@@ -94,7 +97,7 @@ export class BatchAppender {
         this.following.take(delta)
       } catch (error) {
         await lock.release()
-        // It is met again without the lock, and what comes before it is kept.
+        // It is read again without the lock, and the batches before it are kept.
         if (error instanceof UnknownEventError) continue
         throw error
       }

@@ -20,7 +20,10 @@ type Options = {
 /** A caller that waits until this node has a batch. */
 type Waiter = { seq: number; resolve: () => void }
 
-/** How far this node is behind the shared log: what it heard of, what it adds to its file, and the callers that wait for that. */
+/**
+ * The lag of this node behind the shared log: the batches that it knows of, those that it adds to its file, and the callers that wait for
+ * them.
+ */
 export class CatchUp {
   /** The newest batch that this node heard of. */
   #heard = 0
@@ -67,7 +70,7 @@ export class CatchUp {
     this.#hasFailed = true
   }
 
-  /** Looks how far the shared log is, and notes it. @throws UnreachableError */
+  /** Reads the head of the shared log, and notes it. @throws UnreachableError */
   async look(): Promise<void> {
     this.hear(await this.#target())
   }
@@ -91,8 +94,8 @@ export class CatchUp {
   }
 
   /**
-   * Resolves when this node has all that any node acknowledged before the call. A look that began before a halt of this process does not
-   * count after it.
+   * Resolves when this node has everything that any node acknowledged before the call. A look that began before a halt of this process does
+   * not count after it.
    * @throws Problem 503 when that takes too long, or cannot be found out
    */
   async newest(): Promise<void> {
@@ -141,10 +144,10 @@ export class CatchUp {
   }
 
   /**
-   * Adds what others wrote, in parts, until nothing is left, or until `goOn` says no between two parts. Returns whether nothing is left.
-   * Nothing else may write to the file meanwhile.
-   * @throws UnreachableError, ForkError; UnknownEventError once all batches before that event are added; RangeError when what others wrote does not
-   * follow from the file; errors of the storage
+   * Adds the batches of others, in parts, until nothing is left, or until `goOn` returns false between two parts. Returns whether nothing
+   * is left. Nothing else may write to the file meanwhile.
+   * @throws UnreachableError, ForkError; UnknownEventError once all batches before that event are added; RangeError when the batches of
+   * others do not follow from the file; errors of the storage
    */
   async catchUp(goOn: () => boolean = () => true): Promise<boolean> {
     for (;;) {
@@ -155,7 +158,7 @@ export class CatchUp {
       await this.#takeKnown(delta)
       const isAll = delta.to.seq >= delta.newest
       if (!isAll) this.missed(delta.newest)
-      // What was heard meanwhile may be newer than this answer.
+      // A notification that arrived meanwhile may be newer than this answer.
       else if (this.#heard === heard) this.#heard = delta.newest
       if (isAll || !goOn()) return isAll
     }
@@ -172,7 +175,7 @@ export class CatchUp {
     }
   }
 
-  /** Adds a part of what others wrote. @throws RangeError when it does not follow from the file */
+  /** Adds a part of the batches of others. @throws RangeError when it does not follow from the file */
   take(delta: Delta): void {
     if (delta.to.seq <= this.#seq) return
     const committed = this.options.replica.take(delta)

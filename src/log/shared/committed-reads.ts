@@ -18,7 +18,7 @@ const storedTiles = (db: Connection): TileStore => {
 }
 
 /**
- * What readers see while a batch waits for PostgreSQL: the last commit, through a connection of their own. So a signed head only ever
+ * The state for readers while a batch waits for PostgreSQL: the last commit, through a separate connection. So a signed head only ever
  * covers events that PostgreSQL has accepted.
  */
 export class CommittedReads implements Reads {
@@ -58,7 +58,7 @@ export class CommittedReads implements Reads {
     return this.#tail
   }
 
-  /** Proofs over the committed events. The tree follows when it is asked. */
+  /** Proofs over the committed events. The tree catches up on demand. */
   get proofs(): Proofs {
     const { position } = this.#tail
     const missing = position - this.#tree.size

@@ -15,7 +15,10 @@ type Options = {
   onHeard: (seq: number) => void
 }
 
-/** What failures of the file, of PostgreSQL and of the shared log mean: to this node, which notes them in its status, and to a caller. */
+/**
+ * The meaning of failures of the file, of PostgreSQL and of the shared log: for this node, which notes them in its status, and for a
+ * caller.
+ */
 export class Failures {
   constructor(private readonly options: Options) {}
 
@@ -30,7 +33,7 @@ export class Failures {
     }
   }
 
-  /** A batch failed. Returns what its callers are told. */
+  /** A batch failed. Returns the error for its callers. */
   async ofBatch(error: unknown): Promise<unknown> {
     if (isProblem(error)) return error
     const { status, replica, onHeard } = this.options
@@ -50,7 +53,7 @@ export class Failures {
     return storageFailed('written', error)
   }
 
-  /** What others wrote could not be added. */
+  /** The batches of others could not be added. */
   async ofCatchUp(error: unknown): Promise<void> {
     if (await this.#ofLog(error)) return
     if (isStorageError(error) || isProblem(error)) this.ofFile(error)
@@ -58,7 +61,7 @@ export class Failures {
       process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
 
-  /** What it means that the shared log differs, or that PostgreSQL refused a statement; undefined for any other failure. */
+  /** The meaning of a differing shared log, or of a statement that PostgreSQL refused; undefined for any other failure. */
   async #ofLog(error: unknown): Promise<Problem | undefined> {
     const { status } = this.options
     if (error instanceof ForkError) {
@@ -76,7 +79,7 @@ export class Failures {
     return refusedThere(error.message)
   }
 
-  /** Names what the shared log lacks, and stops writing. */
+  /** Names the events that the shared log lacks, and stops writing. */
   async #fork(): Promise<void> {
     const { replica, sequencer, status } = this.options
     try {
@@ -86,7 +89,7 @@ export class Failures {
       const first = await sequencer.firstOther(position, (at) => chain.get(at))
       status.leave(first > position ? lostRows : differs(`it lacks the positions ${first} to ${position} of this node`))
     } catch {
-      // It is found again by the next look.
+      // The next look finds it again.
     }
   }
 }

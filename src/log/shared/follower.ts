@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { SharedTurns } from './shared-turns.js'
 
-/** Looks from time to time how far the shared log is. Notifications of PostgreSQL are quicker, but are lost with a connection. */
+/** Reads the head of the shared log from time to time. Notifications of PostgreSQL are quicker, but are lost with a connection. */
 export class Follower {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
@@ -13,7 +13,7 @@ export class Follower {
   #wait(): void {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
-      // While PostgreSQL is away there is nothing to follow, and writes say why.
+      // While PostgreSQL is away, there is nothing to follow, and the errors of writes give the reason.
       void this.turns
         .poll()
         .catch(() => undefined)

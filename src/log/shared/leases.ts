@@ -13,9 +13,11 @@ type Options = {
   way: Way
   /** A name of this run of this node. */
   node: string
-  /** Resolves when this node has all that any node acknowledged, so that a new holder reads all that earlier holders wrote. */
+  /**
+   * Resolves when this node has everything that any node acknowledged, so that a new holder reads everything that earlier holders wrote.
+   */
   newest: () => Promise<void>
-  /** Whether this node may write. One that may not until an operator has looked leaves the work to the others. */
+  /** Whether this node may write. A node that must wait for an operator leaves the work to the others. */
   mayWrite: () => boolean
   times?: Times
   /** Milliseconds of a clock that goes on while the machine sleeps. */
@@ -192,7 +194,7 @@ export class SharedLeases implements Leases {
       else one.lose()
   }
 
-  /** Gives back what this node has: its work must have ended. */
+  /** Gives back the leases of this node: their work must have ended. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#renewing

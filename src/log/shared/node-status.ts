@@ -12,7 +12,7 @@ type Failure = { cause: string; at: number; of: 'file' | 'away' | 'slow' | 'refu
 
 const causes = { away: awayCause, slow: slowCause }
 
-/** How a node stands to the shared log and to its own file: whether it follows, and why it cannot write, if so. */
+/** The state of a node towards the shared log and its own file: whether it follows, and why it cannot write, if so. */
 export class NodeStatus {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
@@ -50,7 +50,7 @@ export class NodeStatus {
     return refusal
   }
 
-  /** This node stays where it is. A newer release might not allow what this one would decide from there on. */
+  /** This node stays at its position. Further decisions of this release might violate rules of the newer one. */
   standStill(cause: string): Refusal {
     this.#isOutdated = true
     const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and continues from its last event.' }
@@ -98,7 +98,7 @@ export class NodeStatus {
     return true
   }
 
-  /** Why nothing can be written, if so, and how this node stands to the shared log. */
+  /** Why nothing can be written, if so, and the state of this node towards the shared log. */
   health(displaced: Refusal | undefined): { unwritable: string | undefined; state: SharedHealth['state'] } {
     const refusal = this.#refusal ?? displaced
     const cause = this.#failure?.cause ?? (this.#isReachable ? undefined : awayCause)

@@ -12,7 +12,7 @@ export type KnownNode = {
   /** A new id for each start of the node. */
   run: string
   version: string
-  /** Where it serves; null before it does. */
+  /** Its address; null before it serves. */
   address: string | null
   startedAt: Date
   seenAt: Date
@@ -126,7 +126,7 @@ export class Nodes {
     this.#wait()
   }
 
-  /** Tells the others where this node serves; with its next beat if PostgreSQL is away now. */
+  /** Tells the others the address of this node; with its next beat if PostgreSQL is away now. */
   async serveAt(address: string): Promise<void> {
     this.#address = address
     await this.beat().catch(() => undefined)
@@ -160,7 +160,7 @@ export class Nodes {
     this.#timer.unref()
   }
 
-  /** Tells the others that this node lives, and what it has. @throws UnreachableError */
+  /** Tells the others that this node runs, and its position. @throws UnreachableError */
   async beat(): Promise<void> {
     if (this.#isReplaced) return
     if (!(await this.#write(false))) {
@@ -189,7 +189,7 @@ export class Nodes {
   }
 
   /**
-   * The ids of the nodes that live, beginning with the one that started first. A node is dead when PostgreSQL has not heard of it for
+   * The ids of the running nodes, beginning with the one that started first. A node is dead when PostgreSQL has not heard of it for
    * `nodeDeadAfterMs`. This node calls no other node dead until it has itself beaten without a gap for that time.
    * @throws UnreachableError
    */

@@ -3,14 +3,14 @@ import type { QueuedWork } from '../sqlite/turns.js'
 import { away, behind, slow } from './problems.js'
 import type { NodeStatus } from './node-status.js'
 
-/** What other work waits for: a batch at PostgreSQL, or a node that adds what others wrote. */
+/** The reason why other work waits: a batch at PostgreSQL, or a node that catches up. */
 type Step = { kind: 'batch' | 'catching up'; since: number }
 
 const refusals = { away, slow, batch: slow, 'catching up': behind }
 
 /**
- * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves
- * on is left alone, however long it is.
+ * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves on
+ * is not affected, even if it is long.
  *
  * @example const patience = new Patience(waiting, status); await patience.during('batch', () => send())
  */
@@ -25,7 +25,7 @@ export class Patience {
     this.#timer = setInterval(() => this.#refuseLate(), limits.sharedWritePatienceMs / 10).unref()
   }
 
-  /** Runs a step whose time is watched. @throws what the work throws */
+  /** Runs a step and watches its time. @throws the error of the work */
   async during<T>(kind: Step['kind'], work: () => Promise<T>): Promise<T> {
     this.#step = { kind, since: performance.now() }
     try {

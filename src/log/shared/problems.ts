@@ -9,14 +9,14 @@ export const slowCause = 'the shared log takes too long'
 
 const again = 'Send the request again, or to another node.'
 
-/** The refusal of a read or a write at a node that lacks what others wrote. */
+/** The refusal of a read or a write at a node that lacks events of others. */
 export const behind = () =>
   new Problem('behind', 'Behind', 'this node could not catch up with the other nodes in time', { hint: again, retryAfterSeconds: 1 })
 
 /** The refusal of a read at a node that cannot find out whether it lacks something. */
 export const unheard = () =>
   new Problem('behind', 'Behind', 'the shared log cannot be reached, so this node cannot know whether it has the newest events', {
-    hint: `${again} With READS=local a node reads what it has, unless it was halted.`,
+    hint: `${again} With READS=local a node reads its own data, unless it was halted.`,
     retryAfterSeconds: 1,
   })
 
@@ -27,14 +27,14 @@ export const goesNoFurther = ({ cause }: Refusal) =>
 /** Why a node with other events than PostgreSQL writes nothing. */
 export const differs = (how: string): Refusal => ({
   cause: `the shared log is not the one that this node follows: ${how}`,
-  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" brings back from it what was lost.',
+  hint: 'Nothing more is written here. Keep the data directory of this node: "mindledger reappend" restores the lost events from it.',
 })
 
 /** Why a node writes nothing when PostgreSQL has all its events, but lost batches without events that this node has. */
 export const lostRows: Refusal = {
   cause:
     'the shared log has all events of this node, but lost rows of it that are no events: answers kept for requests with a key, keys of payloads wrapped anew, or notes of the log',
-  hint: 'Nothing more is written here until this node is started again: then it takes what PostgreSQL has. "mindledger reappend" before that gives the kept answers back.',
+  hint: 'Nothing more is written here until this node is started again: then it takes the rows of PostgreSQL. "mindledger reappend" before that restores the kept answers.',
 }
 
 /** The refusal of a write while PostgreSQL does not answer. */
@@ -66,7 +66,7 @@ export const unknown = () =>
     retryAfterSeconds: 2,
   })
 
-/** The refusal to read what other nodes sealed with a key that this node lacks: it is not erased. */
+/** The refusal to read data that other nodes sealed with a key that this node lacks: the data is not erased. */
 export const lacksKey = (keyId: string) =>
   new Problem('storage_failed', 'Key missing', `this node lacks the master key ${keyId}, with which other nodes seal`, {
     hint: 'Ask another node, and start this one with the new key.',

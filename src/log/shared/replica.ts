@@ -44,12 +44,12 @@ export const ownLogIn = (file: string): string | undefined => {
   }
 }
 
-/** What a commit changed, for the listeners. */
+/** The changes of a commit, for the listeners. */
 export type CommitChanges = { position: number; changed: ChangedStreams; written: readonly WrittenEvent[] }
 
 /**
- * The file of one node: all that it has of the shared log. A batch is tried in a transaction, which stays open until PostgreSQL has
- * decided; what others wrote is added between batches. The file may be behind PostgreSQL, but never ahead.
+ * The file of one node: its copy of the shared log. A batch is tried in a transaction, which stays open until PostgreSQL has decided;
+ * batches of others are added in between. The file may be behind PostgreSQL, but never ahead.
  */
 export class Replica {
   #open: OpenTransaction | undefined
@@ -115,7 +115,7 @@ export class Replica {
     return this.#file.displaced() ?? this.#lacksKey
   }
 
-  /** @throws Problem when other nodes could not read what this node seals */
+  /** @throws Problem when other nodes could not read data that this node seals */
   requireKey(): void {
     if (this.#lacksKey) throw writesRefused(this.#lacksKey)
   }
@@ -127,7 +127,7 @@ export class Replica {
     return open
   }
 
-  /** What the batch wrote so far, and where it leads. */
+  /** The rows of the batch so far, and the place after it. */
   tried(): { rows: Rows; to: NewPlace } {
     const { writer, rows } = this.open()
     const { position, chain } = writer.tail
@@ -154,7 +154,7 @@ export class Replica {
   }
 
   /**
-   * Adds what others wrote.
+   * Adds the batches of others.
    * @throws RangeError when it does not follow from the file; nothing is added then
    */
   take({ rows, to }: Delta): CommitChanges {

@@ -38,7 +38,7 @@ export type Lock = {
 }
 
 const onTheLine = (delta: Delta | undefined): Delta => {
-  if (!delta) throw new ForkError('the shared log does not have what this node has')
+  if (!delta) throw new ForkError('the shared log does not have the events of this node')
   return delta
 }
 
@@ -88,13 +88,13 @@ export class Sequencer {
     return question(await this.#following.session())
   }
 
-  /** A part of what follows a place. @throws ForkError, UnreachableError */
+  /** A part of the rows after a place. @throws ForkError, UnreachableError */
   async after(place: Place): Promise<Delta> {
     const session = await this.#following.session()
     return onTheLine(await deltaAfter(session, place))
   }
 
-  /** What follows a place up to the last batch that ended before a position. @throws ForkError, UnreachableError */
+  /** The rows after a place, up to the last batch that ended before a position. @throws ForkError, UnreachableError */
   async before(position: number, place: Place): Promise<Delta | undefined> {
     const session = await this.#following.session()
     const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
@@ -113,7 +113,7 @@ export class Sequencer {
     return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
   }
 
-  /** A part of what follows a batch. Its events are those after a position. @throws ForkError, UnreachableError */
+  /** A part of the rows after a batch, with the events after a position. @throws ForkError, UnreachableError */
   async since(seq: number, position: number): Promise<Delta> {
     return onTheLine(await partAfter(await this.#following.session(), { seq, position }))
   }
@@ -128,7 +128,7 @@ export class Sequencer {
     return this.#settled(sent, () => this.#send(session, sent))
   }
 
-  /** Takes the head, and says what this node lacks. @throws ForkError, UnreachableError */
+  /** Takes the head, and returns the rows that this node lacks. @throws ForkError, UnreachableError */
   async lock(place: Place): Promise<Lock> {
     const session = await this.#writing.session()
     try {

@@ -27,9 +27,9 @@ type Options = {
 }
 
 /**
- * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts if no other batch came
- * in between. Otherwise the node takes what others wrote and decides again. After one miss it locks the head for that, so that no node
- * starves. One loop does both, so that a batch and what others wrote never mix in the file.
+ * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts if no other batch came in
+ * between. Otherwise the node adds the batches of others and decides again. After one miss it locks the head for that, so that no node
+ * starves. One loop does both, so that the file never mixes a batch with batches of others.
  */
 export class SharedTurns implements Turns {
   readonly #waiting: QueuedWork[] = []
@@ -114,7 +114,7 @@ export class SharedTurns implements Turns {
     )
   }
 
-  /** Why nothing may be written here until an operator has looked. */
+  /** Why nothing may be written here until an operator acts. */
   get refusal(): Refusal | undefined {
     return this.#status.refusal ?? this.#replica.displaced()
   }
@@ -137,7 +137,7 @@ export class SharedTurns implements Turns {
     if (!this.#isClosed) this.#following.hear(seq)
   }
 
-  /** Looks how far the shared log is, and follows. @throws UnreachableError */
+  /** Reads the head of the shared log, and follows. @throws UnreachableError */
   async poll(): Promise<void> {
     try {
       await this.#following.look()
@@ -149,7 +149,7 @@ export class SharedTurns implements Turns {
   }
 
   /**
-   * Resolves when this node has all that any node acknowledged before the call.
+   * Resolves when this node has everything that any node acknowledged before the call.
    * @throws Problem 503 when that takes too long, or cannot be found out
    */
   async newest(): Promise<void> {
@@ -160,7 +160,7 @@ export class SharedTurns implements Turns {
   }
 
   /**
-   * Resolves when this node has looked at what others wrote since this process was last halted; undefined when it has done so.
+   * Resolves when this node has caught up since the last halt of this process; undefined if it already has.
    * @throws Problem 503 when that takes too long or cannot be found out, and always after a halt when this node no longer follows
    */
   sinceHalt(): Promise<void> | undefined {
@@ -198,10 +198,10 @@ export class SharedTurns implements Turns {
     }
   }
 
-  /** Follows before this node serves. @throws UnreachableError, ForkError; RangeError when what others wrote does not follow */
+  /** Follows before this node serves. @throws UnreachableError, ForkError; RangeError when the batches of others do not follow */
   async start(): Promise<void> {
     const starting = this.#begin()
-    // What others write meanwhile is heard of, and has to wait: two that follow at once would add the same events.
+    // Notifications of batches that others write meanwhile have to wait: two runs at once would add the same events.
     this.#occupy(starting.catch(() => undefined))
     await starting
   }
@@ -214,7 +214,7 @@ export class SharedTurns implements Turns {
     }
   }
 
-  /** Follows until nothing is left, or it fails. What comes in between does not make writes wait longer. */
+  /** Follows until nothing is left, or it fails. New batches in between do not make writes wait longer. */
   async #followAll(): Promise<void> {
     while (this.#mustFollow && !(await this.#follow())) this.#workBetween()
   }

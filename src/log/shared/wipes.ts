@@ -55,7 +55,7 @@ const notEverywhere = (missing: readonly string[] | undefined): Problem => {
     ? `these nodes still have it in their files: ${missing.join(', ')}`
     : 'PostgreSQL cannot be asked which nodes have it'
   return new Problem('busy', 'Not yet wiped', `the data is erased and cannot be read any more, but ${where}`, {
-    hint: 'They take it out by themselves. Send the request again: it is answered when all living nodes have.',
+    hint: 'They remove it by themselves. Send the request again: the answer comes when all running nodes have done so.',
     retryAfterSeconds: 5,
   })
 }

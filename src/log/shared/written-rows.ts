@@ -77,7 +77,7 @@ export class WrittenRows {
     this.#clear.run()
   }
 
-  /** What the transaction wrote, after a position that it began at. */
+  /** The rows that the transaction wrote, after its first position. */
   since(position: number): Rows {
     const forgotten = this.#forgotten.get() ?? null
     return {

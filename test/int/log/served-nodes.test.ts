@@ -391,5 +391,5 @@ test('a node begins with a backup of another one, and gets what was written and 
   child.kill('SIGTERM')
   await ended
   const refused = await mindledger(['serve'], { ...keys, LOG_URL: url, DATA_DIR: alone, PORT: '0' })
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('the shared log does not have what this node has')])
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('the shared log does not have the events of this node')])
 })

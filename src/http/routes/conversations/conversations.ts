@@ -42,7 +42,7 @@ const messageRecord = z
     answer: z.object({ id: z.string(), position: z.int(), at: z.string(), text: z.string().nullable() }).nullable(),
     reason: z.string().nullable().describe('Why it failed, in a word'),
     error: z.string().nullable(),
-    notice: z.string().nullable().describe('What whoever wrote it was told, where there is no answer'),
+    notice: z.string().nullable().describe('The notice that the author got, if there is no answer'),
     erased: z.boolean().describe('Whether its text, or that of its answer, was erased'),
   })
   .meta({ id: 'ConversationMessage' })
@@ -84,7 +84,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
     route({
       method: 'get',
       path: `${path}/conversations/:conversation`,
-      summary: 'Read a conversation: its messages in order, with what became of each',
+      summary: 'Read a conversation: its messages in order, each with its result',
       query: pageParameters,
       answers: {
         200: conversationRecord.extend({ messages: z.array(messageRecord), next: z.int().nullable() }).meta({ id: 'ConversationMessages' }),
@@ -99,7 +99,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
     route({
       method: 'get',
       path: `${path}/conversations/:conversation/messages/:message`,
-      summary: 'Read one message of a conversation, and what became of it; 410 when it was erased',
+      summary: 'Read one message of a conversation and its result; 410 if it was erased',
       answers: { 200: messageRecord },
       async handle({ segments }) {
         const chatbot = await chatbotIn(segments)
@@ -113,7 +113,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
     route({
       method: 'delete',
       path: `${path}/conversations/:conversation`,
-      summary: 'End a conversation: the next message from the same place begins another one; what was said stays',
+      summary: 'End a conversation: the next message from the same place begins another one; its messages stay',
       commandHeaders,
       answers: { 204: null },
       async handle({ segments, call }) {

@@ -3,7 +3,7 @@ import { Problem } from '../../../basics/errors.js'
 import type { MessageEnd } from '../../../chatbots/watchers.js'
 import { json, type Reply } from '../../protocol/reply.js'
 
-/** A message, and what became of it. */
+/** A message and its result. */
 export const endedMessage = z
   .object({
     conversation: z.string(),
@@ -15,13 +15,13 @@ export const endedMessage = z
         text: z.string(),
         queries: z
           .array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.json())), cut: z.boolean() }))
-          .describe('What the answer rests on'),
-        note: z.string().optional().describe('What it rests on where no query gave rows: other tools, or no data'),
+          .describe('The queries behind the answer'),
+        note: z.string().optional().describe('Its basis if no query returned rows: other tools, or no data'),
       })
       .optional(),
     reason: z.string().optional(),
     error: z.string().optional(),
-    notice: z.string().optional().describe('What to tell whoever asked, where there is no answer'),
+    notice: z.string().optional().describe('The notice for the author, if there is no answer'),
   })
   .meta({ id: 'AnsweredMessage' })
 
@@ -44,6 +44,6 @@ export const messageReply = ({ conversation, message }: MessageRef, end: Message
     ? json({ conversation, message, ...endFields(end) }, { keep: 'never' })
     : json({ conversation, message, status: 'waiting' }, { status: 202, keep: 'never' })
 
-/** The refusal that a message without an answer is to whoever asked over REST. */
+/** The refusal for a client over REST whose message has no answer. */
 export const notAnswered = ({ conversation, message }: MessageRef, { reason, error, notice }: MessageEnd & { status: 'failed' }): Problem =>
   new Problem('not_answered', 'Not answered', error, { conversation, message, reason, ...(notice !== null && { notice }) })

@@ -28,7 +28,7 @@ const path = '/projects/:project/chatbots/:chatbot/messages'
 
 const frame = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`
 
-/** What happens to a message, as an event stream tells it. */
+/** The news of a message, as server-sent events. */
 const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage): string => {
   if ('end' in news) {
     const fields = endFields(news.end)
@@ -62,15 +62,15 @@ async function* piecesOf(intake: MessageIntake, taken: AcceptedMessage, call: Ca
   }
 }
 
-/** Only conversations that began here go on here: the answers of others belong elsewhere. @throws Problem 400 */
+/** Only conversations that began here can continue here: answers of others belong to another channel. @throws Problem 400 */
 const ownConversation = (conversation: Resource<'conversation'>): Resource<'conversation'> => {
   if (conversation.state.channel === 'api') return conversation
   throw wrong(`the conversation is one of ${conversation.state.channel}; it goes on there`, 'Leave "conversation" out to begin one here.')
 }
 
-/** Messages of a page of one's own: the same login as everything else. */
+/** Messages from the user's own page, with the same login as all other addresses. */
 export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] => {
-  /** The conversation that a message goes on with, or a name for a new one: the same for a request that is sent again. */
+  /** The conversation of a message, or a name for a new one: a repeated request gets the same name. */
   const placeOf = async (chatbot: Resource<'chatbot'>, { conversation }: Body, call: Call) => {
     if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(ledger, chatbot, conversation))
     const key = call.header('idempotency-key')

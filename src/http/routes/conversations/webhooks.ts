@@ -33,7 +33,7 @@ class Places {
   }
 }
 
-/** What a chat service is told of a message that is nothing for the chatbot: all is well, and no second try. */
+/** The answer to a chat service for a message that the chatbot ignores: a success, so that there is no second try. */
 const nothingToDo = (channel: Channel): Reply =>
   json({ ok: true }, channel.name === 'slack' ? { headers: { 'X-Slack-No-Retry': '1' } } : {})
 
@@ -55,7 +55,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   const take = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call) => {
     const project = await ledger.log.resources.byStream('project', chatbot.state.project)
     const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
-    // A person in a chat sees no refusal, and a program does.
+    // A person in a chat cannot see a refusal, but a program can.
     const said = channel.name === 'webhook' ? checkText(incoming.text) : incoming.text.slice(0, limits.messageMaxChars)
     return intake.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
   }
@@ -63,7 +63,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   const answer = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call): Promise<Reply> => {
     if (incoming.text === '' && channel.name !== 'webhook') return nothingToDo(channel)
     if (!chatbot.state.is_running) {
-      // Chat services would send it again for hours, and give up the webhook in the end.
+      // Chat services would send it again for hours, and finally disable the webhook.
       if (channel.name !== 'webhook') return nothingToDo(channel)
       throw chatbotStopped(chatbot.state.name)
     }
@@ -81,7 +81,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
     route({
       method: 'post',
       path: '/webhooks/chatbots/:token',
-      summary: 'Receive a message for a chatbot from Slack, Telegram or a program of one’s own; needs a signature, and no login',
+      summary: 'Receive a message for a chatbot from Slack, Telegram or your own program; it needs a signature, but no login',
       takes: { 'application/json': null },
       answers: { 200: endedMessage, 202: endedMessage },
       async handle({ segments: { token }, call }) {

@@ -4,7 +4,7 @@ import type { Session } from './session.js'
 
 /** A kept answer of a node's file. */
 export type OwnAnswer = Pick<AnswerRow, 'actor' | 'key' | 'answer'>
-/** Where a kept answer differs: what the log has, or nothing. */
+/** A differing kept answer: the log's version, or nothing. */
 export type OtherAnswer = Pick<AnswerRow, 'actor' | 'key'> & { there: AnswerRow | undefined }
 /** A payload of a node's file, and the master key that its own key is wrapped under. */
 export type OwnKey = { hash: string; keyId: string }
@@ -15,7 +15,7 @@ const otherAnswers = `
   FROM unnest($1::text[], $2::text[], $3::bytea[]) AS mine (actor, key, digest) LEFT JOIN mindledger.answers USING (actor, key)
   WHERE answer IS NULL OR sha256(convert_to(answer, 'UTF8')) <> digest`
 
-/** Those of a file's answers that the log lacks, or has otherwise. */
+/** The answers of a file that the log lacks, or that differ there. */
 export const answersOtherwise = async (session: Session, mine: readonly OwnAnswer[]): Promise<OtherAnswer[]> => {
   const values = [
     mine.map(({ actor }) => actor),
@@ -33,7 +33,7 @@ const lostAnswers = `
 
 const hasReply = ({ answer }: AnswerRow): boolean => Object.hasOwn(JSON.parse(answer) as object, 'reply')
 
-/** Those of a file's answers that the log lacks, or whose reply it lacks. */
+/** The answers of a file that the log lacks, or whose reply it lacks. */
 export const answersLost = async (session: Session, mine: readonly AnswerRow[]): Promise<AnswerRow[]> => {
   const values = [mine.map(({ actor }) => actor), mine.map(({ key }) => key), mine.map(hasReply)]
   const { rows } = await session.query<OwnAnswer>(lostAnswers, values)

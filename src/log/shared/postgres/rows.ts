@@ -2,12 +2,12 @@
 export type EventRow = { position: number; text: string; chain: Buffer }
 /** A payload; without `wrapped` it was erased. */
 export type PayloadRow = { hash: string; keyId: string; wrapped: Buffer | null; body: Buffer; replacedBy: string | null }
-/** What is kept for a request with an idempotency key. */
+/** The kept answer to a request with an idempotency key. */
 export type AnswerRow = { actor: string; key: string; fingerprint: string; answer: string; answeredAt: string }
 /** A line of the log's own notes, such as the keys that sign heads; null when it was removed. */
 export type NoteRow = { key: string; value: string | null }
 
-/** What a batch writes: its events, and its other rows as they are afterwards. */
+/** The rows that a batch writes: its events, and its other rows in their new state. */
 export type Rows = { events: EventRow[]; payloads: PayloadRow[]; answers: AnswerRow[]; notes: NoteRow[] }
 
 /**
@@ -26,7 +26,7 @@ export const isSamePlace = (one: Place, other: Place): boolean =>
   one.chain.equals(other.chain) &&
   (one.batch === undefined || other.batch === undefined || one.batch === other.batch)
 
-/** What follows a place: the rows up to another place, and the number of the newest batch of all. */
+/** The rows after a place, up to another place, and the number of the newest batch of all. */
 export type Delta = { to: Place; rows: Rows; newest: number }
 
 /** Whether there is no row at all: no event, payload, kept answer or note. */

@@ -109,7 +109,7 @@ export const wasAppended = async (session: Session, { from, to }: SentBatch): Pr
   return rows[0]?.batch === to.batch
 }
 
-/** A bounded part of what follows a batch: whole batches, and other rows that no later batch wrote again. */
+/** A bounded part of the rows after a batch: whole batches, and other rows that no later batch wrote again. */
 const delta = `
   WITH next AS MATERIALIZED (
     SELECT seq, batch, position, chain, CASE WHEN seq = $1 THEN 0 ELSE bytes END AS bytes
@@ -172,10 +172,10 @@ const rowsOf = (rows: readonly Row[]): Rows => {
   }
 }
 
-/** A bounded part of what follows a batch, with the events after a position, and the event that this batch ended with. */
+/** A bounded part of the rows after a batch, with the events after a position, and the last event of this batch. */
 type Part = Delta & { from: Place }
 
-/** The payloads of events that a batch after these wrote again: whoever has an event has its payloads, unless they were erased. */
+/** The payloads of events that a batch after these wrote again: a node that has an event has its payloads, unless they were erased. */
 const rewrittenSince = async (session: Session, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
   const known = new Set(payloads.map(({ hash }) => hash))
   const named = hashesIn(events).filter((hash) => !known.has(hash))
@@ -203,7 +203,7 @@ export const partAfter = async (
 }
 
 /**
- * What follows a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
+ * The rows after a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
  * another one.
  */
 export const deltaAfter = async (session: Session, place: Place, batches?: number): Promise<Delta | undefined> => {
