@@ -105,14 +105,19 @@ export const makeDirectory = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
+/** Nothing writes to a backup: its manifest would no longer be true. */
+const refuseBackup = ({ root, manifest }: DataPaths): void => {
+  if (!existsSync(manifest)) return
+  throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
+}
+
 /** Makes a data directory, or checks the existing one. */
 export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   try {
     makeDirectory(root)
     refuseHalf(paths)
-    if (existsSync(paths.manifest))
-      throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
+    refuseBackup(paths)
     if (existsSync(paths.format)) readFormat(paths)
     else if (existsSync(paths.log))
       throw new ConfigError(`${root} holds a log but no FORMAT file; restore the file (it says ${dataFormat}) or the whole directory.`)
@@ -137,9 +142,10 @@ const takeInTables = ({ root, analytics }: DataPaths): void => {
  * Locks the directory for this process alone, and empties its temporary part. The lock belongs to the process: when the process ends,
  * however it does, the lock is released. Returns the function that releases it.
  *
- * @throws ConfigError when another server holds it
+ * @throws ConfigError when another server holds it, or it is a backup
  */
 export const lockDataDirectory = (paths: DataPaths): (() => void) => {
+  refuseBackup(paths)
   let lock: Database.Database | undefined
   try {
     lock = new Database(paths.lock, { timeout: 0 })
