@@ -101,7 +101,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
     knowledge.begin()
-    // What runs without being asked: trainings, jobs, erasures and answers of chatbots.
+    // Background work: trainings, jobs, erasures and answers of chatbots.
     await models.trainings.resume()
     await housekeeping.begin()
     await chatbots.begin()

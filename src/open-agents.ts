@@ -33,7 +33,7 @@ type Options = {
   spendingOfProject: SpendingOfProject
 }
 
-/** Opens the agents, the function by which SQL asks them, and their evaluations. Nothing is asked until a request comes. */
+/** Opens the agents, the function by which SQL asks them, and their evaluations. No model is called until a request arrives. */
 export const openAgents = ({
   config,
   languageModels,

@@ -19,8 +19,8 @@ export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
 
 /**
- * Opens jobs, erasures, the change of the master key and the export of the history. It returns when this node's files have
- * nothing of what other nodes erased; `begin` goes on with unfinished work.
+ * Opens jobs, erasures, the change of the master key and the export of the history. It returns when this node's files have no data that
+ * other nodes erased; `begin` continues unfinished work.
  */
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened(async (undo) => {
@@ -43,7 +43,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     const { dataDirectory, headKey, exports } = config
     const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
     // Where others erased data meanwhile, this node serves when its files have nothing of it.
-    await erasures.follow((err) => logger.error({ err }, 'what was erased could not be taken out of the files; trying again'))
+    await erasures.follow((err) => logger.error({ err }, 'erased data could not be removed from the files; trying again'))
 
     /** Continues the work that an earlier run of the service left unfinished, and starts. */
     const begin = async () => {
@@ -56,7 +56,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
         const duty = new Duty({
           ...{ leases, name: `retention:${what}` },
           begin: () => keepFor(ms, { what, erasures, clock, logger }),
-          onFailed: (err) => logger.error({ err }, 'what was kept long enough could not be erased; trying again later'),
+          onFailed: (err) => logger.error({ err }, 'data past its retention could not be erased; trying again later'),
         })
         undo(() => duty.stop())
         await duty.start()

@@ -52,14 +52,14 @@ export const openKnowledge = ({ config, logger, storage, languageModels, spendin
       ...{ ledger, indexes, embedders, pages, spendingOfProject },
       reranker: (params) => languageModels.reranker(params),
     })
-    /** Takes what was erased out of every index. */
+    /** Removes erased data from every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
     /** Finishes erasures that were cut off before the indexes had followed. */
     const begin = (): void => {
       void log
         .erasedAt()
         .then((position) => (position > 0 ? purge() : undefined))
-        .catch((err: unknown) => logger.error({ err }, 'what was erased could not be taken out of the indexes of knowledge bases'))
+        .catch((err: unknown) => logger.error({ err }, 'erased data could not be removed from the indexes of knowledge bases'))
     }
     /** Knowledge bases as agents use them: by their names in a project, at a position of the log. */
     const ofAgents: KnowledgeOfAgents = {

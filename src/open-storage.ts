@@ -30,7 +30,7 @@ type Options = { config: Config; logger: Logger; metrics: Metrics }
 
 type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
 
-/** A log with what it has of other nodes. */
+/** A log with its access to other nodes. */
 type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases }
 
 /** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */

@@ -59,7 +59,7 @@ export type Parts = {
   streams: EventStreams
 }
 
-/** Builds what only routes use, of the parts that the service has anyway, and shows them to the metrics. */
+/** Builds the parts that only routes use, from the common parts of the service, and registers them for the metrics. */
 export const routePartsOf = (parts: Parts) => {
   const { config, version, metrics, analytics, feed, streams } = parts
   const { paths, ledger, blobs, headFile, clock, missingBlobs } = parts.storage

@@ -1,7 +1,7 @@
 import { badStatement, type Token } from './lexer.js'
 import { closingBracket, isSymbol, isWord, upperWord } from './tokens.js'
 
-// What clients write and DuckDB does not read: a JOIN without a condition, USING behind a query, AT before its alias, LIMIT with an offset.
+// Syntax of clients that DuckDB does not know: a JOIN without a condition, USING behind a query, AT before its alias, LIMIT with an offset.
 
 const words = (text: string) => new Set(text.split(' '))
 const ownCondition = words('CROSS NATURAL POSITIONAL')
@@ -61,9 +61,8 @@ const startsChain = (token: Token): boolean =>
   isWord(token, ...['SELECT', 'FROM', 'WHERE', 'GROUP', 'ORDER', 'HAVING', 'QUALIFY', 'WINDOW', 'LIMIT', 'UNION', 'INTERSECT', 'EXCEPT'])
 
 /**
- * Where ` ON TRUE` has to stand so that `t JOIN m` parses: token indexes, to be inserted behind.
- * A model joins to every row, so nobody writes a condition for it. Where each JOIN has its condition, if only behind the next one
- * (`a JOIN b JOIN c ON … ON …`), nothing is missing.
+ * Where ` ON TRUE` has to stand so that `t JOIN m` parses: token indexes, to be inserted behind. A model joins to every row, so a condition
+ * is not necessary. Where each JOIN has its condition, if only behind the next one (`a JOIN b JOIN c ON … ON …`), nothing is missing.
  *
  * @example missingConditions(lex('SELECT * FROM t JOIN m WHERE a')) // Map { 5 => ' ON TRUE' }
  */

@@ -104,7 +104,7 @@ class Scanner {
     throw badStatement(this.sql, this.at, 'a comment begins here and never ends', 'Close it with */.')
   }
 
-  /** Where a text in quotes ends: after the quote that is neither doubled nor after a backslash. */
+  /** The end of a text in quotes: after the quote that is neither doubled nor after a backslash. */
   quotedEnd(quote: string, open: number, backslashes: boolean): number {
     for (let i = open + 1; i < this.sql.length; i++) {
       const here = this.sql[i]

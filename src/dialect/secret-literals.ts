@@ -26,14 +26,13 @@ const isSecretUnder = (key: string, text: string): boolean => {
   return isDoubtfulKey(key) || /tokens?$/i.test(key) ? looksSecret(text) : true
 }
 
-/** What a key before a place says of it: whether the key's value stands here, and whether more values may follow a comma. */
+/** The effect of a key on a place behind it: whether the key's value stands here, and whether more values may follow a comma. */
 type Place = { key: string | undefined; isValue: boolean; isList: boolean }
 const nowhere: Place = { key: undefined, isValue: false, isList: false }
 
 /**
- * What the tokens before a text say: the key that was named last, and whether the text is its value. A key survives
- * what reads it (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison; after that come
- * the texts that it is compared with.
+ * The meaning of the tokens before a text: the last key, and whether the text is its value. A key survives what reads it
+ * (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison; after that come the texts that it is compared with.
  */
 class Subject {
   #before: Token | undefined
@@ -101,7 +100,7 @@ const keyBefore = (tokens: readonly Token[], i: number): string | undefined => {
   return isSymbol(comma, ',') && name?.kind === 'string' && isKey(name.value) ? name.value : undefined
 }
 
-/** `{"name": "token", "value": "k3y"}`: the value stands under the name that is told beside it. */
+/** `{"name": "token", "value": "k3y"}`: the value belongs to the name beside it. */
 const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
   if (!isSymbol(tokens[i - 1], ':')) return undefined
   const [nameWord, colon, name, comma, valueWord] = tokens.slice(Math.max(0, i - 6), i)

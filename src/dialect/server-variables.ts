@@ -1,4 +1,4 @@
-/** Clients choose their dialect by this number. It is that of the public service. */
+/** Clients choose their dialect by this number. It is the version of the public service. */
 export const serverVersion = '8.0.17'
 
 /** The variables that clients ask for as `@@name` and with SHOW VARIABLES, by name. None can be changed. */

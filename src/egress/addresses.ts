@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** What an address is for. `public` is the only kind that anybody may call without being named. */
+/** The kind of an address. `public` is the only kind that anybody may call without being named. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'unspecified' | 'reserved'
 
 /** An address as a number. An IPv6 address that stands for an IPv4 address is that IPv4 address. */
@@ -111,7 +111,7 @@ const networks = (kinds: readonly (readonly [string, AddressKind])[]) =>
 const [known4, known6] = [networks(kinds4), networks(kinds6)]
 
 /**
- * What an address is for.
+ * The kind of an address.
  *
  * @example kindOf({ version: 4, value: 2130706433n }) // 'loopback'
  */

@@ -30,7 +30,7 @@ export const readAddress = (text: string): { url: URL; where: string } => {
   return { url, where }
 }
 
-/** What refuses an answer that is a redirect; undefined for any other. */
+/** The refusal of a redirect; undefined for any other answer. */
 export const redirectOf = (status: number, location: string | null, { url, where }: { url: URL; where: string }): Problem | undefined => {
   if (!redirects.has(status)) return undefined
   const to = location !== null && URL.canParse(location, url.href) ? ` to ${new URL(location, url.href).host}` : ''
@@ -41,10 +41,10 @@ export const redirectOf = (status: number, location: string | null, { url, where
   )
 }
 
-/** What ends a call whose headers do not come. */
+/** The error of a call whose headers do not arrive. */
 export const noAnswerIn = (where: string, ms: number): Problem =>
   callFailed('No answer', `${where} did not answer within ${ms} ms`, 'Try again later.')
 
-/** What ends a call whose body stops. */
+/** The error of a call whose body stops. */
 export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
   callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)

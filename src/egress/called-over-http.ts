@@ -18,7 +18,7 @@ export class AnswerTooLarge extends Problem {
   }
 }
 
-/** An error, what caused it, and so on. They may come from other realms than ours, so they are read by their members. */
+/** An error, its cause, and so on. They may come from other realms than ours, so they are read by their members. */
 const causes = function* (error: unknown): Generator<object> {
   let [cause, depth] = [error, 0]
   for (; typeof cause === 'object' && cause !== null && depth < 8; depth++) {
@@ -36,7 +36,7 @@ const isTls = (code: string): boolean => /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNA
 const isNotHttp = (code: string): boolean => /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(code)
 
 /**
- * What the failure of a call means. No sentence repeats the path, the query or the headers of the call: they may hold keys.
+ * The meaning of a failed call. No sentence repeats the path, the query or the headers of the call: they may hold keys.
  *
  * @example explainCall(error, 'api.example.com:443').detail // 'api.example.com:443 broke off the connection'
  */

@@ -1,4 +1,4 @@
-/** Room: what the service may call: one policy, and connections to addresses that it has checked. It imports basics and setup alone. */
+/** Room: outgoing calls: one policy, and connections to addresses that it has checked. It imports basics and setup alone. */
 
 import { domainToASCII } from 'node:url'
 import { Problem } from '../basics/errors.js'
@@ -7,14 +7,14 @@ import { isInside, kindOf, parseAddress, parseNetwork, writtenAddress, type Addr
 type Ports = { from: number; to: number }
 type Entry = Ports & ({ name: string; under: boolean } | { network: Network })
 
-/** What this service may call. */
+/** The allowed outgoing calls. */
 export type EgressPolicy = {
   /** Whether programs on this machine may be called without being named: only if nobody else can reach this service. */
   loopback: boolean
   entries: readonly Entry[]
 }
 
-/** What EGRESS_ALLOW may hold. */
+/** The form of EGRESS_ALLOW. */
 export const egressRule =
   'must be hosts, addresses and networks, each with ports if not all are meant: db.example.com:5432, *.corp.example, 10.0.0.0/8, [fd00::/8]:5432-5440'
 

@@ -45,7 +45,7 @@ export const resolveAllowed = async (
 }
 
 const answers = async (name: string, lookup: Lookup): Promise<readonly string[]> => {
-  // Names below localhost never leave the machine, whatever a resolver says of them.
+  // Names below localhost never leave the machine, independent of any resolver.
   if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
   try {
     return await lookup(name)

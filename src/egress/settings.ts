@@ -2,7 +2,7 @@ import { ConfigError, isLoopback, type Config } from '../setup/config.js'
 import { egressRule, parseEgress, type EgressPolicy } from './policy.js'
 
 /**
- * What this service may call, by its settings: programs on this machine only where nobody else reaches it.
+ * The allowed outgoing calls, by the settings: programs on this machine only if no other machine reaches the service.
  *
  * @example egressOf(readConfig({ EGRESS_ALLOW: 'db.corp:5432' })).loopback // true
  * @throws ConfigError that names the entry

@@ -32,7 +32,7 @@ const casesOf = z
   .catch([])
 type Cases = z.infer<typeof casesOf>
 
-/** The cases of an evaluation; none where they cannot be read. */
+/** The cases of an evaluation; none if they are unreadable. */
 const readCases = async (log: ReadableLog, { type, data }: Envelope): Promise<Cases> => {
   const [hash] = payloadsOf(type, data)
   const bytes = hash === undefined ? undefined : await log.payload(hash)
@@ -43,7 +43,7 @@ const readCases = async (log: ReadableLog, { type, data }: Envelope): Promise<Ca
   }
 }
 
-/** Plans to erase what an event recorded. */
+/** Plans to erase the data that an event recorded. */
 const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<void> => {
   for (const hash of payloadsOf(event.type, event.data)) {
     const planned = await whole(log, hash, event.type === 'AgentAnswered' || event.type === 'MessageReceived' ? 1 : 0)
@@ -168,7 +168,7 @@ export const planAnswer = async (log: ReadableLog, answer: string | number): Pro
   return plan
 }
 
-/** Everything that was said in a conversation, and every answer that was given in it. */
+/** All messages and answers of a conversation. */
 export const planConversation = async (log: ReadableLog, conversation: string): Promise<Plan> => {
   const plan = emptyPlan('conversation', conversation)
   const quoted = `"conversation":${JSON.stringify(conversation)},`
@@ -176,7 +176,7 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
     if (event.type === 'AgentAnswered' && dataOf.parse(event.data).conversation === conversation) events.push(event)
   for await (const message of messagesIn(log, conversation)) events.push(message)
-  if (events.length === 0) throw notFound(`nothing was said in a conversation ${conversation}`)
+  if (events.length === 0) throw notFound(`there are no messages in a conversation ${conversation}`)
   await takeAnswers(log, events, plan)
   return plan
 }

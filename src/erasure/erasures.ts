@@ -46,7 +46,7 @@ export type ErasureResult = {
 type Options = {
   ledger: Ledger
   blobs: BlobStore
-  /** Removes the bytes of what was erased up to a position from the tables' files. */
+  /** Removes the bytes of data that was erased up to a position from the tables' files. */
   purge: (upTo: number) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
@@ -54,7 +54,7 @@ type Options = {
   wipes?: Wipes | undefined
 }
 
-/** A waiting client is told this long before connections close that the erasure will be finished later. */
+/** This long before connections close, a waiting client gets the answer that the erasure will be finished later. */
 const toldMs = 1_000
 /** How long a node that could not wipe its files waits until it tries again. */
 const wipeAgainMs = 2_000
@@ -97,7 +97,7 @@ export class Erasures {
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const makePlan: MakePlan = async (isRecorded) => {
       const plan = await this.#plan(request.subject)
-      // Who stored the same bytes since the event keeps them.
+      // If somebody stored the same bytes after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
     }
@@ -247,7 +247,7 @@ export class Erasures {
         blobs.push(...share.blobs)
       }
       if (isOvertaken || (shares.length > 0 && this.options.wipes)) continue
-      // What another node erased meanwhile was erased already.
+      // Data that another node erased meanwhile counts as already erased.
       const already = positions.length === 0 ? made.already : first.already
       return { plan: { ...first, payloads, blobs, already }, positions, contents: new Set([...first.blobs, ...first.erasedBlobs]) }
     }
@@ -272,8 +272,8 @@ export class Erasures {
   }
 
   /**
-   * After the event is on the disk, the data is removed from every file, too. What had been erased before is finished as well: the request
-   * may be sent again because the store failed, or because not all nodes had wiped.
+   * After the event is on the disk, the data is removed from every file, too. Earlier erasures of the data are finished as well: the
+   * request may be sent again because the store failed, or because not all nodes had wiped.
    */
   async #finish({ plan, positions, contents }: RecordedErasure): Promise<void> {
     const { blobs, wipes } = this.options
@@ -286,7 +286,7 @@ export class Erasures {
     else if (last !== undefined) await this.#wipe(plan.what, last)
   }
 
-  /** Removes what was erased up to a position from the files of this node, except blobs, which nodes share. */
+  /** Removes data that was erased up to a position from the files of this node, except blobs, which nodes share. */
   async #wipe(what: Plan['what'], position: number): Promise<void> {
     // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'

@@ -14,7 +14,7 @@ export const recordsMessages = (text: string): boolean => texts.some((type) => t
 /** Whether an event records a message, or the answer to one. */
 export const isOfMessages = ({ type }: Pick<Envelope, 'type'>): boolean => known.has(type)
 
-/** All events of a conversation that record what was said. */
+/** All events of a conversation that record messages or answers. */
 export async function* messagesIn(log: Pick<Log, 'readStream'>, conversation: string): AsyncGenerator<Envelope, void, void> {
   for await (const event of streamEventsWith(log, conversation, 0, recordsMessages)) if (isOfMessages(event)) yield event
 }

@@ -8,13 +8,13 @@ export type PlannedPayload = {
   hash: string
   /** The hash of the payload that holds its rows now, if an earlier erasure replaced it. */
   standsIn: string
-  /** What stays, as the replacement will hold it; null when nothing stays. */
+  /** The remaining rows for the replacement; null if none remain. */
   stays: string | Buffer | null
   /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
   rows: number
 }
 
-/** What an erasure removes, and what it leaves. */
+/** The data that an erasure removes, and the data that it leaves. */
 export type Plan = {
   what: ErasureKind
   subject: string
@@ -39,7 +39,7 @@ export const distinct = (plan: Plan): Plan => ({
   payloads: [...new Map(plan.payloads.map((payload) => [payload.hash, payload])).values()],
 })
 
-/** A plan that erases nothing yet, to which what is found is added. @example { ...emptyPlan('file', stream), blobs: [sha] } */
+/** An empty plan, for adding found data. @example { ...emptyPlan('file', stream), blobs: [sha] } */
 export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   what,
   subject,

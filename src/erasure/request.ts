@@ -6,7 +6,7 @@ import { limits } from '../basics/limits.js'
 
 const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 
-/** What an erasure can name; it names exactly one. */
+/** The targets of an erasure; a request names exactly one. */
 const subjects = {
   prediction: z
     .int()
@@ -19,7 +19,7 @@ const subjects = {
     .describe(
       'An answer of an agent, by its id or by the position of its event, with the comments on it and the evaluations that asked it again',
     ),
-  conversation: streamId.describe('Everything that was said in a conversation, and every answer that was given in it'),
+  conversation: streamId.describe('All messages and answers of a conversation'),
   request: text
     .min(1)
     .describe('The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got'),
@@ -51,7 +51,7 @@ const subjects = {
 const options = {
   reason: text.max(limits.erasureReasonMaxChars).nullish().describe('Kept in the event'),
   shared: z.boolean().nullish().describe('Erases a content or matrix even if something else names it'),
-  dry_run: z.boolean().nullish().describe('Says what would be erased, and erases nothing'),
+  dry_run: z.boolean().nullish().describe('Shows the plan of the erasure, and erases nothing'),
 }
 
 const names = Object.keys(subjects) as (keyof typeof subjects)[]
@@ -75,7 +75,7 @@ export const erasureBody = z
 type Body = z.infer<typeof erasureBody>
 type SubjectName = keyof typeof subjects
 
-/** What is to be erased: one subject, under its name. */
+/** The target of the erasure, under its name. */
 export type Subject = { [N in SubjectName]: { what: N; of: z.infer<(typeof subjects)[N]> } }[SubjectName]
 export type ErasureRequest = { subject: Subject; reason: string | null; shared: boolean; dryRun: boolean }
 

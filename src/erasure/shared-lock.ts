@@ -8,7 +8,7 @@ export class SharedLock {
   /** Resolves when all exclusive work so far is done. */
   #alone: Promise<unknown> = Promise.resolve()
 
-  /** Runs shared work when the exclusive work before it has ended. @throws what the work throws */
+  /** Runs shared work when the exclusive work before it has ended. @throws the error of the work */
   beside<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#alone.then(work)
     const over: Promise<void> = mine.then(
@@ -19,7 +19,7 @@ export class SharedLock {
     return mine
   }
 
-  /** Runs exclusive work when all work before it has ended. @throws what the work throws */
+  /** Runs exclusive work when all work before it has ended. @throws the error of the work */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const mine = Promise.all([this.#alone, ...this.#underWay]).then(work)
     this.#alone = mine.catch(() => undefined)

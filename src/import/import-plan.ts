@@ -63,7 +63,7 @@ const modelCopy = (old: Inventory, train: boolean): Copy<ModelRow> => ({
       ? { by: 'training', project: model.project, statement: made.statement }
       : `--train trains it here: ${cutSecrets(made.statement)}`
   },
-  notes: () => ['it is trained anew: what the old service learned does not come along'],
+  notes: () => ['it is trained again: the import does not copy trained models'],
 })
 
 const modelsOf = (old: Inventory, here: Inventory, { isWanted, train }: Choice): Item[] => {

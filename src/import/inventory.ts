@@ -39,7 +39,7 @@ export type Inventory = {
   models: ModelRow[]
 }
 
-/** Called with what could not be read, and why. It may throw to stop the reading. */
+/** Called with an unreadable item and the reason. It may throw to stop the reading. */
 export type OnUnread = (what: string, why: string) => void
 
 export const noContents: Contents = { views: [], skills: [], agents: [], chatbots: [], jobs: [] }
@@ -142,7 +142,7 @@ export const readInventory = async (client: Client, isWanted: (project: string) 
 /** Things that the public service may have, and that cannot be copied. */
 export type UnsupportedResource = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
 
-/** Reads what cannot be copied, so that the import can name it. */
+/** Reads the items that cannot be copied, so that the import can name them. */
 export const readAbsent = async (client: Client, unread: OnUnread): Promise<UnsupportedResource[]> => {
   const reader = new Reader(client, unread)
   const rowsOf = async (table: string, kind: UnsupportedResource['kind']): Promise<UnsupportedResource[]> =>

@@ -49,7 +49,7 @@ const fateOf = <T extends { name: string }>(copy: Copy<T>, record: T, before: T 
   if (before) {
     const differing = differences(settings, copy.settings(before))
     if (differing.length === 0) return { fate: { is: 'same' }, notes: [] }
-    return { fate: { is: 'different' }, notes: [`what is here differs in ${differing.join(', ')}, and stays as it is`] }
+    return { fate: { is: 'different' }, notes: [`the existing one differs in ${differing.join(', ')}, and stays unchanged`] }
   }
   const make = copy.make(record)
   if (typeof make === 'string') return { fate: { is: 'not copied' }, notes: [make] }

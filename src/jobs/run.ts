@@ -10,12 +10,12 @@ import { fillTimes } from '../commands/rules/placeholders.js'
 /** The engine that executes statements. */
 export type Engine = Pick<SqlEngine, 'execute'>
 
-/** The statements of a job as they were sent, and where they run. */
+/** The original statements of a job, and their database. */
 export type JobWork = {
   query: string
   ifQuery: string | null
   times: Pick<JobRun, 'started_at' | 'previous'>
-  /** What LAST stands for, as earlier runs have seen it. */
+  /** The values of LAST, from earlier runs. */
   last: JobLast
   /** The database in which names are looked up; it may be renamed between two statements. */
   db: () => Promise<string>
@@ -27,13 +27,13 @@ export type JobWork = {
 
 type StatementAnswer = JobStatementResult & { hasRows: boolean }
 
-/** What became of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
+/** The result of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
 
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
   for (;;) {
     const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
-    // What a starting or busy service refuses, nobody else would send again. Tables that stopped at an event need a new release.
+    // No client would repeat a statement that a starting or busy service refuses. Tables that stopped at an event need a new release.
     if (answer.type !== 'error' || !isPassing(answer.problem) || signal.aborted) return answer
     await pause()
   }

@@ -45,8 +45,8 @@ const afterFaultMs = 60_000
  * that was due while the service was down runs once at its start, and an interrupted run is recorded as such. Runs of one job never
  * overlap.
  *
- * The node that runs a job holds its lease. The log lets only one node start a run; the lease spares the other nodes the attempt. The
- * lease also tells when the node that began a run is gone: a run whose lease nobody holds was cut off.
+ * The node that runs a job holds its lease. The log lets only one node start a run; the lease spares the other nodes the attempt. The lease
+ * also tells when the node that began a run is gone: a run without a holder of its lease was interrupted.
  *
  * @example const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */

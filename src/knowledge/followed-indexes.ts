@@ -37,7 +37,7 @@ const placesLeft = (bytes: Buffer | undefined): number[] => {
 }
 
 /**
- * The indexes of all knowledge bases, each as far as the log: a search waits until its index has what the log had when it came. The
+ * The indexes of all knowledge bases, each as far as the log: a search waits until its index has all events from before its start. The
  * process that keeps them may end at any time.
  *
  * @example const done = await indexes.ask(stream, { search: request })
@@ -52,7 +52,7 @@ export class FollowedIndexes {
     private readonly process: IndexProcess,
   ) {}
 
-  /** Asks an index that has all that the log had. If the process ends meanwhile, the next one is asked. */
+  /** Asks an index that has all earlier events of the log. If the process ends meanwhile, the next one is asked. */
   async ask(base: StreamId, request: IndexRequest): Promise<IndexAnswer> {
     return this.#again(base, async () => {
       await this.#follow(base)
@@ -60,7 +60,7 @@ export class FollowedIndexes {
     })
   }
 
-  /** Takes what was erased up to now out of the indexes that may have it. */
+  /** Removes data that was erased up to now from the indexes that may have it. */
   async purge(bases: readonly StreamId[]): Promise<void> {
     for (const base of bases) await this.#again(base, () => this.#follow(base))
   }

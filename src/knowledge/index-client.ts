@@ -18,7 +18,7 @@ const defaultLimits: IndexLimits = {
 
 const memorySampleMs = 500
 
-/** The process ended while something was asked of it. Nothing is lost: whoever asks again gets another process, which has the same files. */
+/** The process ended during a request. Nothing is lost: the next request gets another process, which has the same files. */
 export class IndexGone extends Problem {
   constructor(why: string) {
     super('busy', 'Index restarted', `the process that keeps the index of knowledge bases ended: ${why}`, { retryAfterSeconds: 1 })

@@ -44,7 +44,7 @@ const removedAtOnce = 10_000
 
 const isOn = (params: JsonObject, key: string): boolean => params[key] === true || params[key] === 'true' || params[key] === 1
 
-/** What the settings of a knowledge base say of documents that are there. */
+/** The settings of a knowledge base for existing documents. */
 const modeOf = ({ params }: Resource<'knowledge_base'>['state']): InsertMode => {
   if (isOn(params, 'kb_skip_existing')) return 'skip'
   return isOn(params, 'kb_no_upsert') ? 'add' : 'replace'
@@ -104,7 +104,7 @@ async function* documentsIn(
  * await knowledge.search(knowledgeBase, { content: 'text', limit: 10 }, { origin, purpose: 'search' })
  */
 export class Knowledge implements KnowledgeStore {
-  /** One insert or removal at a time for each knowledge base: each is decided on what the one before left. */
+  /** One insert or removal at a time for each knowledge base: each is decided on the result of the one before. */
   readonly #turns = new KeyedTurns()
   readonly #writer: DocumentWriter
 
@@ -121,7 +121,7 @@ export class Knowledge implements KnowledgeStore {
     return onRecord({ ledger, spending }, base, searchFor, (asking) => this.#search(base, query, signal, asking))
   }
 
-  /** Searches as a step of something that has a record of its own. */
+  /** Searches as a step of an answer, which has its own record. */
   readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) =>
     this.#search(await this.#lastKnown(stream), query, signal, asking)
 
@@ -183,7 +183,7 @@ export class Knowledge implements KnowledgeStore {
     return done.facts
   }
 
-  /** Answers what a query asks. */
+  /** Answers a request of a query. */
   async answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer> {
     const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
     if ('facts' in question) return { facts: await this.facts(base) }

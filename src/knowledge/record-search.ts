@@ -8,13 +8,13 @@ import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
 
-/** A search cannot tell before what its models will use: it is refused where nothing is left. */
+/** A search cannot know its tokens in advance: it is refused if the day has none left. */
 const leastTokens = 1
 
-/** The models of providers that one search asks, and what they used. An uploaded one runs here, and is of no provider. */
+/** The providers' models of one search, and their tokens. An uploaded one runs here, and is of no provider. */
 class AskedModels {
   readonly #asked = new Map<ModelRole, SearchModel>()
-  /** What all of them used together. */
+  /** The sum of their tokens. */
   usage = noUsage
 
   constructor(private readonly reserve: ReserveTokens) {}
@@ -47,8 +47,8 @@ class AskedModels {
 }
 
 /**
- * Searches a knowledge base, and records the models of providers that were asked for it before anything is given, also if it fails. A search
- * that asked nobody is not recorded.
+ * Searches a knowledge base. Before it answers, it records the providers' models of the search, also if the search failed. A search without
+ * such a model is not recorded.
  *
  * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy
  * @example await onRecord({ ledger, spending }, base, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
@@ -76,7 +76,7 @@ export const onRecord = async (
   try {
     found = await search(models.asking)
   } catch (error) {
-    // Only titles: a detail may repeat what was said.
+    // Only titles: a detail may repeat words of the conversation.
     await record({ read_at: null, chunks: 0, outcome: 'failed', error: isProblem(error) ? error.title : 'It was cut off' })
     throw error
   }

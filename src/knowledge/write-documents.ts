@@ -27,7 +27,7 @@ import { vectorBytes } from './index/vector-bytes.js'
 
 export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; spendingOfProject: SpendingOfProject }
 
-/** What all batches of an insert have in common. */
+/** The common data of all batches of an insert. */
 export type InsertContext = {
   base: Resource<'knowledge_base'>
   source: ContentsSource
@@ -139,7 +139,7 @@ const embedded = ({ provider, model, host }: EmbeddingModel, dimensions: number,
 export class DocumentWriter {
   constructor(private readonly parts: WriterParts) {}
 
-  /** Writes all of these documents, or none. Whoever calls it is the only one who writes to this knowledge base. */
+  /** Writes all of these documents, or none. The caller must be the only writer of this knowledge base. */
   async write(documents: readonly KnowledgeDocument[], writing: InsertContext, execution: Execution = {}): Promise<WriteResult> {
     const { base, mode, origin } = writing
     const { ledger } = this.parts
@@ -156,7 +156,7 @@ export class DocumentWriter {
       await work.pause()
     }
     const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
-    // Providers are paid for vectors: what has no room is refused before.
+    // Vectors of providers cost money, so documents without room are refused before.
     const room = await this.#roomFor(chunks, base.stream)
     const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
     const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
@@ -223,7 +223,7 @@ export class DocumentWriter {
     return { inserted, payloads: [payload, ...(sealed ? [sealed] : [])] }
   }
 
-  /** The vectors of texts, and the tokens that the provider told. What a failed call used counts in the day as well. */
+  /** The vectors of texts, and the tokens that the provider told. The tokens of a failed call also count in the day. */
   async #embed(model: EmbeddingModel, texts: readonly string[], spending: Spending, signal: AbortSignal) {
     let usage = noUsage
     const onUsed = (more: TokenUsage) => {

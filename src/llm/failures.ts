@@ -11,7 +11,7 @@ export const llmFailed = (title: string, detail: string, hint: string, retryAfte
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** An error, what caused it, and so on. */
+/** An error, its cause, and so on. */
 const causesOf = function* (error: unknown): Generator<Record<string, unknown>> {
   let cause = error
   for (let depth = 0; isRecord(cause) && depth < 8; depth++) {

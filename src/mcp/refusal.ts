@@ -7,7 +7,7 @@ const [parseError, invalidRequest, ownError] = [-32_700, -32_600, -32_000]
 
 const codes: { readonly [C in ProblemCode]?: number } = { bad_json: parseError, wrong_arguments: invalidRequest }
 
-/** The text of an error by itself, as JSON-RPC has it. The id of a message that cannot be read is null. */
+/** The text of an error without its code, as in JSON-RPC. The id of a message that cannot be read is null. */
 export const jsonRpcRefusal = ({ code, message, data, id }: { code: number; message: string; data?: object; id?: unknown }) => ({
   jsonrpc: '2.0',
   error: { code, message, ...(data && { data }) },

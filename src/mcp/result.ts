@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { shortened, type Problem } from '../basics/errors.js'
 
-/** What a tool gave, for programs and as text. */
+/** The result of a tool, for programs and as text. */
 export const resultOf = (given: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(given) }],
   structuredContent: given,

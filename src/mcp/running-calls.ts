@@ -1,4 +1,4 @@
-/** What a client calls a request of its. */
+/** The id that a client gives its request. */
 export type RequestId = string | number
 
 /**

@@ -7,16 +7,16 @@ import { openForReading, type Connection } from '../log/storage/schema.js'
 /** The kinds of data in a data directory. */
 export const diskKinds = {
   log: 'the log: events, resources and indexes',
-  log_wal: 'what the log has written ahead of its file',
-  payloads: 'secrets and recorded rows, encrypted, in the file of the log; an estimate where there are many',
+  log_wal: 'the write-ahead log of the log',
+  payloads: 'secrets and recorded rows, encrypted, in the file of the log; an estimate if there are many',
   files: 'contents of the current files',
   matrices: 'training matrices of the current models',
   artefacts: 'artefacts of the current models',
   other_blobs: 'contents that only past events name, or none yet',
   duckdb: 'the tables that SQL reads',
-  duckdb_wal: 'what DuckDB has written ahead of its file',
+  duckdb_wal: 'the write-ahead log of DuckDB',
   knowledge: 'the indexes of knowledge bases, which follow the log',
-  temporary: 'uploads, trainings and what queries spill',
+  temporary: 'uploads, trainings and spilled data of queries',
 } as const
 
 export type DiskKind = keyof typeof diskKinds

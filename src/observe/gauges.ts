@@ -45,10 +45,14 @@ export class Gauges {
       state: make.gauge('log_shared_state', `With LOG_URL, 1 for how the node stands to the shared log: ${sharedStates.join(', ')}.`, [
         'state',
       ]),
-      lag: make.gauge('log_shared_lag', 'With LOG_URL, what the node heard of and does not have yet, in units: batches, events.', ['unit']),
+      lag: make.gauge(
+        'log_shared_lag',
+        'With LOG_URL, the known batches or events that the node does not have yet, in units: batches, events.',
+        ['unit'],
+      ),
     }
     this.#sql = {
-      ready: make.gauge('sql_ready', '1 when SQL is answered, otherwise 0.'),
+      ready: make.gauge('sql_ready', '1 if SQL is available, otherwise 0.'),
       running: make.gauge('sql_running_queries', 'Queries that DuckDB executes or whose answers are being read.'),
       waiting: make.gauge('sql_waiting_queries', 'Queries that wait for their turn.'),
       retries: make.counter('sql_retries_total', 'Queries that were run again because the process was lost under them.'),
@@ -58,14 +62,14 @@ export class Gauges {
       restarts: make.counter('analytics_restarts_total', 'Ends of that process after which another one was started.'),
       losses: make.counter(
         'analytics_losses_total',
-        'The same by reason: memory, stuck, blocked (these are kills), other_rows (the tables did not show what was added to them), died.',
+        'The same by reason: memory, stuck, blocked (these are kills), other_rows (the tables did not show all added rows), died.',
         ['reason'],
       ),
     }
     this.#projections = {
       position: make.gauge('projection_position', 'Last position of the log that the tables of a projection hold.', ['projection']),
       lag: make.gauge('projection_lag_events', 'Events between that and the newest position.', ['projection']),
-      rebuilds: make.gauge('projection_rebuilds', 'How often the tables were built anew, as log.projections counts it.'),
+      rebuilds: make.gauge('projection_rebuilds', 'Number of rebuilds of the tables, as in log.projections.'),
       state: make.gauge('projection_state', '1 for the state that the projections are in: following, building, stopped.', ['state']),
     }
     this.#trainings = {
@@ -83,7 +87,7 @@ export class Gauges {
     }
   }
 
-  /** Reads what is measured only when somebody asks, such as queues, disk and positions. */
+  /** Reads values that are only measured on request, such as queues, disk and positions. */
   async read(sources: Sources): Promise<void> {
     this.#info.set({ version: sources.version }, 1)
     const [log, disk, bytes] = await Promise.all([known(sources.log()), known(sources.disk()), known(sources.analyticsBytes())])

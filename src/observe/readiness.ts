@@ -37,7 +37,7 @@ const lagging = ({ lag: { batches, events } }: SharedHealth): string | undefined
     : undefined
 
 /**
- * Checks every part. The log retries now and then after a failed write, so that this state ends by itself.
+ * Checks every part. The log retries from time to time after a failed write, so that this state ends by itself.
  *
  * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, state: 'following', position: 120, lag: 0, other_rows: 0 }
  */

@@ -86,7 +86,7 @@ const settings = z.object({
     .enum(['newest', 'local'])
     .default('newest')
     .describe(
-      'with LOG_URL, newest: a request waits until its node has all that any node acknowledged before it; local: it sees what its node has',
+      'with LOG_URL, newest: a request waits until its node has everything that any node acknowledged before; local: it only sees the data of its node',
     ),
   BLOBS_URL: z
     .string()
@@ -131,7 +131,7 @@ const settings = z.object({
       'must be a time from 1s to 20d: 90s, 15m, 1h, 1d',
     )
     .default('1m')
-    .describe('how often it looks whether a range is finished, and tries again what failed'),
+    .describe('how often it checks for a finished range, and repeats a failed try'),
   EXPORT_RANGE: z.coerce
     .number(rangeRule)
     .int(rangeRule)
@@ -163,7 +163,7 @@ const settings = z.object({
     .string()
     .default('')
     .describe(
-      'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
+      'addresses that the service may call besides public ones: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
     ),
   ...languageModelSettings,
   AGENT_TOKENS_PER_DAY: tokens(limits.agentDayMaxTokens)
@@ -177,7 +177,7 @@ const settings = z.object({
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
-    .describe('which questions to connected databases are recorded as events: all, or those of trainings and skills only'),
+    .describe('which queries to connected databases are recorded as events: all, or only those of trainings and skills'),
   CONNECTION_FILES: z
     .string()
     .min(1)
@@ -210,9 +210,9 @@ export type Config = {
   dataDirectory: string
   /** The address of the PostgreSQL that orders the log, with its password. */
   logUrl: string | undefined
-  /** Whether requests see what this node has, instead of waiting for what other nodes acknowledged. */
+  /** Whether requests see only the data of this node, without waiting for other nodes. */
   readsLocally: boolean
-  /** What BLOBS_URL says, as `readS3` of src/files/shared reads it, and the keys for it. */
+  /** The value of BLOBS_URL for `readS3` of src/files/shared, and its keys. */
   blobsUrl: string | undefined
   blobKeys: S3Keys | undefined
   auth: { username: string; password: string } | undefined
@@ -228,15 +228,15 @@ export type Config = {
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   trustedProxies: TrustedProxies
-  /** What EGRESS_ALLOW says, as `parseEgress` of src/egress reads it. */
+  /** The value of EGRESS_ALLOW for `parseEgress` of src/egress. */
   egressAllow: string
-  /** What the environment gives for language models, by the names of their providers. */
+  /** The settings of the environment for language models, by the names of their providers. */
   modelAccess: ModelAccess
   /** The tokens of each agent in a day. */
   agentTokensPerDay: number
   /** The tokens of everything of each project in a day; without it they are not counted. */
   projectTokensPerDay: number | undefined
-  /** Whether every question to a connected database is recorded, and not only those of trainings. */
+  /** Whether every query to a connected database is recorded, and not only those of trainings. */
   recordsAllQueries: boolean
   /** The folder whose files connections may read. */
   connectionFiles: string | undefined
@@ -247,7 +247,7 @@ export type Config = {
   /** Whether clients of MCP may run SQL that writes. */
   mcpWrites: boolean
   logLevel: string
-  /** What each setting is, without what is secret. */
+  /** The value of each setting, without secrets. */
   settings: readonly VisibleSetting[]
 }
 

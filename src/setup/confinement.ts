@@ -1,9 +1,12 @@
 import { compiledFile } from './package.js'
 
-/** How a process is started that gives up rights: flags of Node, and what its environment has besides. */
+/** The start of a process that gives up rights: flags of Node, and additional variables of its environment. */
 export type Confinement = { execArgv: string[]; env: Record<string, string> }
 
-/** What a process keeps: where it may change files, where it may remove empty directories, and whether it may use TCP. */
+/**
+ * The remaining rights of a process: the paths where it may change files, those where it may remove empty directories, and whether it may
+ * use TCP.
+ */
 export type KeptRights = { writable: readonly string[]; emptiable?: readonly string[]; tcp?: boolean }
 
 /**

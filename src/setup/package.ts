@@ -16,7 +16,7 @@ export const packageRoot: string = (() => {
   return folder
 })()
 
-/** What the service and its commands start: processes, and threads (the last three). */
+/** The programs that the service and its commands start: processes, and threads (the last three). */
 export type Program =
   | 'sql-process'
   | 'ingest-process'

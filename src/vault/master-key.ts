@@ -34,7 +34,7 @@ export class MasterKey {
     this.#wrapping = derive(bytes, 'wrap')
   }
 
-  /** `bound` says what the key is for: a key wrapped for one purpose does not unwrap for another. */
+  /** `bound` is the purpose of the key: a key wrapped for one purpose does not unwrap for another. */
   wrap(key: Uint8Array, bound: string): Buffer {
     return encrypt(this.#wrapping, key, bound)
   }
@@ -71,7 +71,7 @@ export class KeyRing {
     return [...this.#keys.values()].map(({ bytes }) => bytes)
   }
 
-  /** From now on also opens what these keys sealed. */
+  /** From now on it also opens payloads that these keys sealed. */
   add(...masters: readonly Uint8Array[]): void {
     this.#keys = new Map([...this.#keys, ...keyed(masters)])
   }

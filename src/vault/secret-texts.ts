@@ -131,7 +131,7 @@ const jsonHasSecret = (text: string): boolean => {
   try {
     return hasSecretMember(JSON.parse(text), '')
   } catch (error) {
-    // Nobody can look into what is nested too deeply, so it counts as a secret.
+    // A value that is nested too deeply cannot be checked, so it counts as a secret.
     return error instanceof RangeError
   }
 }

@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { encrypt, KeyRing, MasterKey, masterKeyBytes, type StoredPayload } from './master-key.js'
 
-/** A payload as it is stored. Events name only `body`; erasing `wrapped` makes it unreadable for ever. */
+/** A stored payload. Events name only `body`; erasing `wrapped` makes it unreadable for ever. */
 export type SealedPayload = { hash: string; keyId: string; wrapped: Buffer; body: Buffer }
 
 /** A stored key: the id of the master key that wraps it, and the wrapped bytes. */
@@ -43,7 +43,7 @@ export class Vault {
     return this.#ring.get(keyId) !== undefined
   }
 
-  /** From now on also opens what this key sealed. Returns its id. */
+  /** From now on it also opens payloads that this key sealed. Returns its id. */
   add(master: Uint8Array): string {
     this.#ring.add(master)
     return new MasterKey(master).id
@@ -60,7 +60,7 @@ export class Vault {
   }
 
   /**
-   * Encrypts bytes under a new key, which is wrapped under the master key. `hash` is that of the ciphertext.
+   * Encrypts bytes under a new key, which is wrapped under the master key. `hash` is the hash of the ciphertext.
    *
    * @example const { hash, body, keyId, wrapped } = vault.seal(Buffer.from('secret'))
    */

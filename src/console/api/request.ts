@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 
-/** What the service refuses, as it says it: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
+/** A refusal of the service, in its own form: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
 export class ApiError extends Error {
   readonly status: number
   readonly hint: string | undefined

@@ -17,7 +17,7 @@ type Document = {
   components?: { schemas?: Record<string, Schema> }
 }
 
-/** What a form has for a member of a body. `mixed` is a text, or an object in JSON. */
+/** The field of a form for a member of a body. `mixed` is a text, or an object in JSON. */
 export type Field = {
   name: string
   form: 'text' | 'number' | 'flag' | 'list' | 'object' | 'mixed'

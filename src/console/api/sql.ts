@@ -5,7 +5,7 @@ export type Value = string | number | boolean | null | Value[] | { [key: string]
 export type Row = Value[]
 export type Column = { name: string; type: string }
 
-/** A statement, and what it is run with. */
+/** A statement and its context. */
 export type Statement = {
   query: string
   db?: string | undefined
@@ -52,7 +52,7 @@ export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<St
 })
 
 /**
- * Runs a statement. Rows come as they are found; whoever no longer wants them aborts the signal.
+ * Runs a statement. Rows arrive as they are found; a caller that no longer wants them aborts the signal.
  *
  * @example const answer = await run({ query: 'SELECT 1', db: 'mindsdb' })
  * @throws ApiError

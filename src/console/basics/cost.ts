@@ -1,7 +1,7 @@
 import { select } from '../api/sql.js'
 
 /**
- * What the tokens of an answer cost, at the prices that were set when it was recorded; undefined where no price is known.
+ * The cost of an answer's tokens, at the prices of the time of its record; undefined if no price is known.
  *
  * @param id of the answer
  * @example await loadCost('01a217d3-e86f-7997-8b30-ec8ae24ca12a', signal) // 0.00285

@@ -2,7 +2,7 @@ import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError, brokenOffError, isBrokenOff } from '../api/request.js'
 
-/** What a page asked for: on its way, there, or refused. What was there stays while it is asked for again. */
+/** The state of a page's request: on its way, arrived, or refused. Old data stays during a new request. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
 
 /** Errors that no code throws on purpose. */
@@ -18,7 +18,7 @@ export const asApiError = (error: unknown): ApiError => {
 }
 
 /**
- * Loads something when a component is shown, and again whenever one of `inputs` changes. What is no longer wanted is given up.
+ * Loads something when a component is shown, and again whenever one of `inputs` changes. A request that is no longer wanted is aborted.
  *
  * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
  */

@@ -1,4 +1,4 @@
-/** Room: what the pages share without showing it: places, kinds, words and themes. It imports console/api alone. */
+/** Room: shared parts of pages without a view: places, kinds, words and themes. It imports console/api alone. */
 
 // Where the reader is. It stands behind the # of the address: it can be sent to a colleague, works below any folder of a proxy, and is
 // in no log of a server, which matters because a query may hold data.

@@ -46,7 +46,7 @@ const Fields = ({ value }: { value: Value }) =>
     </li>
   )
 
-/** What there was before, and what there is now. Without the first, only the second. */
+/** The value before, if it is known, and the value after. */
 const FromTo = ({ op, value, was }: Operation) => (
   <>
     {words[op]}{' '}
@@ -60,7 +60,7 @@ const FromTo = ({ op, value, was }: Operation) => (
   </>
 )
 
-/** What a change changed, line by line: what there was, and what there is. */
+/** The differences of a change, line by line: each with its old and its new value. */
 export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
   <ul class="diff">
     {operations.map((operation, i) =>

@@ -1,4 +1,4 @@
-/** Room: what several pages show. It imports console/api and console/basics alone. */
+/** Room: parts that several pages show. It imports console/api and console/basics alone. */
 
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/request.js'
@@ -16,7 +16,7 @@ export const Refusal = ({ error, again }: { error: ApiError; again?: (() => void
   </div>
 )
 
-/** What stands where there is nothing yet. */
+/** The text for an empty list. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">
     <h2>{title}</h2>

@@ -16,12 +16,12 @@ const answer = z
     rows: z.int(),
     blobs: z.array(z.string()),
     already_erased: z.int(),
-    shared_with: z.array(z.string()).describe('What else names the same bytes'),
-    also_in: z.array(z.string()).describe('What holds the same data in bytes of its own, and stays'),
+    shared_with: z.array(z.string()).describe('Other resources with the same bytes'),
+    also_in: z.array(z.string()).describe('Separate copies of the same data, which stay'),
   })
   .meta({ id: 'Erasure' })
 
-/** The route that erases data from the log, or says what would be erased. */
+/** The route that erases data from the log, or shows the plan of an erasure. */
 export const erasureRoutes = (erasures: Erasures): Route[] => [
   route({
     method: 'post',

@@ -28,7 +28,7 @@ const readinessSchema = z.object({
       .optional()
       .describe('with LOG_URL: how the node stands to PostgreSQL, and how much it heard of that it does not have yet'),
   }),
-  warnings: z.array(z.string()).optional().describe('what keeps nothing from being answered, but an operator has to know'),
+  warnings: z.array(z.string()).optional().describe('problems that stop no requests, but that an operator should know'),
 })
 const parts = ['rest', 'sql', 'reads'] as const
 const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string(), instance: z.string() })
@@ -56,7 +56,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
   route({
     method: 'get',
     path: '/ready',
-    summary: 'What the service is ready for: 200 when it is for all, or for the part that is asked about; otherwise 503',
+    summary: 'Readiness: 200 if the service, or the requested part, is ready; otherwise 503',
     ofNode: true,
     query: { for: oneOf(parts, `for is ${parts.join(' or ')}`, z.enum(parts).optional().describe('only this part decides the status')) },
     answers: { 200: readinessSchema, 503: readinessSchema },
@@ -79,7 +79,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
   route({
     method: 'get',
     path: '/log/storage',
-    summary: 'Bytes in the data directory by kind, and those that are free on its disk',
+    summary: 'Bytes in the data directory by kind, and free bytes on its disk',
     ofNode: true,
     answers: { 200: storageSchema },
     async handle() {

@@ -19,8 +19,8 @@ const outcome = z
       .describe('Id of the request that was predicted (X-Request-Id); its last predictions when there are several'),
     row: z.int().nonnegative().exactOptional().describe('Place of the row in its request, from 0; may be left out of a request of one row'),
     truth: z
-      .union([z.string(), z.number(), z.boolean()], 'must be a number, a text, true or false; leave out what is not known')
-      .describe('What was true, in the type of what the model predicts'),
+      .union([z.string(), z.number(), z.boolean()], 'must be a number, a text, true or false; leave out unknown values')
+      .describe('The true value, in the type of the target'),
   })
   .meta({ id: 'Outcome', anyOf: [{ required: ['position'] }, { required: ['request'] }] })
 
@@ -47,12 +47,12 @@ const answer = z
   })
   .meta({ id: 'OutcomeReport' })
 
-/** The route by which clients report what became true of rows that a model predicted. */
+/** The route for reports of the true values of predicted rows. */
 export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[] => [
   route({
     method: 'post',
     path: '/projects/:project/models/:model/outcomes',
-    summary: 'Report what became true of predicted rows; a later report of a row replaces an earlier one',
+    summary: 'Report the true values of predicted rows; a later report of a row replaces an earlier one',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: outcomesBody,
     bodySize: 'rows',

@@ -17,9 +17,9 @@ import { dataSchema, rowsIn, rowsSchema } from '../reads/rows-in-body.js'
 
 /** The options of a request for predictions. */
 const predictParams = z.strictObject({
-  version: z.int().positive().nullish().describe('The version that answers; the active one unless it is said here or in the path'),
-  confidence: z.number().nullish().describe('The level of the intervals, from .001 to .999; the model’s own unless it is said'),
-  explain: z.literal('contributions').nullish().describe('Adds to _explain what each input contributed'),
+  version: z.int().positive().nullish().describe('The version to use; by default the one in the path, or the active one'),
+  confidence: z.number().nullish().describe('The level of the intervals, from .001 to .999; the model’s own by default'),
+  explain: z.literal('contributions').nullish().describe('Adds the contribution of each input to _explain'),
   partition_size: z.unknown().optional().describe('Taken for its clients; rows are scored in parts of a fitting size'),
 })
 
@@ -58,7 +58,7 @@ export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Ro
   route({
     method: 'post',
     path: '/projects/:project/models/:model/predict',
-    summary: 'Predict: one answer for each row, recorded before it is given unless the model’s recording is off',
+    summary: 'Predict: one answer for each row, recorded before the client gets it, unless the model’s recording is off',
     commandHeaders: ['Idempotency-Key'],
     body: predictBody,
     bodySize: 'rows',

@@ -20,7 +20,7 @@ const changes = {
   replay: z
     .enum(['exchanges', 'tools', 'nothing'])
     .exactOptional()
-    .describe('What is replayed; unless said otherwise exchanges, and tools if anything is changed'),
+    .describe('The replayed part; by default exchanges, or tools if anything is changed'),
   agent_version: position.exactOptional().describe('A version of the agent'),
   model: z.string().min(1).max(500).exactOptional().describe('Another language model: name, or provider/name'),
   prompt: z.string().min(1).max(limits.agentQuestionMaxChars).exactOptional().describe('Instead of the prompt_template of the agent'),
@@ -28,7 +28,7 @@ const changes = {
     .union([position, z.literal('then')])
     .exactOptional()
     .describe('A log position at which the agent and its data are read; then: where the answer read them'),
-  live_tools: z.boolean().exactOptional().describe('With replayed tools: whether what was not asked then is run now'),
+  live_tools: z.boolean().exactOptional().describe('With replayed tools: whether a new input of a tool runs now'),
 }
 
 const one = z.strictObject(changes).meta({ id: 'RerunRequest' })
@@ -66,14 +66,14 @@ const comparison = z
   .looseObject({
     of: place.describe('The recorded answer'),
     result: z.enum(['same', 'different', 'failed']),
-    gave: place.nullish().describe('The answer that was given now, if it is on record'),
+    gave: place.nullish().describe('The new answer, if it was recorded'),
     question: z.string().optional(),
     same_text: z.boolean().optional(),
     same_rows: z.boolean().nullish().describe('Whether the last queries gave the same rows; null if there is nothing to compare'),
     before: side.optional(),
     after: side.optional(),
     code: z.string().optional(),
-    detail: z.string().optional().describe('Why it could not be asked again'),
+    detail: z.string().optional().describe('Why the rerun was not possible'),
   })
   .meta({ id: 'RerunCase' })
 const answerSchema = z

@@ -44,7 +44,7 @@ export const rotationRoutes = (rotation: KeyRotation): Route[] => [
   route({
     method: 'post',
     path,
-    summary: 'Replace the master key; GET says how far it is',
+    summary: 'Replace the master key; GET shows the progress',
     commandHeaders: ['Idempotency-Key'],
     body,
     answers: { 202: shown },

@@ -57,7 +57,7 @@ const answers = z.union([
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
 
-/** What a member of a context must be. */
+/** The schema of a context's member. */
 const unfitContext: ReadonlyMap<unknown, string> = new Map([
   ['as_of', '"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"'],
   ['dry_run', '"dry_run" in "context" must be true or false'],
@@ -140,7 +140,7 @@ export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
         const headers = { ...reply.headers, ...(execution.dryRun && answer.type !== 'error' && dryRunApplied) }
         return { ...reply, ...keepOf(answer), headers }
       } finally {
-        // What was not sent, because the client went away or something failed, is not left behind.
+        // If the client left or something failed, the unsent file is removed.
         if (into !== undefined) await rm(into, { force: true })
       }
     },

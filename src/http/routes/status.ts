@@ -5,7 +5,7 @@ import type { HeadFileStatus } from '../../audit/head-file.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 
-/** What the service says about itself. */
+/** The status of the service. */
 export type ServiceInfo = {
   version: string
   authentication: boolean
@@ -53,7 +53,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
   route({
     method: 'get',
     path: '/settings',
-    summary: 'What each setting of this node is; a secret shows as ******',
+    summary: 'The value of each setting of this node; a secret shows as ******',
     ofNode: true,
     answers: { 200: z.array(settingSchema) },
     async handle() {
@@ -73,7 +73,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
   route({
     method: 'get',
     path: '/util/ping_native',
-    summary: 'What is under way in processes of its own: training is; predictions are made in the service itself',
+    summary: 'Running work in separate processes: trainings have one; the service itself makes predictions',
     ofNode: true,
     answers: { 200: z.object({ learn: z.boolean(), predict: z.boolean(), analyse: z.boolean() }) },
     async handle() {

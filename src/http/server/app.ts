@@ -36,7 +36,7 @@ export type AppOptions = {
   sessions: Sessions | undefined
   /** Whether metrics need no login. */
   openMetrics?: boolean
-  /** Whether requests see what this node has, without waiting for what others acknowledged. */
+  /** Whether requests see only the data of this node, without waiting for other nodes. */
   readsLocally?: boolean
   hosts: Hosts
   /** The proxies whose forwarded headers are trusted; none by default. */
@@ -75,7 +75,7 @@ const withoutRouter = (app: Express, answer: (req: Request, res: Response) => vo
 /** Logs a request when it has ended. */
 const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): void => {
   const began = performance.now()
-  // The query string is left out: it could carry what must not be logged.
+  // The query string is left out, because it could contain data that must not be logged.
   const { path, method } = call
   res.on('close', () => {
     const taken = performance.now() - began

@@ -20,7 +20,7 @@ const encodings = [
   ['gzip', '.gz'],
 ] as const
 
-/** A page of the console asks nobody but this service, and no other page shows it. */
+/** A page of the console calls only this service, and no other page may embed it. */
 const policy = [
   "default-src 'self'",
   "img-src 'self' data: blob:",
@@ -72,7 +72,7 @@ const fileReply = async (call: Call, file: string, caching: string): Promise<Rep
 export const consolePage = (call: Call): Promise<Reply | undefined> => fileReply(call, 'index.html', 'no-cache')
 
 /**
- * A file of the console. Its name has a hash of what is in it, so that caches keep it for good; undefined if there is none.
+ * A file of the console. Its name has a hash of its content, so that caches may keep it forever; undefined if there is none.
  *
  * @example await consoleAsset(call, 'index-CvEuxkTW.js')
  */

@@ -34,8 +34,8 @@ const commandHeaderTexts: Record<CommandHeader, ReturnType<typeof headerText>> =
 
 /** The headers for correlation, causation and tracing. */
 const originHeaderTexts = [
-  headerText('X-Correlation-Id', 'What the request belongs to; kept with its events and told back.', printable),
-  headerText('X-Causation-Id', 'What caused the request; kept with its events.', printable),
+  headerText('X-Correlation-Id', 'The id that related requests share; it is kept with the events and repeated in the answer.', printable),
+  headerText('X-Causation-Id', 'The cause of the request; it is kept with the events.', printable),
   headerText('traceparent', 'W3C Trace Context; kept with the events of the request and told back, when it is valid.'),
 ]
 

@@ -19,7 +19,7 @@ export type ChunkList = { chunks: ListedChunk[]; last: number | null }
 /** A column of metadata, and the types of JSON that its values have. */
 export type MetadataColumn = { name: string; types: readonly ('text' | 'integer' | 'real' | 'boolean' | 'json')[] }
 
-/** What a knowledge base holds. */
+/** The contents of a knowledge base. */
 export type KnowledgeFacts = { columns: readonly MetadataColumn[]; documents: number; chunks: number; dimensions: number | null }
 
 /** What becomes of a document whose id is there: it takes the place of that one, stands beside it, or is left out. */
@@ -39,7 +39,7 @@ export type Insertion = {
   signal?: AbortSignal
 }
 
-/** What came of an insert. `skipped` counts documents that were there, with `mode` skip. */
+/** The result of an insert. `skipped` counts documents that were there, with `mode` skip. */
 export type InsertResult = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
 
 export type Removal = {
@@ -55,7 +55,7 @@ export interface KnowledgeStore {
   list(knowledgeBase: { stream: string }, query: ListQuery): Promise<ChunkList & { position: number }>
   facts(knowledgeBase: { stream: string }): Promise<KnowledgeFacts>
   insert(insertion: Insertion): Promise<InsertResult>
-  /** Answers what a query asks of a knowledge base. */
+  /** Answers a query's request to a knowledge base. */
   answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer>
   /** Web pages as rows to insert. */
   pages(urls: readonly string[], knowledgeBase: Resource<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
@@ -66,5 +66,5 @@ export interface KnowledgeStore {
 /** What the SQL process asks about a knowledge base while it answers a query. */
 export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | { search: KnowledgeQuery } | { list: ListQuery })
 
-/** What the server says. */
+/** The answer of the server. */
 export type KnowledgeAnswer = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }

@@ -1,4 +1,4 @@
-/** Room: what is asked of knowledge bases, and what they answer. It imports events, log/contract and commands alone. */
+/** Room: requests to knowledge bases, and their answers. It imports events, log/contract and commands alone. */
 
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { SearchPurpose } from '../../../events/records/searches.js'
@@ -15,7 +15,10 @@ export type MetadataComparison = {
 /** A condition on a chunk: a comparison, or conditions of which one holds, or all do. All of several filters hold. */
 export type MetadataFilter = MetadataComparison | { any: readonly MetadataFilter[] } | { all: readonly MetadataFilter[] }
 
-/** What is searched for. `alpha` weighs vectors against words: 1 is vectors alone, 0 words alone; without it the default of the knowledge base. */
+/**
+ * The question of a search. `alpha` weighs vectors against words: 1 is vectors alone, 0 words alone; without it the default of the
+ * knowledge base.
+ */
 export type KnowledgeQuery = {
   content: string
   limit: number
@@ -47,7 +50,7 @@ export type RerankerUse = { model: string; host: string; input_tokens: number | 
 /** The tokens of one exchange of a search with a model; null where its provider does not say. */
 export type SearchTokens = { input: number | null; output: number | null }
 
-/** What a search may ask: what makes a vector of the question, and what orders what was found. */
+/** The models of a search: the one that makes a vector of the question, and the one that reranks the finds. */
 export type ModelRole = 'embedding' | 'reranking'
 
 /**
@@ -62,7 +65,7 @@ export type ModelInterceptor = <T>(
   use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
 ) => Promise<T>
 
-/** What a search found, and up to which log position it looked. */
+/** The finds of a search, and the log position up to which it searched. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: RerankerUse }
 
 /**

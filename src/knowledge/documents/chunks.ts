@@ -3,7 +3,7 @@ import type { Chunking } from '../../../events/knowledge-base.js'
 /** A part of a text, from one character to before another. */
 export type TextChunk = { start: number; end: number; text: string }
 
-/** Where a text is cut, the best first: between paragraphs, lines, sentences, clauses, words. */
+/** The places to cut a text, the best first: between paragraphs, lines, sentences, clauses, words. */
 const seams = ['\n\n', '\n', '. ', '? ', '! ', '。', '; ', ', ', ' ']
 
 /** The end of a chunk that begins at `start`: behind the last seam in its second half, or where it is full. */

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 
 type Node = DefaultTreeAdapterTypes.ChildNode
 
-/** Elements whose contents nobody reads as text. */
+/** Elements whose contents are no readable text. */
 const unread = new Set([
   'script',
   'style',
@@ -46,12 +46,12 @@ const boundedTree = (): typeof defaultTreeAdapter => {
   }
 }
 
-/** What a page says: its title, and its text with a line for each block. */
+/** The text of a page: its title, and its text with a line for each block. */
 export type PageText = { title: string; text: string }
 
 /**
- * Reads a page of HTML as browsers do, however broken it is, without what is no text: scripts, styles, menus. The tree is walked without
- * recursion, as a page may nest as deep as it likes.
+ * Reads a page of HTML like browsers, even if it is broken, without parts that are no text: scripts, styles, menus. The tree is walked
+ * without recursion, as a page may nest as deep as it likes.
  *
  * @throws Problem bad_file for a page of too many elements
  * @example pageText('<title>T</title><p>One<p>Two') // { title: 'T', text: 'One\n\nTwo' }

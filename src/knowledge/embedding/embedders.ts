@@ -1,6 +1,6 @@
 /**
- * Room: what makes vectors of texts. It imports events, basics, log/contract, files, models/engines/onnx, llm/contract and knowledge/index
- * alone.
+ * Room: models that make vectors from texts. It imports events, basics, log/contract, files, models/engines/onnx, llm/contract and
+ * knowledge/index alone.
  */
 
 import { LRUCache } from 'lru-cache'

@@ -12,7 +12,7 @@ import { OnnxProcess } from '../../models/engines/onnx/process.js'
 import type { TensorType } from '../../models/engines/onnx/runtime.js'
 import { partsOf, readTokenizer, type Tokenizer } from './tokenizer.js'
 
-/** What a sentence transformer is made of, as `embedding_model` names it. */
+/** The parts of a sentence transformer, by the names in `embedding_model`. */
 type Settings = { file: string; tokenizer: string; maxTokens: number }
 
 const defaultMaxTokens = 256
@@ -67,7 +67,7 @@ const pooled = ({ type, dims, data }: Output, sum: Float64Array | undefined): { 
 
 const tokenInputs = ['input_ids', 'attention_mask', 'token_type_ids']
 
-/** A sentence transformer that was uploaded, and runs in a process of its own, on this machine alone. */
+/** An uploaded sentence transformer, which runs in a separate process of this machine. */
 export class OnnxEmbedder implements EmbeddingModel {
   readonly provider = 'onnx'
   readonly host = 'localhost'
@@ -144,7 +144,7 @@ export class OnnxEmbedder implements EmbeddingModel {
     return Float32Array.from(sum ?? [], (value) => value / tokens)
   }
 
-  /** One text at a time: what a quantised model gives for a text depends on those beside it. */
+  /** One text at a time: the vector of a quantised model depends on the texts beside it. */
   async #run(ids: readonly number[]): Promise<Output> {
     this.#signature ??= this.process.signature()
     const { inputs, outputs } = await this.#signature.catch((error: unknown) => {

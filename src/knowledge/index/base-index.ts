@@ -39,7 +39,7 @@ export class BaseIndex {
     return { version: this.#number('version') ?? 0, erasedAt: this.#number('erased_at') ?? 0 }
   }
 
-  /** Follows events; those that it has are passed over. */
+  /** Follows events; it skips events that it already has. */
   apply(steps: readonly Step[]): IndexState {
     this.#changing(() => {
       for (const step of steps) {
@@ -53,7 +53,7 @@ export class BaseIndex {
     return this.state
   }
 
-  /** Takes away what was erased, so that no byte of it is left in the file or beside it. */
+  /** Removes erased data, so that no byte of it is left in the file or beside it. */
   erase(erased: readonly ErasedDocuments[], erasedAt: number): IndexState {
     let gone = 0
     this.#changing(() => {

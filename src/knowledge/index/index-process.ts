@@ -8,7 +8,7 @@ import { BaseIndex } from './base-index.js'
 import type { IndexAnswer, FromIndex, ToIndex, IndexRequest } from './messages.js'
 import { removeIndex } from './schema.js'
 
-/** The process that keeps the indexes of knowledge bases. It knows no keys: the server tells it what the log says. */
+/** The process that keeps the indexes of knowledge bases. It has no keys: the server sends it the data of the log. */
 class Indexes {
   readonly #code = knowledgeFingerprint()
   readonly #open = new LRUCache<string, BaseIndex>({ max: limits.knowledgeOpenMaxBases, dispose: (index) => index.close() })
@@ -24,7 +24,7 @@ class Indexes {
     try {
       return answer(index, request)
     } catch (error) {
-      // A file that SQLite finds damaged is removed: it is built anew when it is opened again.
+      // A file that SQLite finds damaged is removed: it is rebuilt at its next opening.
       if (!isDamage(error)) throw error
       this.#remove(base)
       throw new IndexClosedError('its file was damaged')
@@ -49,7 +49,7 @@ class Indexes {
   }
 }
 
-/** What was asked of an index that has to be opened first. */
+/** A request to an index that has to be opened first. */
 class IndexClosedError extends Error {}
 
 const isDamage = (error: unknown): boolean =>

@@ -8,7 +8,7 @@ import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 /** A document as its payload has it; one that was erased has nothing but its place. */
 export type StoredDocument = { id: string; content: string; metadata: object } | { erased: true }
 
-/** What an event did to the documents. `version` is its place in the stream, `vectors` are those of all chunks that are left. */
+/** The effect of an event on the documents. `version` is its place in the stream, `vectors` are those of all chunks that are left. */
 export type Step = { version: number; position: number } & (
   | {
       inserted: {
@@ -27,7 +27,7 @@ export type Step = { version: number; position: number } & (
 /** A payload that was erased, and the places of the documents that are left of it. */
 export type ErasedDocuments = { payload: string; stays: readonly number[] }
 
-/** How far an index has come: the version of the contents that it has, and the position of the last erasure. */
+/** The state of an index: the version of its contents, and the position of the last erasure. */
 export type IndexState = { version: number; erasedAt: number }
 
 export type SearchRequest = {

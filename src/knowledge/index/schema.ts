@@ -3,18 +3,18 @@ import Database from 'better-sqlite3'
 
 export type Connection = Database.Database
 
-/** Raised whenever the same documents would give another index: chunks, words or tables. Files of another number are built anew. */
+/** Raised whenever the same documents would give another index: chunks, words or tables. Files with another number are rebuilt. */
 const indexFormat = 3
 
-/** What makes an index one of this log, this code and this knowledge base. */
+/** The identity of an index: its log, its code and its knowledge base. */
 export type Identity = { logId: string; base: string; code: string }
 
 const tokenizer = 'porter unicode61 remove_diacritics 2'
 
 /**
  * Chunks keep their texts once; the two indexes of words point at them. `words` has the chunks that hold now, `past` those that a later
- * insert or removal has ended, so that what is found now costs nothing for what was. Vectors stand apart from the texts, and their codes
- * in blocks: a process that starts reads 40 MB for 100,000 chunks, and not the whole file.
+ * insert or removal has ended, so that history does not slow down current searches. Vectors stand apart from the texts, and their codes in
+ * blocks: a process that starts reads 40 MB for 100,000 chunks, and not the whole file.
  */
 const tables = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,7 +58,7 @@ const connect = (file: string): Connection => {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = NORMAL')
-  // What is deleted is overwritten.
+  // Deleted data is overwritten.
   db.pragma('secure_delete = ON')
   db.pragma('case_sensitive_like = ON')
   db.pragma('cache_size = -32768')
@@ -74,7 +74,7 @@ const openExisting = (file: string, identity: Identity): Connection | undefined 
   let db: Connection | undefined
   try {
     db = connect(file)
-    // The file is not read through for damage, which takes seconds: whoever meets damage removes it.
+    // The file is not read through for damage, which takes seconds: a search that finds damage removes the file.
     if (readMeta(db, 'identity') === identityText(identity)) {
       // A process that ended behind an erasure may have left beside the file what was erased from it.
       db.pragma('wal_checkpoint(TRUNCATE)')
@@ -82,15 +82,15 @@ const openExisting = (file: string, identity: Identity): Connection | undefined 
       return db
     }
   } catch {
-    // Whatever is wrong with it, the log has all that it said.
+    // The file can be removed, because the log has all its data.
   }
   db?.close()
   return undefined
 }
 
 /**
- * Opens the index of a knowledge base. One that is missing, damaged, of another log or of other code is begun anew: it follows the log
- * from its start then.
+ * Opens the index of a knowledge base. If it is missing, damaged, or belongs to another log or other code, it starts empty: it then follows
+ * the log from its start.
  *
  * @example openIndex('/data/knowledge/0198….sqlite', { logId, base, code }).erasedAt
  */

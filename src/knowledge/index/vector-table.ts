@@ -15,7 +15,7 @@ const codeMax = 127
 const queryMax = 32_767
 const rowsAtOnce = 4_096
 
-/** Which vectors count: those that held at a position, or hold now. */
+/** The vectors to search: those that were valid at a position, or are valid now. */
 export type VectorScope = { asOf: number | null }
 
 const largest = (vector: Float32Array): number => {
@@ -25,8 +25,8 @@ const largest = (vector: Float32Array): number => {
 }
 
 /**
- * The vectors of all chunks, of those that no longer hold too, in eight bits a number: a quarter of the memory, which is read from one
- * end to the other by each search. It finds candidates; who asks compares these exactly. Rows are in the order of their chunks' keys.
+ * The vectors of all chunks, of those that no longer hold too, in eight bits a number: a quarter of the memory, which is read from one end
+ * to the other by each search. It finds candidates; the caller compares these exactly. Rows are in the order of their chunks' keys.
  *
  * @example
  * const table = new VectorTable(384)
@@ -167,7 +167,7 @@ export class VectorTable {
     return similarities
   }
 
-  /** The query in so many bits that no sum of products passes 32. Gives what a step of it is worth. */
+  /** The query in so many bits that no sum of products passes 32. Returns the value of one step of it. */
   #setQuery(vector: Float32Array): number {
     const most = Math.min(queryMax, Math.floor((2 ** 31 - 1) / (codeMax * this.#width)))
     const step = largest(vector) / most

@@ -6,10 +6,10 @@ import { stopWords } from './stop-words.js'
 /** A chunk that has words of the question: its share of the best possible score, and how well it fits, both from 0 to 1. */
 export type WordHit = { key: number; share: number; relevance: number }
 
-/** A word, and what it weighs. */
+/** A word and its weight. */
 type WeightedWord = readonly [word: string, weight: number]
 
-/** The index that is asked: of what holds now, or of what no longer does. */
+/** The index to search: that of current chunks, or that of past ones. */
 type WordIndex = 'words' | 'past'
 
 /** What FTS5 itself takes for the weight of a word that more than half of all chunks have. */
@@ -97,7 +97,7 @@ export class WordSearch {
     return found.length === limit ? found : ask(weights)
   }
 
-  /** What each word weighs in BM25: as much as the rarest of its parts. */
+  /** The weight of each word in BM25: the weight of its rarest part. */
   #weights(index: WordIndex): WeightedWord[] {
     const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
     if (chunks === 0) return []

@@ -56,7 +56,7 @@ export class FileLog implements ServedLog {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
-    // A turn may come twice; what is submitted stays the same.
+    // A turn may come twice; the submission stays the same.
     let made: Submission | undefined
     return this.#turns.inTurn(({ writer }) => writer.carryOut((made ??= make())))
   }

@@ -5,7 +5,7 @@ import type { Connection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
 
 type StoredAnswer = { fingerprint: string; answer: string }
-/** What is stored for a request: its outcome and, once rendered, its answer. */
+/** The stored data of a request: its outcome and, once rendered, its answer. */
 type RememberedOutcome = Outcome & { reply?: Reply }
 
 /** The outcome of a request that was answered without a command, because there was nothing to do. */
@@ -16,7 +16,7 @@ export class KeptReplies {
   readonly #find
   readonly #put
 
-  /** `now` gives the time of the log, in milliseconds since 1970; `onStored` is told the bytes of each answer. */
+  /** `now` gives the time of the log, in milliseconds since 1970; `onStored` gets the bytes of each answer. */
   constructor(
     db: Connection,
     private readonly now: () => number = Date.now,

@@ -82,7 +82,7 @@ export class Queue implements Turns {
     const began = performance.now()
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) {
-      // The file stays open: what was recorded can only be read there.
+      // The file stays open: recorded data can only be read there.
       for (const { reject } of batch) reject(writesRefused(refusal))
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
@@ -117,7 +117,7 @@ export class Queue implements Turns {
     try {
       this.#open?.writer.abandon()
     } catch {
-      // Closing undoes what could not be rolled back.
+      // Closing undoes the transaction if the rollback failed.
     }
     try {
       this.disconnect()
@@ -214,7 +214,7 @@ export class Queue implements Turns {
     open?.db.close()
   }
 
-  /** Carries out what waits, then closes the file; later requests are refused. */
+  /** Executes the waiting work, then closes the file; later requests are refused. */
   close(): void {
     this.#closing = true
     while (this.#waiting.length > 0) this.#runBatch()

@@ -13,7 +13,7 @@ import type { LogWriter } from './log-writer.js'
 /** The file during the turn of a writer: a transaction is open. */
 export type WriteTransaction = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
 
-/** What readers see of the file: the last commit, and nothing of a transaction that is under way. */
+/** The state of the file for readers: the last commit, without a running transaction. */
 export type Reads = {
   readonly db: Connection
   readonly resources: ResourceTable
@@ -50,11 +50,11 @@ export interface Turns {
   health(): Omit<LogHealth, 'position'>
   refuseWrites(refusal: Refusal): void
   onCommitted(listener: CommitListener): () => void
-  /** Carries out what waits, then closes the file; later requests are refused. */
+  /** Executes the waiting work, then closes the file; later requests are refused. */
   close(): Promise<void> | void
 }
 
-/** Puts work at the end of the queue. @throws Problem when too many wait, and what the turn throws */
+/** Puts work at the end of the queue. @throws Problem when too many wait, and the errors of the turn */
 export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction) => T): Promise<T> => {
   if (waiting.length >= limits.queueMaxCommands)
     return Promise.reject(new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }))
@@ -71,13 +71,13 @@ export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction)
 export class CommitListeners {
   readonly #listeners = new Set<CommitListener>()
 
-  /** Calls the listener after each commit. Returns what ends that. */
+  /** Calls the listener after each commit. Returns a function that ends this. */
   add(listener: CommitListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Tells all listeners of a commit. An error of one is a warning of the process, and the others are told all the same. */
+  /** Tells all listeners of a commit. An error of one becomes a warning of the process, and the others are still called. */
   announce(...commit: Parameters<CommitListener>): void {
     for (const listener of this.#listeners)
       try {

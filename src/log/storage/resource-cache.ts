@@ -12,9 +12,9 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectOf(state), state.name)
 
 /**
- * The resources that were read last, by stream and by name, and which of them refer to which. The process has one writer, so that the
- * cache agrees with the table; what an undone command wrote is dropped. A resource that was just created is not kept until it is read:
- * most are not read soon, and what is kept makes each collection of garbage longer.
+ * The resources that were read last, by stream and by name, and which of them refer to which. The process has one writer, so that the cache
+ * agrees with the table; entries of an undone command are dropped. A resource that was just created is not kept until it is read: most are
+ * not read soon, and what is kept makes each collection of garbage longer.
  *
  * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
  */
@@ -94,7 +94,7 @@ export class ResourceCache {
     this.#sources.clear()
   }
 
-  /** Begins a command: what was written before it stays. */
+  /** Begins a command: earlier entries stay. */
   begin(): void {
     if (this.#written.length > 0) this.#written = []
   }

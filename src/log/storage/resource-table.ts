@@ -94,7 +94,7 @@ export class ResourceTable {
     this.#cache.begin()
   }
 
-  /** Drops what the last command wrote, after it was undone in the table. */
+  /** Drops the entries of the last command, after it was undone in the table. */
   undo(): void {
     this.#cache.undo()
   }
@@ -167,7 +167,7 @@ export class ResourceTable {
     return found
   }
 
-  /** What a project holds: its jobs, how many others, and the names of the first of these. */
+  /** The contents of a project: its jobs, the number of other resources, and the names of the first of these. */
   contents(project: string): Contents {
     const others = kinds.filter((kind) => kind !== 'job')
     const first = others.flatMap((kind) => this.#firstNames.all(kind, project, contentsNamed)).sort((a, b) => a.id - b.id)

@@ -85,7 +85,7 @@ const keepPayloadsInPlace = (db: Connection): void => {
 /** Lists are read along this index, one page at a time. */
 const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
 
-/** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
+/** Opens the log's file for writing and creates missing tables. Durable: each commit is on the disk before it returns. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
   db.pragma('journal_mode = WAL')

@@ -11,7 +11,7 @@ export type MeaningMessage = { begun: number } | { at: number } | { done: Meanin
 /** The walk over the meaning in its own thread, and the position that it goes up to. */
 type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
 
-/** Starts the thread. Once it gives the position, what it reads no longer changes. */
+/** Starts the thread. After its position is known, its data no longer changes. */
 export const startMeaningThread = async (
   logFile: string,
   masterKeys: readonly Uint8Array[],

@@ -10,7 +10,7 @@ import { PayloadCheck, type PayloadCounts } from './payload-check.js'
 import { isKind } from '../contract/lookups.js'
 
 /**
- * The result of the walk over the meaning of the events: what is wrong in the events themselves, and in what follows from them.
+ * The result of the walk over the meaning of the events: the faults of the events themselves, and of the data that follows from them.
  * `blobs` are those that must exist, with the event that names each.
  */
 export type Meaning = {
@@ -21,7 +21,7 @@ export type Meaning = {
   recordedAt: string
 }
 
-/** Checks what the events say, as this connection sees them, and everything that follows from it in the log's file. */
+/** Checks the events that this connection sees, and all data in the log's file that follows from them. */
 export const checkMeaning = async (
   db: Connection,
   masterKeys: readonly Uint8Array[],
@@ -82,8 +82,8 @@ class MeaningWalk {
   }
 
   /**
-   * Walks to the end of what the connection sees, and lets other work run now and then. The walk over the bytes reports what cannot
-   * be read.
+   * Walks to the last event of the connection, and lets other work run from time to time. The walk over the bytes reports unreadable
+   * events.
    */
   async walk(onProgress: (position: number) => void): Promise<void> {
     try {

@@ -44,7 +44,7 @@ export class PayloadCheck {
     for (const { hash } of payloads) this.#erased.set(hash, position)
   }
 
-  /** Compares what the events say with the stored payloads, after the last event. */
+  /** Compares the events with the stored payloads, after the last event. */
   finish(): void {
     for (const [hash, position] of this.#secrets) this.#look(hash, position)
     for (const [hash, position] of this.#withoutKey)

@@ -58,7 +58,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
   let thread: Awaited<ReturnType<typeof startMeaningThread>> | undefined
   try {
     if (lastPosition(db) >= threadFrom) thread = await startMeaningThread(logFile, masterKeys, progress.meaning)
-    // What the thread sees is known before this snapshot begins, so that this one has all of it.
+    // The range of the thread is known before this snapshot begins, so the snapshot has all of it.
     db.exec('BEGIN')
     const walked = new Findings()
     const following = new Findings()
@@ -78,7 +78,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
 
 const progressEvents = 100_000
 
-/** Reports now and then how far both walks have come. */
+/** Reports the progress of both walks from time to time. */
 const progressOf = (tell: ((position: number) => void) | undefined) => {
   const at = { bytes: 0, meaning: 0 }
   let told = 0

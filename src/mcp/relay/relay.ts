@@ -1,4 +1,4 @@
-/** Room: what desktop clients start: it carries their messages to the service. It imports events and basics alone. */
+/** Room: the program that desktop clients start: it carries their messages to the service. It imports events and basics alone. */
 
 import { isObject } from '../../../events/common.js'
 import type { Transport } from '../../basics/fetch-from.js'

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /**
- * What fits into one answer. It is asked before each part is added, so that an answer has whole parts only.
+ * The size budget of one answer. It is asked before each part is added, so that an answer has whole parts only.
  *
  * @example const budget = new Budget(); const shown = items.filter((item) => budget.takes(item))
  */

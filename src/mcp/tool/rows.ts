@@ -36,7 +36,7 @@ function* rowsIn(chunk: Buffer): Generator<{ from: number; to: number }> {
 /** Rows as values, and whether there were more. */
 export type FirstRows = { rows: Json[][]; isCut: boolean }
 
-/** How much of an answer is given. With `toEnd` the rest is read as well, and dropped. */
+/** The limits for the rows of an answer. With `toEnd` the rest is read as well, and dropped. */
 type RowBudget = { rows: number; bytes: number; toEnd?: boolean }
 
 /**

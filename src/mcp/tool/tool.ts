@@ -1,4 +1,7 @@
-/** Room: what a tool of the Model Context Protocol is. It imports events, basics, log/contract, sql, commands and http/protocol alone. */
+/**
+ * Room: the interface of a tool of the Model Context Protocol. It imports events, basics, log/contract, sql, commands and http/protocol
+ * alone.
+ */
 
 import * as z from 'zod'
 import type { JsonObject } from '../../../events/common.js'

@@ -8,9 +8,9 @@ export const database = z
   .string()
   .min(1)
   .optional()
-  .describe('The project or database in which names are looked up; the default project unless it is said')
+  .describe('The project or database for names without one; by default the default project')
 
-export const project = z.string().min(1).optional().describe('The project; the default project unless it is said')
+export const project = z.string().min(1).optional().describe('The project; by default the default project')
 
 export const asOf = z
   .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
@@ -28,7 +28,7 @@ export const paging = {
     .min(1)
     .max(limits.mcpMaxRows)
     .optional()
-    .describe(`How many to give, ${limits.mcpDefaultRows} unless it is said; at most ${limits.mcpMaxRows}`),
+    .describe(`How many to give, ${limits.mcpDefaultRows} by default; at most ${limits.mcpMaxRows}`),
   after: z.int().min(0).optional().describe('Where the page before ended: its next'),
 }
 

@@ -14,7 +14,7 @@ const input = z.strictObject({
   agent: z.string().min(1).describe('The name of the agent'),
   project,
   question: z.string().min(1).max(limits.mcpQuestionMaxChars),
-  history: z.array(turn).max(limits.mcpHistoryMaxTurns).optional().describe('What was said before the question, oldest first'),
+  history: z.array(turn).max(limits.mcpHistoryMaxTurns).optional().describe('The conversation before the question, oldest first'),
 })
 
 const output = z.object({
@@ -31,8 +31,8 @@ const output = z.object({
         cut: z.boolean().describe('Whether the query gave more rows'),
       }),
     )
-    .describe('The queries that the answer rests on, with their rows'),
-  note: z.string().optional().describe('What the answer rests on where no query gave rows: other tools, or no data'),
+    .describe('The queries behind the answer, with their rows'),
+  note: z.string().optional().describe('The basis of the answer if no query returned rows: other tools, or no data'),
   truncated: z.boolean().describe('Whether queries or a part of the answer were left out, because the answer would be too long'),
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })

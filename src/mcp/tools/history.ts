@@ -11,7 +11,7 @@ import { kindSchema, projectFor } from './resources.js'
 const input = z.strictObject({
   kind: kindSchema.describe('What it is'),
   name: z.string().min(1).describe('The name; of a resource that was deleted, its id or stream'),
-  in: z.string().min(1).optional().describe('The project of agents, models and the like; the default project unless it is said'),
+  in: z.string().min(1).optional().describe('The project of agents, models and the like; by default the default project'),
   ...paging,
 })
 
@@ -26,7 +26,7 @@ const change = z.object({
   correlation: z.string().nullable(),
   causation: z.string().nullable(),
   traceparent: z.string().optional(),
-  diff: z.array(z.looseObject({ op: z.string(), path: z.string() })).describe('What changed, as JSON Patch (RFC 6902)'),
+  diff: z.array(z.looseObject({ op: z.string(), path: z.string() })).describe('The difference, as JSON Patch (RFC 6902)'),
 })
 
 const output = z.object({
@@ -47,13 +47,13 @@ const fitting = (changes: readonly Change[]): { shown: Change[]; truncated: bool
   return first && shown.length === 0 ? { shown: [{ ...first, diff: [] }], truncated: true } : { shown, truncated: false }
 }
 
-/** Who changed a resource, when and how. */
+/** The changes of a resource. */
 export const historyTool = ({ moment, histories, defaultProject }: Parts): Tool =>
   tool({
     name: 'history',
     title: 'History of a resource',
     description:
-      'Tells the changes of a project, agent, skill, model, view, file or other resource, oldest first: who, when, by which event, and what changed.',
+      'Tells the changes of a project, agent, skill, model, view, file or other resource, oldest first: author, time, event and difference.',
     effect: { readsOnly: true },
     input,
     output,

@@ -25,7 +25,7 @@ const input = z.strictObject({
 const item = z.object({
   name: z.string(),
   id: z.int().nullable(),
-  type: z.string().nullable().describe('What the thing is, where its kind has several'),
+  type: z.string().nullable().describe('The type of the resource, if its kind has several'),
   about: z.string().nullable(),
   created_at: z.string().nullable(),
   updated_at: z.string().nullable(),
@@ -104,7 +104,7 @@ export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
     name: 'list',
     title: 'List what there is',
     description:
-      'Lists projects, databases, or what a project or database holds: tables, models, agents, skills, files and so on, in pages.',
+      'Lists projects, databases, or the contents of a project or database: tables, models, agents, skills, files and so on, in pages.',
     effect: { readsOnly: true },
     input,
     output,

@@ -12,9 +12,9 @@ const input = z.strictObject({
   rows: z
     .array(z.record(z.string(), z.unknown()))
     .describe(`An object of input columns for each row, at most ${limits.mcpPredictMaxRows}; describe with kind "model" tells the columns`),
-  version: z.int().min(1).optional().describe('The version that answers; the active one unless it is said'),
-  confidence: z.number().optional().describe('The level of the intervals, from .001 to .999; the model’s own unless it is said'),
-  contributions: z.boolean().optional().describe('Whether to explain what each input contributed'),
+  version: z.int().min(1).optional().describe('The version to use; by default the active one'),
+  confidence: z.number().optional().describe('The level of the intervals, from .001 to .999; the model’s own by default'),
+  contributions: z.boolean().optional().describe('Whether to explain the contribution of each input'),
 })
 
 const output = z.object({

@@ -23,7 +23,7 @@ const input = z.strictObject({
     .min(1)
     .max(limits.mcpMaxRows)
     .optional()
-    .describe(`Rows to give, ${limits.mcpDefaultRows} unless it is said; at most ${limits.mcpMaxRows}`),
+    .describe(`Rows to give, ${limits.mcpDefaultRows} by default; at most ${limits.mcpMaxRows}`),
 })
 
 const output = z.object({
@@ -39,7 +39,7 @@ const output = z.object({
 const withWay = (error: unknown): unknown =>
   isProblem(error) && error.title === 'Only statements that read'
     ? new Problem(error.code, error.title, error.detail, {
-        hint: 'dry_run shows what it would record. Whoever runs the service lets MCP clients write with the setting MCP_WRITE=true.',
+        hint: 'dry_run shows the events that it would record. The operator can allow writes of MCP clients with the setting MCP_WRITE=true.',
       })
     : error
 
@@ -58,8 +58,8 @@ export const queryTool = (sql: Pick<SqlEngine, 'execute'>, { writes }: { writes:
     title: writes ? 'Run a SQL statement' : 'Query with SQL',
     description: `Runs one SQL statement over the projects, files, connected databases and the log of this service, and gives its first rows. ${
       writes
-        ? 'Statements that write are carried out and recorded; dry_run shows first what they would do.'
-        : 'Only statements that read are taken.'
+        ? 'Statements that write are executed and recorded; dry_run shows their events first.'
+        : 'It only accepts statements that read.'
     } list and describe tell what tables and columns there are; a model is a table: SELECT its target WHERE its inputs have values, or JOIN it.`,
     effect: { readsOnly: !writes },
     input,

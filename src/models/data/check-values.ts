@@ -2,7 +2,7 @@ import { cellOf, unusable } from './row-problems.js'
 import type { ClassLabel, TargetType } from './task.js'
 import { readCell, type ColumnType } from './values.js'
 
-/** What a request's value must be, by column type. */
+/** The expected value of a request, by column type. */
 const expectations: Record<ColumnType, string> = {
   number: 'a number, or one as text such as "823.5"',
   integer: 'a number, or one as text such as "823"',

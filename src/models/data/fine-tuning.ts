@@ -6,7 +6,7 @@ import type { ColumnDescriptor, ColumnType } from './values.js'
 /** The version that a fine-tuning starts from, and the file of the matrix that was kept with it. */
 export type Base = { version: number; matrixFile: string }
 
-/** What a fine-tuned version learned from: the rows of its base version, and those of its own query. */
+/** The training data of a fine-tuned version: the rows of its base version, and those of its own query. */
 export type FineTuningRows = { base_version: number; rows_kept: number; rows_new: number }
 
 const isWhole = (type: ColumnType) => type === 'number' || type === 'integer'

@@ -16,7 +16,7 @@ import { columnTypeOf } from './values.js'
 export type SelectedRows = {
   columns: readonly { name: string; type: string }[]
   chunks: AsyncIterable<Buffer>
-  /** What in the query may give other rows when it is run again. */
+  /** The parts of the query that may return other rows in another run. */
   nondeterminism?: readonly Nondeterminism[]
   /** The connected databases that rows come from. */
   connections?: readonly ConnectionRead[]

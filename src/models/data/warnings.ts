@@ -78,7 +78,7 @@ const rareClasses = ({ classes, labels }: TrainingData): Warning[] => {
   )
 }
 
-/** What a user should know about the training data before trusting the model. No rows are dropped because of it. */
+/** Warnings about the training data for the user of the model. No rows are dropped because of it. */
 export const warningsOf = (learned: TrainingData, withoutTarget: number): Warning[] => [
   ...(withoutTarget > 0
     ? [{ kind: 'missing_target' as const, detail: `${withoutTarget} rows have no value of "${learned.target.name}" and were left out` }]

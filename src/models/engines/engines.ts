@@ -16,7 +16,7 @@ export type TrainingEngine = {
   train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<TrainedModel> | TrainedModel
 }
 
-/** What USING may say to an engine, as the catalogue has it. */
+/** The options of an engine in USING, from the catalogue. */
 const optionsOf = (name: string) => {
   const info = engineNamed(name)
   if (info) return info.options

@@ -22,7 +22,7 @@ const rowSchema = z.looseObject({
   input: z.record(z.string(), z.unknown()).optional(),
   output: z.looseObject({ value: z.unknown(), confidence: z.unknown() }).optional(),
 })
-/** A row as it was kept. Only those that somebody looks up are checked whole. */
+/** A kept row. Only those that somebody looks up are checked whole. */
 type KeptRow = { request: string; row: number }
 
 type ReadableLog = Pick<Log, 'payload' | 'payloadState' | 'readStream'>

@@ -1,6 +1,6 @@
 /**
- * Room: answers of models, their record, and what became true of them. It imports events, basics, catalogue, log, commands, files and
- * models alone.
+ * Room: predictions of models, their records, and their true values. It imports events, basics, catalogue, log, commands, files and models
+ * alone.
  */
 
 import type { ModelVersion } from '../../../events/model.js'
@@ -72,7 +72,7 @@ const servedRows = (rows: readonly InputRow[], answers: readonly AnswerRow[], { 
     },
   }))
 
-/** What is predicted, and for whom. `model` may name a version of it: `rent.2`. */
+/** A request for predictions, and its client. `model` may name a version of it: `rent.2`. */
 export type PredictRequest = { project: string; model: string; rows: readonly InputRow[]; params: PredictParams }
 
 /** The answers, in the order of the rows, and the position at which they are recorded; undefined where the model keeps no record. */

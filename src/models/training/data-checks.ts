@@ -39,7 +39,7 @@ type CheckedVersion = { model: Resource<'model'>; version: ModelVersion; result:
 /** Problems of the moment and not of the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
 
-/** What the query reads no longer exists. */
+/** A table of the query no longer exists. */
 class UnavailableError extends Error {}
 
 /**

@@ -13,8 +13,8 @@ const said = z.object({
 })
 
 /**
- * How far the trainings of other nodes are. Each node that trains says it every second; what was heard longer ago than
- * `trainingProgressHeardMs` says nothing any more, since its node may have fallen silent.
+ * The progress of trainings on other nodes. Each training node reports it every second. A report older than `trainingProgressHeardMs` no
+ * longer counts, because its node may be silent.
  *
  * @example const heard = new HeardProgress(peers.talk); heard.of(stream, 2) // { phase: 'folds', done: 120, total: 600 }
  */
@@ -31,7 +31,7 @@ export class HeardProgress {
     return this.#heard.get(`${model} ${version}`)?.progress
   }
 
-  /** Says how far a training is, now and as long as it runs. Returns the function that ends this. */
+  /** Reports the progress of a training, now and as long as it runs. Returns the function that ends this. */
   tell({ model, version }: { model: string; version: number }, progress: () => Progress): () => void {
     const say = () => this.talk.say(JSON.stringify({ training: { model, version, ...progress() } }))
     say()

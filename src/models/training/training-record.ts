@@ -36,7 +36,7 @@ export const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>):
   return accuracy === undefined ? null : short(accuracy)
 }
 
-/** What an engine's results depend on besides its own code. Stored with each training. */
+/** The other conditions of an engine's results, besides its own code. Stored with each training. */
 export type Runtime = { node: string; v8: string; platform: string; arch: string }
 
 /** The runtime of this process. */

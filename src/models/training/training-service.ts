@@ -62,7 +62,7 @@ const lostTooOften = ({ losses }: Lease): Problem =>
 
 /**
  * Runs the trainings that the log requests, one after the other, whoever wrote the request. Each is recorded in the log as trained or
- * failed, whatever happens to its process, its model or this service. The log itself says what is left to do, so no checkpoint is needed.
+ * failed, whatever happens to its process, its model or this service. The log itself shows the remaining work, so no checkpoint is needed.
  *
  * The node that trains a version holds its lease. If that node is gone, another one trains it from the beginning; the first result counts.
  *
@@ -70,7 +70,7 @@ const lostTooOften = ({ losses }: Lease): Problem =>
  */
 export class TrainingService {
   readonly #queue: VersionRef[] = []
-  /** What other nodes train, as far as is known. */
+  /** The known trainings of other nodes. */
   readonly #elsewhere: VersionRef[] = []
   #lookTimer: NodeJS.Timeout | undefined
   #running: RunningTraining | undefined
@@ -95,7 +95,7 @@ export class TrainingService {
   }
 
   /**
-   * Takes over what an earlier run of the service left: waiting trainings are queued. Interrupted ones are recorded as failed, or begin
+   * Continues the work of an earlier run of the service: it queues waiting trainings. Interrupted ones are recorded as failed, or begin
    * again where nodes take over from each other. Requests from then on are queued as well.
    */
   async resume(): Promise<void> {

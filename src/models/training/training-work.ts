@@ -46,8 +46,8 @@ export const findVersion = async (
 }
 
 /**
- * The work of one training: its rows, its base version, and what is kept of it. When it runs, and what becomes of it in the log, is for
- * `TrainingService` to say.
+ * The work of one training: its rows, its base version, and what is kept of it. `TrainingService` decides when it runs, and records its
+ * result.
  *
  * @example const result = await new TrainingWork(parts).train(running, request, { work, fileOf })
  */
@@ -55,8 +55,8 @@ export class TrainingWork {
   constructor(private readonly options: TrainingParts) {}
 
   /**
-   * Trains a version from the rows that its query gives now, or imports the file that it names. `running` is told how far it is, and
-   * aborts it. What it returns stores the files in their place among the blobs, as often as it is called, and gives the result to record.
+   * Trains a version from the rows that its query gives now, or imports the file that it names. `running` gets its progress, and can abort
+   * it. It returns a function that stores the files as blobs, and returns the result to record; the function can be called several times.
    * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
    */
   async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<() => Promise<TrainingResult>> {

@@ -98,7 +98,7 @@ export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefi
   return { ...answer, rows: rowsFrom(next, source) }
 }
 
-/** Leaves an answer whose rows nobody reads, or reads on: a query that does not hear of the end keeps its place. */
+/** Ends an answer whose rows nobody reads any more: otherwise its query would keep its place. */
 export const leave = async ({ rows }: { rows: AsyncIterable<Buffer> }): Promise<void> => {
   await rows[Symbol.asyncIterator]().return?.()
 }

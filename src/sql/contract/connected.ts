@@ -2,24 +2,24 @@ import type { AnswerAddress, ListedColumns, Query, TableColumn, Tables } from '.
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
- * What the SQL process asks the server about a connected database while it answers a query. `connection` is its stream; with `soon` a
+ * A question of the SQL process to the server about a connected database, during a query. `connection` is its stream; with `soon` a
  * database that does not answer fails soon.
  */
 export type ConnectedQuestion = { connection: string } & (
   { tables: true; soon?: boolean } | { everyColumn: true; soon?: boolean } | { columnsOf: string; schema?: string } | { open: Query }
 )
 
-/** What the server says of a connected database: the secrets of a connection stay on its side. */
+/** The server's answer about a connected database: the secrets of a connection stay in the server. */
 export type ConnectedAnswer =
   { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: AnswerAddress }
 
-/** What the SQL process asks the server while it answers a query: about a connected database, or of a knowledge base. */
+/** A question of the SQL process to the server during a query: about a connected database or a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion
 
 /** Asks for the file of a blob, for as long as the query runs. */
 export type BlobQuestion = { blob: string }
 
-/** What the server says. */
+/** The answer of the server. */
 export type ServerAnswer = ConnectedAnswer | KnowledgeAnswer | BlobQuestion
 
 /** Asks the server. @throws Problem of the database, or of the policy that keeps it from being called */

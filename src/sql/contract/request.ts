@@ -24,14 +24,14 @@ export type SqlRequest = {
   /** A path where the rows of a SELECT are written as Parquet instead; whoever names it removes the file. Other statements answer as ever. */
   into?: string | undefined
   origin: Origin
-  /** Whose turn it takes and whose share of the places: clients are told apart, the service's own queries need none. */
+  /** The client whose turn and share of places it takes; the service's own queries need none. */
   client?: string | undefined
   execution?: Execution
   /** Whether a statement that writes is refused, also one in the language of a connected database. */
   readsOnly?: boolean
   /** Why connected databases are asked, where it is not for whoever sent the statement: for a skill they only read, and it is always on record. */
   purpose?: QueryPurpose | undefined
-  /** Only a job remembers what it has seen. */
+  /** Only a job remembers the values that it has seen. */
   last?: LastValues
   signal?: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** What is wanted of a SELECT instead of its rows. */
+/** The purposes of a SELECT other than its rows. */
 export type SelectPurpose =
   /** Its columns, found by planning it: nothing is run. For the query of a view, `ofView` is the view's stream: it must not read itself. */
   | { kind: 'columns'; ofView?: string | undefined }

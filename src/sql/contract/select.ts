@@ -1,5 +1,5 @@
 /**
- * Room: what crosses the line between the server and the SQL process. It imports events, basics, log, sql/encode, sql/statements,
+ * Room: the requests and answers between the server and the SQL process. It imports events, basics, log, sql/encode, sql/statements,
  * commands, connections/contract and knowledge/contract alone.
  */
 
@@ -14,7 +14,7 @@ import type { Column } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { SelectPurpose } from './select-purpose.js'
 
-/** What narrows a SELECT that was not written by the one in whose name it is asked. */
+/** The bounds of a SELECT that another program wrote for the client, such as a language model. */
 export type SelectBounds = {
   /** The tables that it may name, where these are not all; views read what they read. It has no AT then, and no statement of another database. */
   only?: readonly TablePath[]
@@ -54,7 +54,7 @@ export type SelectRequest = SelectPart & {
   readsOnly?: true
   /** What LAST stands for, where the statement is a job's. */
   last?: readonly LastValue[]
-  /** What agents have answered so far; missing where nobody would ask them. */
+  /** The answers of agents so far; missing if no agents can be asked. */
   answers?: readonly AgentReply[]
   /** What knowledge bases have told so far; missing where the process has to ask them while the query runs. */
   told?: readonly KnowledgeExchange[]
@@ -79,10 +79,10 @@ export type ScoreCount = { model: StreamId; version: number; rows: number }
 /** Questions to an agent, without whose answers a query cannot run. `at` is the position of the past at which the agent is read. */
 export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
 
-/** What a knowledge base was asked, and told. */
+/** A request to a knowledge base, and its answer. */
 export type KnowledgeExchange = { question: KnowledgeQuestion; told: KnowledgeAnswer }
 
-/** What came of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
+/** The result of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
 export type AgentReply = {
   agent: StreamId
   at?: number
@@ -96,10 +96,10 @@ export type AgentReply = {
 export type Nondeterminism = { what: string; view: string | null }
 
 /**
- * What stands before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what LAST
- * stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done by
- * then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known at
- * the end.
+ * The part of an answer before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what
+ * LAST stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done
+ * by then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known
+ * at the end.
  */
 export type SelectHead = {
   columns: readonly Column[]
@@ -113,7 +113,7 @@ export type SelectHead = {
   searches?: readonly KnowledgeQuestion[]
 }
 
-/** What stands behind the rows: how many they are, and what scored them. */
+/** The part of an answer after the rows: their number, and the models that scored them. */
 export type SelectEnd = { rows: number; scored: ScoreCount[] }
 
 /**

@@ -22,7 +22,7 @@ import type {
 /** Asks an agent, and resolves with an answer to each question. @throws Problem when none could be answered */
 export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) => Promise<AgentReply[]>
 
-/** What answers a SELECT, and what records its predictions. */
+/** The parts that answer a SELECT and record its predictions. */
 export type AnswerParts = {
   log: Pick<Log, 'now'> & { head: () => Promise<{ position: number }> }
   analytics: SelectService
@@ -136,7 +136,7 @@ const sendSelect = async (
     } else if (answer.questions && askQuestions) {
       if (rounds++ === limits.agentRoundsMax) throw askedTooOften()
       answers.push(...(await askQuestions(answer.questions, statement)))
-    } else throw new TypeError('the query asks what nobody answers')
+    } else throw new TypeError('the query asks a question that no part of the service answers')
   }
 }
 

@@ -38,13 +38,13 @@ export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
   /** The connections whose tables were read, by the request that read them. */
   readonly #read = new WeakMap<SelectRequest, Map<StreamId, ConnectionRead>>()
-  /** What statements that write came to, by the request that sent them. */
+  /** The results of statements that write, by their request. */
   readonly #written = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
 
   constructor(private readonly parts: Parts) {}
 
   /**
-   * Answers what a query asks. `onReading` gets the end of an answer whose rows the query reads from the database.
+   * Answers a question of a query. `onReading` gets the end of an answer whose rows the query reads from the database.
    * @throws Problem of the database, or not_found when the connection was deleted meanwhile
    */
   async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedAnswer> {
@@ -83,7 +83,7 @@ export class ConnectedDatabases {
     this.#read.set(request, read.set(stream, { connection: stream, name, version }))
   }
 
-  /** Resolves when everything that was asked is on record. */
+  /** Resolves when every statement is recorded. */
   async recorded(): Promise<void> {
     await Promise.all(this.#recording)
   }
@@ -109,7 +109,7 @@ export class ConnectedDatabases {
     return opened
   }
 
-  /** Records what a database was sent, once its answer has ended, whatever came of it. What was never sent is not recorded. */
+  /** Records a statement to a database at the end of its answer, with any outcome. A statement that was never sent is not recorded. */
   async #record(
     { id, version }: Connection,
     ended: Promise<Outcome>,
@@ -163,7 +163,7 @@ export class ConnectedDatabases {
   async #found(stream: StreamId): Promise<Resource<'database'>> {
     const found = await this.parts.ledger.log.resources.byStream('database', stream)
     if (found) return found
-    throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists what there is.' })
+    throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists the databases.' })
   }
 
   async #opened({ stream, version, state }: Resource<'database'>): Promise<Connection> {

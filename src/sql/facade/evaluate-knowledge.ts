@@ -103,8 +103,8 @@ const placesOf = (places: readonly number[]): JsonObject => {
 }
 
 /**
- * Asks the questions of a table, and tells how well the knowledge base answers them: at which place the document that each is about was
- * found, or how a language model scores what was found first. One row, with the columns of the public service.
+ * Asks the questions of a table, and measures the answers of the knowledge base: the rank of the right document for each question, or the
+ * scores of a language model for the first finds. One row, with the columns of the public service.
  *
  * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */

@@ -19,8 +19,8 @@ import { Writer, type WriterOptions } from './writer.js'
 const noAgents: EvaluateAgent = () => Promise.reject(new TypeError('nothing here evaluates agents'))
 
 /**
- * Answers SQL statements: what writes becomes the same command as over REST, what reads goes to the analytics process.
- * Keeps nothing between statements; the client sends its context with each.
+ * Answers SQL statements: a statement that writes becomes the same command as over REST; a statement that reads goes to the analytics
+ * process. Keeps nothing between statements; the client sends its context with each.
  *
  * @example const answer = await engine.execute({ query: 'SHOW AGENTS', db: 'shop', origin })
  */

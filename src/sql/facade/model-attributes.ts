@@ -49,7 +49,7 @@ const features = (report: JsonObject): NamedRows => {
 
 /** What each metric says. */
 export const metricMeanings: Readonly<Record<string, string>> = {
-  r2: 'Share of the spread that is explained: 1 is all of it, 0 what the mean would do.',
+  r2: 'Share of the spread that is explained: 1 is all of it, 0 is the result of the mean.',
   rmse: 'Root of the mean squared miss.',
   mae: 'Mean miss.',
   mase: 'Series only: mean miss, divided by the mean miss of a repetition of the previous season.',
@@ -94,7 +94,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): Na
     fact(
       'matrix',
       result?.matrix ?? null,
-      result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the rows as they are kept.',
+      result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the kept rows.',
     ),
     ...Object.entries(object(report['fine_tuned'])).map(([name, value]) =>
       fact(name, value, 'Of the fine-tuning: the version that it continues, how many of its rows were kept, and how many are new.'),

@@ -24,8 +24,8 @@ const byPlace = (places: number, of: (place: number) => number): string =>
   JSON.stringify(Object.fromEntries(Array.from({ length: places }, (_, place) => [String(place), of(place)])))
 
 /**
- * What the scores of chunks say of a search, with the columns of the public service. `scores` has a list for each question: of its chunks
- * from 0 to 1, in the order in which they were found.
+ * The metrics of a search from the scores of its chunks, with the columns of the public service. `scores` has a list for each question: of
+ * its chunks from 0 to 1, in the order in which they were found.
  *
  * @example relevancyOf([[1, 0], [0, 1]], 10).mean_mrr // 0.75
  */

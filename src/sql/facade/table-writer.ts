@@ -49,7 +49,7 @@ const fileName = (target: TableName, db: string): string => {
 const emptyQuery = (columns: readonly ColumnDefinition[]): string =>
   `SELECT ${columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`).join(', ')} WHERE FALSE`
 
-/** What is wrong with a column's type, shown where the type stands. */
+/** The error about a column's type, shown at the place of the type. */
 const wrongType = (error: unknown, query: string, columns: readonly ColumnDefinition[]): unknown => {
   if (!isProblem(error) || error.code === 'query_limit') return error
   const [reason = ''] = error.detail.replace(`${error.title}: `, '').split(/ \(line \d|\n/)
@@ -60,8 +60,8 @@ const wrongType = (error: unknown, query: string, columns: readonly ColumnDefini
 const isColumns = (value: unknown): value is FileContent['columns'] => Array.isArray(value)
 
 /**
- * Writes tables of rows as files. A query's rows become a blob under its hash, and only then the command that names it is
- * executed: what fails or is cancelled before leaves nothing behind that anybody could read.
+ * Writes tables of rows as files. A query's rows become a blob under its hash, and only then the command that names it is executed: after a
+ * failure or a cancellation before that, no readable data stays behind.
  */
 export class TableWriter {
   /** Statements that add rows to one file take turns. Without turns, the work of all but the first would be in vain. */

@@ -58,7 +58,7 @@ export class Writer {
     private readonly reader: Reader,
   ) {}
 
-  /** Carries out what a statement becomes: all of its commands, or none. */
+  /** Executes the commands of a statement: all of them, or none. */
   async write(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = running
     const commands = await toCommands(statement, this.#inputs(context.db))
@@ -169,7 +169,7 @@ export class Writer {
     }
   }
 
-  /** The outcome is the model's, which stands last. What was asked for is trained because the log says so. */
+  /** The outcome is the model's, which stands last. The log now has the request, so the training will run. */
   async #train(command: ModelCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
     await this.#checkTraining(command, origin, execution, first)
     return this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
@@ -184,7 +184,7 @@ export class Writer {
     await checkTraining(command, origin.actor, { log: ledger.log, analytics, defaultProject }, given)
   }
 
-  /** Refuses to go on from rows that were erased; what is not there is the command's to refuse. */
+  /** Refuses to continue from erased rows; the command itself refuses a missing version. */
   async #requireRows({
     project: inProject,
     model: name,

@@ -10,12 +10,12 @@ export const whence = [
   column('request', 'VARCHAR', 'Request that caused it.'),
 ]
 
-/** What every row tells of the event that it follows from. */
+/** The columns of every row about its event. */
 export const recorded = [place, ...whence]
 
 const ofAgent = [
-  column('project', 'VARCHAR', 'Project of the agent, as it was named then.'),
-  column('agent', 'VARCHAR', 'Name of the agent, as it was then.'),
+  column('project', 'VARCHAR', 'Project of the agent, by its name at that time.'),
+  column('agent', 'VARCHAR', 'Name of the agent at that time.'),
   column('agent_id', 'VARCHAR', 'Stream of the agent.'),
 ]
 
@@ -30,7 +30,7 @@ const joinAgent = `
 const answerId = column('answer_id', 'VARCHAR', 'Id of the answer; clients know it as trace_id.')
 const readable = column('readable', 'BOOLEAN', 'False when it was erased.')
 
-/** The last verdict of each actor on each answer, as far as it is known by `$position`. */
+/** The last verdict of each actor on each answer, up to `$position`. */
 const verdicts = `ledger_own_verdicts AS (
       SELECT answered_at, arg_max(verdict, position) AS verdict, count(*) FILTER (verdict = 'good') AS good, count(*) FILTER (verdict = 'bad') AS bad
       FROM (
@@ -41,7 +41,7 @@ const verdicts = `ledger_own_verdicts AS (
 
 const answers: Relation = {
   name: 'answers',
-  about: 'Answers of agents, one row for each question: which version of what was in force, what was asked and said, and what it took.',
+  about: 'Answers of agents, one row for each question: the versions that it used, the question and the answer, and its costs.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
@@ -55,21 +55,21 @@ const answers: Relation = {
     column('host', 'VARCHAR', 'Host that was called.'),
     column('outcome', 'VARCHAR', 'answered, unanswered (the agent said that it has no answer), failed or aborted.'),
     column('error', 'VARCHAR', 'Why it failed.'),
-    column('question', 'VARCHAR', 'What was asked; its beginning where the whole record is long (256 KiB). REST has all of it.'),
-    column('answer', 'VARCHAR', 'What was answered; its beginning likewise.'),
+    column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). REST has all of it.'),
+    column('answer', 'VARCHAR', 'The answer; only its beginning in the same case.'),
     column('sql', 'VARCHAR', 'Last query that the agent ran without an error; log.answer_steps has all of them.'),
     column('rows', 'BIGINT', 'How many rows that query gave.'),
     column('steps', 'BIGINT', 'How many steps the answer took.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('cost', 'DOUBLE', 'Price of these tokens as it was then: llm_prices of PUT /api/config. Empty where none was known.'),
+    column('cost', 'DOUBLE', 'Price of these tokens at that time: llm_prices of PUT /api/config. Empty where none was known.'),
     column('first_token_ms', 'DOUBLE', 'Milliseconds until the first part of the answer.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds until its end.'),
     column('read_at', 'BIGINT', 'Log position at which the agent, its skills and its data were read.'),
     column('skills', 'VARCHAR', 'Skills in force as JSON text: stream and version of each.'),
     column('models', 'VARCHAR', 'Models of this service that were tools, as JSON text: stream and version of each.'),
     column('knowledge_bases', 'VARCHAR', 'Knowledge bases as JSON text: stream, version and the position that was searched.'),
-    column('verdict', 'VARCHAR', 'Last verdict that somebody gave: good or bad; empty when nobody did.'),
+    column('verdict', 'VARCHAR', 'Last verdict: good or bad; empty if there is none.'),
     column('good', 'BIGINT', 'How many actors called it good; the last verdict of each counts.'),
     column('bad', 'BIGINT', 'How many called it bad.'),
     readable,
@@ -102,14 +102,14 @@ const steps: Relation = {
     column(
       'outcome',
       'VARCHAR',
-      'complete or failed; aborted when a tool was cut off, as who asked had left, the time was over, or the service stopped.',
+      'complete or failed; aborted if a tool was cut off, because the client had left, the time was over, or the service stopped.',
     ),
     column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
     column('rows', 'BIGINT', 'Rows that a query gave, or passages that a search found.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('input', 'VARCHAR', 'What was asked: the new messages as JSON text, or the input of the tool.'),
-    column('output', 'VARCHAR', 'What came back: the text of the language model, or what it was told of the tool.'),
+    column('input', 'VARCHAR', 'The request: the new messages as JSON text, or the input of the tool.'),
+    column('output', 'VARCHAR', 'The result: the text of the language model, or the output of the tool for it.'),
     column('sql', 'VARCHAR', 'Query that the step ran.'),
     readable,
   ],
@@ -122,7 +122,7 @@ const steps: Relation = {
 
 const answerJudgements: Relation = {
   name: 'answer_judgements',
-  about: 'Verdicts on answers of agents, one row for each time that somebody gave one.',
+  about: 'Verdicts on answers of agents, one row for each.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
@@ -130,7 +130,7 @@ const answerJudgements: Relation = {
     answerId,
     column('answered_at', 'BIGINT', 'Position of the answer in log.answers.'),
     column('verdict', 'VARCHAR', 'good or bad.'),
-    column('comment', 'VARCHAR', 'What was said beside it.'),
+    column('comment', 'VARCHAR', 'The comment on the verdict.'),
     readable,
     column('replaced_by', 'BIGINT', 'Position of the next verdict of the same actor on the answer; empty for the one that counts.'),
   ],
@@ -143,16 +143,16 @@ const answerJudgements: Relation = {
 
 const evaluations: Relation = {
   name: 'evaluations',
-  about: 'Evaluations of agents: recorded questions that were asked again, or those of a table, with the mean scores.',
+  about: 'Evaluations of agents, by reruns of recorded questions or by the questions of a table, with the mean scores.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
     ...ofAgent,
     column('version', 'INTEGER', 'Version of the agent that was evaluated.'),
     column('test', 'VARCHAR', 'rerun (of recorded answers) or table (of questions).'),
-    column('replayed', 'VARCHAR', 'What was replayed: exchanges, tools or nothing.'),
+    column('replayed', 'VARCHAR', 'The replayed part: exchanges, tools or nothing.'),
     column('model', 'VARCHAR', 'Language model that answered.'),
-    column('cases', 'BIGINT', 'How many questions were asked.'),
+    column('cases', 'BIGINT', 'Number of questions.'),
     column('failed', 'BIGINT', 'How many of them got no answer.'),
     column('metrics', 'VARCHAR', 'Means over the cases as JSON text: name and value of each.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
@@ -172,16 +172,16 @@ const evaluations: Relation = {
 
 const evaluationCases: Relation = {
   name: 'evaluation_cases',
-  about: 'Cases of the evaluations of agents; those of an evaluation that was erased are gone.',
+  about: 'Cases of the evaluations of agents; the cases of an erased evaluation are missing.',
   kind: 'BASE TABLE',
   columns: [
     column('position', 'BIGINT', 'Position of the evaluation in log.evaluations.'),
     column('n', 'INTEGER', 'Place of the case in it, from 1.'),
     column('question', 'VARCHAR', 'What was asked.'),
-    column('expected', 'VARCHAR', 'What the table of questions expects.'),
+    column('expected', 'VARCHAR', 'The expected answer in the table of questions.'),
     column('answer', 'VARCHAR', 'What was answered now.'),
-    column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer that was asked again.'),
-    column('answer_id', 'VARCHAR', 'Id of the answer that was given now, if it was recorded.'),
+    column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer of a rerun.'),
+    column('answer_id', 'VARCHAR', 'Id of the new answer, if it was recorded.'),
     column('scores', 'VARCHAR', 'Scores of the case as a JSON object.'),
   ],
   sql: `
@@ -190,7 +190,7 @@ const evaluationCases: Relation = {
     FROM ledger.evaluation_cases AS c WHERE c.position <= $position`,
 }
 
-/** What clients of the public service read of the calls of language models. */
+/** The table of language model calls for clients of the public service. */
 export const languageModelCalls: Relation = {
   name: 'llm_log',
   about: 'Calls of language models in the columns of the public service; log.answer_steps tells more of each.',
@@ -198,7 +198,7 @@ export const languageModelCalls: Relation = {
   columns: [
     column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),
     column('model_name', 'VARCHAR', 'Model that was called.'),
-    column('input', 'VARCHAR', 'Messages that were sent, as JSON text; those of earlier calls for the same answer are left out.'),
+    column('input', 'VARCHAR', 'The sent messages, as JSON text, without those of earlier calls for the same answer.'),
     column('output', 'VARCHAR', 'What was answered.'),
     column('start_time', 'TIMESTAMP', 'When the answer that it belongs to began (UTC).'),
     column('end_time', 'TIMESTAMP', 'When that answer was recorded (UTC).'),
@@ -215,5 +215,5 @@ export const languageModelCalls: Relation = {
     WHERE s.kind = 'model' AND s.position <= $position`,
 }
 
-/** What was recorded of agents. */
+/** The tables of agents' records. */
 export const answerRelations: readonly Relation[] = [answers, steps, answerJudgements, evaluations, evaluationCases]

@@ -8,7 +8,7 @@ import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
 const asSystems = (relation: Relation): Relation => ({ ...relation, kind: 'SYSTEM VIEW' })
-// Clients know one table of a project, its models; what else there is shows as the system's.
+// Clients know one table of a project, its models; all other tables appear as tables of the system.
 const ofProject = [...resourceRelations, ...absentResources].map((relation) =>
   relation.name === 'models' ? relation : asSystems(relation),
 )
@@ -23,7 +23,7 @@ const fixed = [
   { schema: null, relations: ofProject },
 ]
 
-/** What SQL offers beside the users' own views, models and files: by schema, and what every project has. */
+/** The tables of SQL besides the users' own views, models and files: by schema, and those of every project. */
 export const catalogue = {
   information_schema: [...inSystem, ...listings(fixed)],
   log: inLog,

@@ -2,7 +2,7 @@ import { at, column, history, masked, nocase, upTo, type Relation } from './rela
 
 const columns = [
   column('NAME', 'VARCHAR', 'default_llm, default_embedding_model, default_reranking_model or llm_prices.'),
-  column('VALUE', 'VARCHAR', 'What was set, as JSON text; secrets show as ******.'),
+  column('VALUE', 'VARCHAR', 'The value, as JSON text; secrets show as ******.'),
 ]
 
 const items = `${nocase('r.name')} AS "NAME", ${masked('r.value')} AS "VALUE"`

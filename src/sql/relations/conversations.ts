@@ -1,8 +1,8 @@
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
 const ofChatbot = [
-  column('project', 'VARCHAR', 'Project of the chatbot, as it was named then.'),
-  column('chatbot', 'VARCHAR', 'Name of the chatbot, as it was then.'),
+  column('project', 'VARCHAR', 'Project of the chatbot, by its name at that time.'),
+  column('chatbot', 'VARCHAR', 'Name of the chatbot at that time.'),
   column('chatbot_id', 'VARCHAR', 'Stream of the chatbot.'),
 ]
 
@@ -27,7 +27,7 @@ export const conversations: Relation = {
     column('started_at', 'TIMESTAMP', 'When it began (UTC).'),
     column('ended_at', 'BIGINT', 'Position of the event that ended it; empty while it goes on.'),
     column('messages', 'BIGINT', 'How many messages came.'),
-    column('answered', 'BIGINT', 'How many of them were answered.'),
+    column('answered', 'BIGINT', 'Number of answered messages.'),
     column('failed', 'BIGINT', 'How many of them have failed.'),
     column('last_message_at', 'TIMESTAMP', 'When the last message came (UTC).'),
   ],
@@ -47,7 +47,7 @@ export const conversations: Relation = {
 
 export const messages: Relation = {
   name: 'messages',
-  about: 'Messages to chatbots, one row for each, with what became of it.',
+  about: 'Messages to chatbots, one row for each, with its result.',
   kind: 'BASE TABLE',
   columns: [
     column('position', 'BIGINT', 'Place in the log of the event in which it came.'),
@@ -58,17 +58,17 @@ export const messages: Relation = {
     column('conversation', 'VARCHAR', 'Stream of its conversation.'),
     column('channel', 'VARCHAR', 'How it came: api, webhook, slack or telegram.'),
     column('message', 'VARCHAR', 'Id of the message.'),
-    column('sender', 'VARCHAR', 'Who wrote it, as the chat service names them.'),
+    column('sender', 'VARCHAR', 'The author, by the name in the chat service.'),
     column('text', 'VARCHAR', 'What was written.'),
     column('status', 'VARCHAR', 'waiting, answered or failed.'),
-    column('ended', 'BIGINT', 'Position of the event that says so; empty while it waits.'),
+    column('ended', 'BIGINT', 'Position of the event with the result; empty while the message waits.'),
     column('ended_at', 'TIMESTAMP', 'When that was (UTC).'),
     column('answer_id', 'VARCHAR', 'Id of the answer of the agent, if it gave one.'),
     column('answer', 'VARCHAR', 'What was answered.'),
     column('reason', 'VARCHAR', 'Why it failed, in a word.'),
     column('error', 'VARCHAR', 'Why it failed.'),
-    column('notice', 'VARCHAR', 'What whoever wrote it was told then; empty if nothing reached them.'),
-    column('readable', 'BOOLEAN', 'False when its text, or that of its answer, was erased.'),
+    column('notice', 'VARCHAR', 'The notice that the author got; empty if none arrived.'),
+    column('readable', 'BOOLEAN', 'False if its text, or the text of its answer, was erased.'),
   ],
   sql: `
     SELECT m.position, m.recorded_at AS received_at, m.actor, m.request, ${named}, m.conversation, c.channel, m.message, m.sender, m.text,

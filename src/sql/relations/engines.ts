@@ -4,8 +4,8 @@ import { at, column, history, masked, nocase, upTo, type Relation } from './rela
 
 const columns = [
   column('NAME', 'VARCHAR', 'Name to write after USING engine.'),
-  column('HANDLER', 'VARCHAR', 'What stands behind the name.'),
-  column('CONNECTION_DATA', 'VARCHAR', 'What was given with the name, as JSON text; secrets show as ******.'),
+  column('HANDLER', 'VARCHAR', 'The engine of the name.'),
+  column('CONNECTION_DATA', 'VARCHAR', 'The parameters of the name, as JSON text; secrets show as ******.'),
 ]
 
 const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`

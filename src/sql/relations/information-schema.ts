@@ -84,7 +84,7 @@ const listed = (rows: readonly Record<string, string | number | null>[]): string
 
 const handlers: Relation = {
   name: 'handlers',
-  about: 'What can be named as an engine: what trains, what is read, and the systems that a connection may name.',
+  about: 'All names of engines: engines that train, formats that can be read, and systems of connections.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('NAME', 'VARCHAR', 'Name of the handler.'),
@@ -112,7 +112,7 @@ const tableColumns: Column[] = [
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
   column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT, KNOWLEDGE_BASE or SYSTEM VIEW.'),
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
-  column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
+  column('TABLE_ROWS', 'BIGINT', 'Number of rows, if it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
   column('CREATE_TIME', 'TIMESTAMP', 'When it was created (UTC).'),
   column('UPDATE_TIME', 'TIMESTAMP', 'When it last changed (UTC).'),
@@ -127,7 +127,7 @@ const columnColumns: Column[] = [
   column('COLUMN_NAME', 'VARCHAR', 'Name of the column; compared without case.'),
   column('ORDINAL_POSITION', 'INTEGER', 'Place in the table, from 1.'),
   column('COLUMN_DEFAULT', 'VARCHAR', 'Kept for MySQL clients; empty.'),
-  column('IS_NULLABLE', 'VARCHAR', 'NO where a connected database says so; else YES.'),
+  column('IS_NULLABLE', 'VARCHAR', 'NO if a connected database says so; else YES.'),
   column('DATA_TYPE', 'VARCHAR', 'Type in lower case.'),
   ...known('CHARACTER_MAXIMUM_LENGTH CHARACTER_OCTET_LENGTH NUMERIC_PRECISION NUMERIC_SCALE DATETIME_PRECISION', forClients, 'BIGINT'),
   ...known('CHARACTER_SET_NAME COLLATION_NAME', forClients),
@@ -193,10 +193,10 @@ const modelColumns = `
         || [struct_pack(name := v.target, type := coalesce(${inputType(`(v.report->>'$.target.type')`)}, 'DOUBLE'), about := 'What the model predicts.'),
           struct_pack(name := 'select_data_query', type := 'VARCHAR', about := 'Always empty.'),
           struct_pack(name := 'when_data', type := 'VARCHAR', about := 'Always empty.'),
-          struct_pack(name := v.target || '_original', type := 'VARCHAR', about := 'What the data says, where it has the column.'),
+          struct_pack(name := v.target || '_original', type := 'VARCHAR', about := 'The value in the data, if it has the column.'),
           struct_pack(name := v.target || '_confidence', type := 'DOUBLE', about := 'How sure the model is, from 0 to 1.'),
           struct_pack(name := v.target || '_explain', type := 'VARCHAR', about := 'The prediction in one JSON text.'),
-          struct_pack(name := v.target || '_anomaly', type := 'BOOLEAN', about := 'Whether what the data says lies outside the bounds.'),
+          struct_pack(name := v.target || '_anomaly', type := 'BOOLEAN', about := 'Whether the value in the data lies outside the bounds.'),
           struct_pack(name := v.target || '_min', type := 'DOUBLE', about := 'Lower bound.'),
           struct_pack(name := v.target || '_max', type := 'DOUBLE', about := 'Upper bound.')]) AS c
       FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project

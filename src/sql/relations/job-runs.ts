@@ -19,10 +19,10 @@ export const jobRuns: Relation = {
     column('position', 'BIGINT', 'Where in the log the run began.'),
     column('finished_position', 'BIGINT', 'Where in the log it ended; empty while it runs.'),
     column('run', 'VARCHAR', 'Id of the run; the events that its statements recorded have it as correlation.'),
-    column('project', 'VARCHAR', 'Project of the job, as it was named then.'),
-    column('job', 'VARCHAR', 'Name of the job, as it was then.'),
+    column('project', 'VARCHAR', 'Project of the job, by its name at that time.'),
+    column('job', 'VARCHAR', 'Name of the job at that time.'),
     column('job_id', 'VARCHAR', 'Stream of the job.'),
-    column('actor', 'VARCHAR', 'Who the statements ran as.'),
+    column('actor', 'VARCHAR', 'Actor of the statements.'),
     column('due_at', 'TIMESTAMP', 'When the run was due (UTC).'),
     column('started_at', 'TIMESTAMP', 'When it began (UTC).'),
     column('finished_at', 'TIMESTAMP', 'When its end was recorded (UTC); empty while it runs.'),
@@ -33,7 +33,7 @@ export const jobRuns: Relation = {
     ),
     column('error', 'VARCHAR', 'Why it did not complete.'),
     column('query', 'VARCHAR', 'The statements; secrets show as ******.'),
-    column('statements', 'VARCHAR', 'What came of each statement, as JSON text: positions of the events that it recorded, error.'),
+    column('statements', 'VARCHAR', 'The result of each statement, as JSON text: positions of its events, error.'),
   ],
   sql: `
     SELECT s.position, f.position AS finished_position, s.run, ${nocase('p.name')} AS project, ${nocase('j.name')} AS job, s.job AS job_id,
@@ -45,10 +45,10 @@ export const jobRuns: Relation = {
 /** The same in the form that clients read, of one project or of all. */
 export const jobsHistory: Relation = {
   name: 'jobs_history',
-  about: 'Runs of jobs, without those that their condition skipped; log.job_runs tells more of each.',
+  about: 'Runs of jobs, without those that their condition skipped; log.job_runs has more about each.',
   kind: 'BASE TABLE',
   columns: [
-    column('NAME', 'VARCHAR', 'Name of the job, as it was then; compared without case.'),
+    column('NAME', 'VARCHAR', 'Name of the job at that time; compared without case.'),
     column('PROJECT', 'VARCHAR', 'Project that held it.'),
     column('RUN_START', 'TIMESTAMP', 'When the run began (UTC).'),
     column('RUN_END', 'TIMESTAMP', 'When its end was recorded (UTC); empty while it runs.'),

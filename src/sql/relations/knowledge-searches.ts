@@ -2,7 +2,7 @@ import { recorded } from './answers.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
 const ofModel = (role: 'embedding' | 'reranking', what: string) => [
-  column(`${role}_provider`, 'VARCHAR', `Provider of the model that ${what}; empty where none was asked.`),
+  column(`${role}_provider`, 'VARCHAR', `Provider of the model that ${what}; empty if there was none.`),
   column(`${role}_model`, 'VARCHAR', 'Name of that model.'),
   column(`${role}_host`, 'VARCHAR', 'Host that was called.'),
   column(`${role}_input_tokens`, 'BIGINT', 'Tokens that it read, where its provider says.'),
@@ -14,12 +14,12 @@ const models = [...ofModel('embedding', 'made a vector of the question'), ...ofM
 
 export const knowledgeSearches: Relation = {
   name: 'knowledge_searches',
-  about: 'Searches of knowledge bases that asked a model of a provider, other than those of agents: see log.answer_steps.',
+  about: 'Searches in knowledge bases that used a model of a provider. log.answer_steps has the searches of agents.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
-    column('project', 'VARCHAR', 'Project of the knowledge base, as it was named then.'),
-    column('knowledge_base', 'VARCHAR', 'Name of the knowledge base, as it was then.'),
+    column('project', 'VARCHAR', 'Project of the knowledge base, by its name at that time.'),
+    column('knowledge_base', 'VARCHAR', 'Name of the knowledge base at that time.'),
     column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
     column('version', 'INTEGER', 'Version of the knowledge base whose settings counted.'),
     column('purpose', 'VARCHAR', 'Why: search (REST, MCP), query (SQL), training, skill (a query of an agent) or evaluation.'),

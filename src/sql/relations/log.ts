@@ -19,14 +19,10 @@ const events: Relation = {
     column('type', 'VARCHAR', 'What happened.'),
     column('schema', 'INTEGER', 'Version of the shape of data.'),
     ...whence,
-    column('correlation', 'VARCHAR', 'What the request belongs to.'),
-    column(
-      'causation',
-      'VARCHAR',
-      'What caused the request; of what the service does by itself the event that it follows from: event/<position>.',
-    ),
+    column('correlation', 'VARCHAR', 'The id that related requests share.'),
+    column('causation', 'VARCHAR', 'The cause of the request; for own work of the service the causing event: event/<position>.'),
     column('traceparent', 'VARCHAR', 'Where the request stands in a distributed trace (W3C Trace Context).'),
-    column('data', 'VARCHAR', 'What the event says, as JSON text; secrets show as ******.'),
+    column('data', 'VARCHAR', 'The data of the event, as JSON text; secrets show as ******.'),
   ],
   sql: `
     SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, traceparent, ${masked('data')} AS data
@@ -42,22 +38,22 @@ const served = (table: string, columns: string) => `
     WHERE e.position <= $position`
 
 const ofModel = [
-  column('project', 'VARCHAR', 'Project of the model, as it was named then.'),
-  column('model', 'VARCHAR', 'Name of the model, as it was then.'),
+  column('project', 'VARCHAR', 'Project of the model, by its name at that time.'),
+  column('model', 'VARCHAR', 'Name of the model at that time.'),
   column('model_id', 'VARCHAR', 'Stream of the model.'),
   column('version', 'INTEGER', 'Version that answered.'),
 ]
 
 const predictions: Relation = {
   name: 'predictions',
-  about: 'Predictions that were answered row by row, with what was sent and what came of it.',
+  about: 'Predictions for single rows, with the input and the output.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
     ...ofModel,
     column('row', 'INTEGER', 'Place of the row in its request, from 0.'),
-    column('input', 'VARCHAR', 'What was sent, as JSON text.'),
-    column('output', 'VARCHAR', 'What was answered, as JSON text: value, confidence, min, max.'),
+    column('input', 'VARCHAR', 'The input, as JSON text.'),
+    column('output', 'VARCHAR', 'The output, as JSON text: value, confidence, min, max.'),
     column('readable', 'BOOLEAN', 'False when the row was erased.'),
   ],
   sql: served('predictions', 'e.row, CAST(e.input AS VARCHAR) AS input, CAST(e.output AS VARCHAR) AS output, e.readable'),
@@ -79,13 +75,13 @@ const receipts: Relation = {
 
 const erasures: Relation = {
   name: 'erasures',
-  about: 'What was erased: rows of predictions, answers of agents, secrets, contents of files, training matrices.',
+  about: 'Erasures: of rows of predictions, answers of agents, secrets, contents of files, training matrices.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
-    column('what', 'VARCHAR', 'What was asked for: prediction, answer, conversation, request, file, matrix, secrets or before.'),
+    column('what', 'VARCHAR', 'Kind of the target: prediction, answer, conversation, request, file, matrix, secrets or before.'),
     column('subject', 'VARCHAR', 'Which it was: a position, a request, a name, a time.'),
-    column('reason', 'VARCHAR', 'Why, as it was given.'),
+    column('reason', 'VARCHAR', 'The given reason.'),
     column('payloads', 'BIGINT', 'How many payloads lost their keys.'),
     column('blobs', 'VARCHAR[]', 'SHA-256 of the contents that are gone.'),
   ],
@@ -96,14 +92,14 @@ const erasures: Relation = {
 
 const databaseQueries: Relation = {
   name: 'database_queries',
-  about: 'What connected databases were sent: one row for each statement, whatever came of it.',
+  about: 'Statements to connected databases: one row for each, with any outcome.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
-    column('database', 'VARCHAR', 'Connection that was asked, as it was named then.'),
+    column('database', 'VARCHAR', 'The connection, by its name at that time.'),
     column('database_id', 'VARCHAR', 'Stream of the connection.'),
     column('version', 'INTEGER', 'Version of the connection: which of its parameters were used.'),
-    column('purpose', 'VARCHAR', 'Why it was asked: query, training or skill.'),
+    column('purpose', 'VARCHAR', 'Purpose: query, training or skill.'),
     column('statement', 'VARCHAR', 'Text that it got; constants were sent beside it, and secrets are cut out.'),
     column('rows', 'BIGINT', 'Rows that it answered.'),
     column('bytes', 'BIGINT', 'Bytes of their values.'),
@@ -113,8 +109,8 @@ const databaseQueries: Relation = {
       'VARCHAR',
       'complete; failed when the database refused it or broke off; cut when its reader left or a limit ended it; lost when the process that talked to the database ended.',
     ),
-    column('asked_by', 'VARCHAR', 'Who asked; empty for what the service does by itself.'),
-    column('model', 'VARCHAR', 'Model that was trained with the rows, as it was named then.'),
+    column('asked_by', 'VARCHAR', 'The actor; empty for own work of the service.'),
+    column('model', 'VARCHAR', 'Model that was trained with the rows, by its name at that time.'),
     column('model_id', 'VARCHAR', 'Stream of this model.'),
     column('model_version', 'INTEGER', 'Version that was trained.'),
   ],
@@ -134,11 +130,11 @@ const ofKind = (kind: Kind) => `
 
 const resources: Relation = {
   name: 'resources',
-  about: 'Everything that is there, one row for each resource of any kind; log.resources AT (VERSION => 40) lists what was.',
+  about: 'All current resources, one row for each, of any kind; log.resources AT (VERSION => 40) lists those of the past.',
   kind: 'BASE TABLE',
   columns: [
     column('kind', 'VARCHAR', `What it is: ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}.`),
-    column('project', 'VARCHAR', 'Project that holds it; empty for what is in none.'),
+    column('project', 'VARCHAR', 'Its project; empty if it has none.'),
     column('project_id', 'VARCHAR', 'Stream of that project.'),
     column('name', 'VARCHAR', 'Name of it; compared without case.'),
     column('stream', 'VARCHAR', 'Stream of it in log.events.'),

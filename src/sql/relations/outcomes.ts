@@ -2,7 +2,7 @@ import { column, nocase, type Column, type Relation } from './relation.js'
 
 const ofVersion = [
   column('project', 'VARCHAR', 'Project of the model.'),
-  column('model', 'VARCHAR', 'Name of the model, as it was last.'),
+  column('model', 'VARCHAR', 'Last name of the model.'),
   column('model_id', 'VARCHAR', 'Stream of the model.'),
   column('version', 'INTEGER', 'Version that predicted.'),
 ]
@@ -22,7 +22,7 @@ const joinNames = `LEFT JOIN ledger_own_models AS m ON m.stream = o.model LEFT J
 
 export const outcomes: Relation = {
   name: 'outcomes',
-  about: 'What became true of predicted rows, one row for each time that it was reported.',
+  about: 'True values of predicted rows, one row for each report.',
   kind: 'BASE TABLE',
   columns: [
     column('position', 'BIGINT', 'Place of the report in the log.'),
@@ -34,7 +34,7 @@ export const outcomes: Relation = {
     column('prediction', 'BIGINT', 'Position of the prediction in log.predictions.'),
     column('prediction_request', 'VARCHAR', 'Request that was predicted.'),
     column('row', 'INTEGER', 'Place of the row in that request, from 0.'),
-    column('truth', 'VARCHAR', 'What was true, as JSON text.'),
+    column('truth', 'VARCHAR', 'The true value, as JSON text.'),
     column('probability', 'DOUBLE', 'The probability that the model had given the class; empty for numbers.'),
     column('readable', 'BOOLEAN', 'False when it was erased.'),
     column('replaced_by', 'BIGINT', 'Position of the next report of the same row; empty for the one that counts.'),
@@ -48,7 +48,7 @@ export const outcomes: Relation = {
     WHERE o.position <= $position`,
 }
 
-/** Each predicted row whose truth is known, with what was answered. If there are several reports, the last one counts. */
+/** Each predicted row with a known true value, and its prediction. If there are several reports, the last one counts. */
 const known = `
     ${names}, ledger_own_reported AS (
       SELECT * FROM ledger.outcomes WHERE position <= $position
@@ -63,7 +63,7 @@ const known = `
       WHERE r.readable AND p.readable
     )`
 
-/** What a training said of a version. */
+/** The report of a version's training. */
 const trained = `ledger_own_trained AS (
       SELECT stream, version, accuracy, coalesce(json_array_length(report->'$.classes'), 0) > 0 AS classified
       FROM ledger.model_versions_history WHERE valid_from <= $position
@@ -86,7 +86,7 @@ const measures: readonly { column: Column; sql: string }[] = [
   { column: column('first_outcome', 'TIMESTAMP', 'When the first of these truths was reported (UTC).'), sql: 'min(o.recorded_at)' },
   { column: column('last_outcome', 'TIMESTAMP', 'When the last of them was reported (UTC).'), sql: 'max(o.recorded_at)' },
   {
-    column: column('trained', 'DOUBLE', 'What the training promised, out of fold: R² of numbers, accuracy of classes.'),
+    column: column('trained', 'DOUBLE', 'Out-of-fold metric of the training: R² for numbers, accuracy for classes.'),
     sql: 'any_value(o.accuracy)',
   },
   {
@@ -103,12 +103,12 @@ const measures: readonly { column: Column; sql: string }[] = [
     column: column(
       'log_loss',
       'DOUBLE',
-      'Mean negative logarithm of the probability that the true class was given, where that is known; of classes.',
+      'Mean negative logarithm of the predicted probability of the true class, if it is known; only for classes.',
     ),
     sql: ofClasses(`avg(-ln(greatest(o.probability, ${leastProbability}))) FILTER (o.probability IS NOT NULL)`),
   },
   {
-    column: column('confidence', 'DOUBLE', 'Level of the intervals; the mean where rows were answered at several: log.coverage has each.'),
+    column: column('confidence', 'DOUBLE', 'Level of the intervals; the mean if rows had several levels: log.coverage has each level.'),
     sql: 'CASE WHEN min(o.level) FILTER (o.bounded) = max(o.level) FILTER (o.bounded) THEN min(o.level) FILTER (o.bounded) ELSE avg(o.level) FILTER (o.bounded) END',
   },
   {
@@ -122,7 +122,7 @@ const covered = 'o.y BETWEEN o.low AND o.high'
 
 export const accuracy: Relation = {
   name: 'accuracy',
-  about: 'How good each version of a model was, by the truths that are known; AT tells what was known then.',
+  about: 'Accuracy of each version of a model, by known true values; AT counts only those known at that time.',
   kind: 'BASE TABLE',
   columns: [...ofVersion, ...measures.map((measure) => measure.column)],
   sql: `
@@ -139,7 +139,7 @@ export const accuracy: Relation = {
 
 export const coverage: Relation = {
   name: 'coverage',
-  about: 'How often the truth lay within the interval that was answered, by version and level.',
+  about: 'Share of true values within the predicted interval, by version and level.',
   kind: 'BASE TABLE',
   columns: [
     ...ofVersion,

@@ -22,6 +22,6 @@ export const joinPrices = `
       LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
       LEFT JOIN ledger_own_prices AS shared ON shared.model = e.model AND ${heldAt('shared', 'e.position')}`
 
-/** The price of the tokens of such a row; NULL where it is not known. */
+/** The price of the tokens of such a row; NULL if it is unknown. */
 export const cost = `CASE WHEN coalesce(e.input_tokens, e.output_tokens) IS NOT NULL THEN
         (coalesce(e.input_tokens, 0) * coalesce(own.input, shared.input) + coalesce(e.output_tokens, 0) * coalesce(own.output, shared.output)) / 1000000 END`

@@ -11,7 +11,7 @@ export type TablesStatus = {
   /** The last position that they hold, and the last of the log. */
   position: number
   head: number
-  /** How often they were built anew, with the time (ISO 8601, UTC) and the reason of the last. */
+  /** The number of rebuilds, with the time (ISO 8601, UTC) and the reason of the last one. */
   rebuilds: number
   lastRebuild: { at: string; reason: string } | null
   lastError: string | null
@@ -32,10 +32,10 @@ const columns = [
   column('tables', 'VARCHAR', 'Tables that it keeps, as a replay writes them.'),
   column('position', 'BIGINT', 'Last position of the log that its tables hold.'),
   column('lag', 'BIGINT', 'Events between that and the head of the log.'),
-  column('rebuilds', 'BIGINT', 'How often its tables were built anew.'),
+  column('rebuilds', 'BIGINT', 'Number of rebuilds of its tables.'),
   column('last_rebuilt_at', 'TIMESTAMP', 'When they last were (UTC).'),
   column('last_rebuild_reason', 'VARCHAR', 'Why: another release, damaged file, missing file, erasure or other rows than were added.'),
-  column('last_error', 'VARCHAR', 'What last kept it from following, since the service started.'),
+  column('last_error', 'VARCHAR', 'The last reason why it could not follow, since the service started.'),
   column('state', 'VARCHAR', 'following, building or stopped.'),
 ]
 
@@ -57,7 +57,7 @@ const shape = columns.map(({ name, type }) => `"${name}":"${type}"`).join(',')
 /** What keeps the tables up with the log, told of this moment: it does not follow from events, and needs no table. */
 export const projections: Relation = {
   name: 'projections',
-  about: 'How far each projection is behind the log, how often its tables were built again, and why.',
+  about: 'Lag of each projection behind the log, with the number and reason of rebuilds of its tables.',
   kind: 'SYSTEM VIEW',
   columns,
   live: true,

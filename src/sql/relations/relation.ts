@@ -45,7 +45,7 @@ export const at = (table: string, position = '$position'): string =>
 export const upTo = (table: string): string =>
   `(SELECT * REPLACE (CASE WHEN valid_to <= $position THEN valid_to END AS valid_to) FROM ledger.${table}_history WHERE valid_from <= $position)`
 
-/** JSON as text, with stars where a secret stands. A quote inside a JSON text is escaped, so only a real reference matches. */
+/** JSON as text, with stars in place of secrets. A quote inside a JSON text is escaped, so only a real reference matches. */
 export const masked = (json: string): string =>
   `regexp_replace(CAST(${json} AS VARCHAR), '\\{\\s*"\\$secret"\\s*:\\s*"[^"]*"\\s*\\}', '"******"', 'g')`
 
@@ -56,7 +56,7 @@ export const nocase = (expression: string): string => `(${expression}) COLLATE N
 const historyColumns: readonly Column[] = [
   column('ID', 'BIGINT', 'Position of the event that created the resource; the id that REST shows.'),
   column('STREAM', 'VARCHAR', 'Stream of the resource in log.events.'),
-  column('VALID_FROM', 'BIGINT', 'Log position from which the row holds: that of the event that made it.'),
+  column('VALID_FROM', 'BIGINT', 'Log position from which the row is valid: the position of its event.'),
   column('VALID_TO', 'BIGINT', 'Log position from which it no longer holds; empty while it does.'),
   column('CREATED_AT', 'TIMESTAMP', 'When the resource was created (UTC).'),
   column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
@@ -64,7 +64,7 @@ const historyColumns: readonly Column[] = [
   column('CHANGE', 'VARCHAR', 'Event that made the row.'),
   column('SOURCE', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
   column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
-  column('CORRELATION', 'VARCHAR', 'What the request belongs to.'),
+  column('CORRELATION', 'VARCHAR', 'The id that related requests share.'),
   column('CAUSATION', 'VARCHAR', 'What caused the request.'),
   column('ENDED_AT', 'TIMESTAMP', 'When the row ceased to hold (UTC); empty while it does.'),
   column('ENDED_BY', 'VARCHAR', 'Who ended it.'),

@@ -21,11 +21,11 @@ import { nameOf, type ResourceRelation } from './resource.js'
 const skills: ResourceRelation = {
   name: 'skills',
   table: 'skills',
-  about: 'Skills: what agents may work with.',
+  about: 'Skills: the data that agents may use.',
   columns: [
     nameOf('skill'),
     projectColumn,
-    column('TYPE', 'VARCHAR', 'What kind of skill it is, such as text2sql.'),
+    column('TYPE', 'VARCHAR', 'Type of the skill, such as text2sql.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
   ],
   select: (rows, moment, more, joins) => `
@@ -161,12 +161,12 @@ const models: ResourceRelation = {
     column('MINDSDB_VERSION', 'VARCHAR', 'Release of the engine that trained it; the name is the one that clients read.'),
     column('ERROR', 'VARCHAR', 'Why the training failed.'),
     column('SELECT_DATA_QUERY', 'VARCHAR', 'Query that gave the training data.'),
-    column('TRAINING_OPTIONS', 'VARCHAR', 'What was asked for, as JSON text; secrets show as ******.'),
+    column('TRAINING_OPTIONS', 'VARCHAR', 'The options of the training, as JSON text; secrets show as ******.'),
     column('CURRENT_TRAINING_PHASE', 'INTEGER', 'Phase the training is in.'),
     column('TOTAL_TRAINING_PHASES', 'INTEGER', 'Number of phases.'),
     column('TRAINING_PHASE_NAME', 'VARCHAR', 'Name of the phase.'),
     column('TAG', 'VARCHAR', 'Tag given at the training.'),
-    column('CREATED_AT', 'TIMESTAMP', 'When the training was asked for (UTC).'),
+    column('CREATED_AT', 'TIMESTAMP', 'Time of the request for the training (UTC).'),
     column('TRAINING_TIME', 'DOUBLE', 'Seconds that the training took.'),
   ],
   select: (rows, moment, more, joins) => `

@@ -1,12 +1,12 @@
 import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
-/** What the vectors of documents took. An uploaded model runs here, and early events do not say whose model it was. */
+/** The tokens for vectors of documents. An uploaded model runs here, and early events do not say whose model it was. */
 const inserted = `
       SELECT position, recorded_at, NULL, knowledge_base, embedding_provider, embedding_model, 'complete', embedding_input_tokens, NULL, 'insert'
       FROM ledger.knowledge_contents WHERE embedding_provider <> 'onnx'`
 
-/** What searches used of one of their models. */
+/** The tokens of searches, for one of their models. */
 const searched = (role: 'embedding' | 'reranking'): string => `
       SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
       FROM ledger.knowledge_searches WHERE ${role}_model IS NOT NULL`
@@ -14,22 +14,22 @@ const searched = (role: 'embedding' | 'reranking'): string => `
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents, of what judged them in evaluations, of documents of knowledge bases that got vectors, and of searches by others than agents, by day, agent or knowledge base, and model. A price counts as it was at the time: llm_prices of PUT /api/config.',
+    'Tokens and cost of the answers of agents, of judges in evaluations, of vectors for documents, and of searches outside of agents, by day, agent or knowledge base, and model. Costs use the price of the time: llm_prices of PUT /api/config.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
-    column('project', 'VARCHAR', 'Project of the agent or the knowledge base, as it was named last on that day.'),
-    column('agent', 'VARCHAR', 'Name of the agent, as it was last on that day.'),
+    column('project', 'VARCHAR', 'Project of the agent or the knowledge base, by its last name on that day.'),
+    column('agent', 'VARCHAR', 'Name of the agent, by its last name on that day.'),
     column('agent_id', 'VARCHAR', 'Stream of the agent.'),
     column(
       'knowledge_base',
       'VARCHAR',
-      'Name of the knowledge base that got documents, or was searched by others than agents; empty for what agents used.',
+      'Name of the knowledge base that got documents, or was searched by others than agents; empty for tokens of agents.',
     ),
     column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
     column('provider', 'VARCHAR', 'Provider of the model.'),
     column('model', 'VARCHAR', 'Name of the model.'),
-    column('answers', 'BIGINT', 'How many questions it was asked as an agent.'),
+    column('answers', 'BIGINT', 'Number of questions to the agent.'),
     column('searches', 'BIGINT', 'How many searches of the knowledge base asked it.'),
     column('inserts', 'BIGINT', 'How many events of inserted documents have vectors of it.'),
     column('failed', 'BIGINT', 'How many of these answers and searches failed or were aborted.'),

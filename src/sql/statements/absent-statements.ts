@@ -67,7 +67,7 @@ const refuseKnown = (cursor: Cursor, words: string): void => {
   if (use !== undefined) cursor.refuse(cursor.peek(), `this service does not have ${words}`, `Use ${use}.`)
 }
 
-/** Refuses what SQL has behind a verb and this service has not: it says what to use instead, or what was expected. */
+/** Refuses statements of SQL that this service does not have: the refusal names an alternative, or the expected words. */
 export const refuseAbsent = (cursor: Cursor, verb: string): never => {
   const noun = cursor.peek()
   if (noun?.kind === 'word' && !cursor.isWord('ON', 1)) refuseKnown(cursor, `${verb} ${noun.text.toUpperCase()}`)

@@ -15,7 +15,7 @@ const literalOf = (value: Json): string => {
   return typeof value === 'object' && value !== null ? literalOf(JSON.stringify(value)) : String(value)
 }
 
-/** Where a statement is not understood: at which token, what was expected there, why, and what to do. */
+/** A syntax error of a statement: its token, the expected words, the reason, and a hint. */
 type Misreading = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
 
 /** A statement that is not understood. `told` makes the sender's message, which shows the text without its secrets. */

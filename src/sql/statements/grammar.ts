@@ -26,7 +26,7 @@ export type Form = {
 }
 
 /**
- * What a statement does. A query gives rows, and its rows can decide whether a job runs. A query, and any other statement that reads,
+ * The effect of a statement. A query gives rows, and its rows can decide whether a job runs. A query, and any other statement that reads,
  * can do so at a position of the past. All others write.
  */
 export type Effect = 'query' | 'reads' | 'writes'

@@ -1,6 +1,6 @@
 /**
- * Room: the grammar of our own statements, and what each of them says. It imports events, basics, catalogue, dialect and
- * sql/statements/client alone.
+ * Room: the grammar of our own statements, and their meaning. It imports events, basics, catalogue, dialect and sql/statements/client
+ * alone.
  */
 
 import type { Json, JsonObject } from '../../../events/common.js'

@@ -91,7 +91,7 @@ test('the command erases an answer by its id and by its position', async () => {
     })
     expect(await commandHere(['erase', 'conversation', at.agent], env)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('nothing was said in a conversation'),
+      err: expect.stringContaining('there are no messages in a conversation'),
     })
   } finally {
     await at.stop()

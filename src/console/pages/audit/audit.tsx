@@ -193,7 +193,7 @@ const Export = () => (
   </section>
 )
 
-/** Checks of the log that the page makes itself, and what an auditor takes along. */
+/** Checks of the log in the page itself, and the files for an auditor. */
 export default () => {
   const { loaded, reload } = useLoaded(loadHead, [])
   const { value, error } = loaded.value

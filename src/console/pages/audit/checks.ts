@@ -3,7 +3,7 @@ import { bytesOf, isSigned, parseHead, type Head } from './head.js'
 import type { LocalHead } from './kept-heads.js'
 import { isContinued, isIncluded, leafOf } from './proof.js'
 
-/** What a check came to, in words; `isProven` is undefined where something could not be checked. */
+/** The result of a check, in words; `isProven` is undefined if something could not be checked. */
 export type Finding = { isProven: boolean | undefined; says: string }
 
 /** Where the page is not served safely, the browser gives it no means to hash. */

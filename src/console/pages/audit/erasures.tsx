@@ -16,7 +16,7 @@ type Erasure = {
   reason: string | null
 } & Record<string, Value>
 
-/** What was erased, and a form to erase more. */
+/** The erasures, and a form for another one. */
 export const Erasures = () => {
   const { loaded, reload } = useLoaded(
     (signal) =>

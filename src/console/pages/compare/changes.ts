@@ -5,7 +5,7 @@ import type { Operation } from '../../parts/diff.js'
 
 export type Moments = { from: string; to: string | undefined }
 
-/** What became of a resource between two moments. */
+/** The change of a resource between two moments. */
 export type ResourceChange = {
   kind: string
   project: string | null
@@ -70,7 +70,7 @@ type Resource = Record<string, Value>
 const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** What differs between two values, member by member. */
+/** The differences of two values, member by member. */
 const differences = (before: Value | undefined, after: Value | undefined, path: string): Operation[] => {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (isObject(before) && isObject(after))

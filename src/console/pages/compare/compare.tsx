@@ -95,7 +95,7 @@ const Changes = ({ moments }: { moments: Moments }) => {
   )
 }
 
-/** What changed between two positions of the log, or two times. */
+/** The changes between two positions of the log, or two times. */
 export default () => {
   const { query } = place.value
   const [from, to] = [query.get('from'), query.get('to')]

@@ -57,7 +57,7 @@ const Reply = ({ of }: { of: Message }) => {
   )
 }
 
-/** What was said in a conversation with a chatbot. */
+/** The messages of a conversation with a chatbot. */
 export default ({ params: { project = '', name = '', conversation = '' } }: PageProps) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(

@@ -176,7 +176,7 @@ const Settings = () => {
   )
 }
 
-/** Whether everything works, and what it uses. */
+/** The readiness of all parts, and their use of resources. */
 export default () => {
   const looks = useSignal<readonly HealthSample[]>([])
   const { loaded, reload } = useLoaded(async (signal) => {

@@ -1,4 +1,4 @@
-/** Room: the first page: what there is, and how to begin. It imports console/api, console/basics and console/parts alone. */
+/** Room: the first page: the resources, and ways to begin. It imports console/api, console/basics and console/parts alone. */
 
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'

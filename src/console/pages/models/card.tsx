@@ -21,7 +21,7 @@ const Metrics = ({ metrics }: Pick<Report, 'metrics'>) => (
   </ul>
 )
 
-/** Which classes were taken for which. The darker a cell, the larger its share of the row. */
+/** The confusion matrix of the classes. The darker a cell, the larger its share of the row. */
 const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
   const classes = [...new Set(confusion.flatMap(({ actual, predicted }) => [actual, predicted]))].sort()
   const rows = new Map(confusion.map(({ actual, predicted, rows }) => [`${actual}\n${predicted}`, rows]))
@@ -90,7 +90,7 @@ const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
   />
 )
 
-/** What was measured of a version, and what it learned from. All numbers are of rows that it had not seen. */
+/** The metrics and the training data of a version. All numbers are of rows that it had not seen. */
 export const Card = ({ report, target }: { report: Report; target: string }) => {
   const { metrics, importances, classes, confusion, calibration, residuals, coverage, data, plan } = report
   return (

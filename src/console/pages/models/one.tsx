@@ -94,7 +94,7 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
   )
 }
 
-/** A model: how good it is, what it says, and its versions. */
+/** A model: its accuracy, its predictions, and its versions. */
 export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
   const asked = place.value.query.get('version')

@@ -23,7 +23,7 @@ const lastTook = (versions: readonly ListedVersion[]): string => {
   return last ? ` Version ${last.version} took ${figure(last.seconds)} s in all.` : ''
 }
 
-/** How far a training is, and what is left. It looks again until that is over. */
+/** The progress of a training, and the remaining time. It looks again until that is over. */
 export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
   const tries = useSignal(0)
   const error = useSignal<ApiError | undefined>(undefined)

@@ -83,7 +83,7 @@ export type Report = {
   series: Record<string, Value>[]
 }
 
-/** What was measured of a version, and what it learned from. @throws ApiError */
+/** The metrics and the training data of a version. @throws ApiError */
 export const loadReport = async (
   model: ModelName,
   version: number | undefined,

@@ -4,7 +4,7 @@ import { serverEvents } from '../../api/server-events.js'
 import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 
-/** Who is asked: an agent as it is, or as it was at a position. */
+/** The agent of a question: the current one, or that of an earlier position. */
 export type Side = { project: string; agent: string; asOf: string | undefined }
 
 /** One use of a tool. */
@@ -56,7 +56,7 @@ const nothing: AnswerState = {
 const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
   steps.map((step, i) => (i === steps.length - 1 ? { ...step, ...change } : step))
 
-/** What is known after a frame. What an agent says before it uses a tool is a remark: its answer begins anew. */
+/** What is known after a frame. A text before the use of a tool is only a remark: the answer begins again. */
 const after = (said: AnswerState, frame: Frame): AnswerState => {
   const answer = frame.trace_id || said.answer
   switch (frame.type) {

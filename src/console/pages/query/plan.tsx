@@ -23,7 +23,7 @@ const sectionsOf = (lines: readonly Line[]): [string, string][] => {
   return [...sections].map(([section, texts]) => [section, texts.join('\n')])
 }
 
-/** How a statement would be answered: what it becomes, what it reads, and what connected databases are sent. It is not run. */
+/** The plan of a statement: its rewritten text, the tables that it reads, and the statements for connected databases. It is not run. */
 export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: string | undefined; params: Record<string, Value> }) => {
   const bare = sql.trim().replace(/;$/, '')
   const rested = useSignal(bare)

@@ -50,7 +50,7 @@ const plannedIn = (store: RowStore): PlannedEvent[] =>
     return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
   })
 
-/** Statements, and what they answer. The one that is shown is in the address. */
+/** Statements and their answers. The one that is shown is in the address. */
 export default () => {
   const { query } = place.value
   const at = momentShown()

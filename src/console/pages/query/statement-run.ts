@@ -18,7 +18,7 @@ type TableOutcome = {
   error?: ApiError
 }
 
-/** What became of a statement. `version` changes as rows arrive, because the store stays the same. */
+/** The result of a statement. `version` changes as rows arrive, because the store stays the same. */
 export type Outcome =
   | { type: 'none' }
   | { type: 'cancelled' }
@@ -41,7 +41,7 @@ export class StatementRun {
     return outcome.type === 'running' || (outcome.type === 'table' && !outcome.isWhole)
   }
 
-  /** Ends what runs; the rows that arrived stay. The service stops the query when it sees that nobody reads. */
+  /** Ends the running statement; the rows that arrived stay. The service stops the query when it sees that nobody reads. */
   cancel(): void {
     this.#aborting?.abort()
     const outcome = this.outcome.peek()

@@ -4,7 +4,7 @@ import type { Outcome } from './statement-run.js'
 
 const rowsText = (count: number): string => `${countText(count)} ${count === 1 ? 'row' : 'rows'}`
 
-/** How far a statement is, or how it ended. */
+/** The progress of a statement, or its end. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type === 'running') return <p role="status">Running…</p>
   if (outcome.type === 'cancelled') return <p role="status">Cancelled before the first row.</p>

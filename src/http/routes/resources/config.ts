@@ -15,7 +15,7 @@ const price = z.number().min(0).max(1_000_000)
 const prices = z
   .record(z.string().min(1), z.strictObject({ input: price, output: price }))
   .describe(
-    'What a million tokens cost, by the name of a language model, or by its provider and name: {"gpt-4o": {"input": 2.5, "output": 10}}. Answers count at the price of their time: log.usage',
+    'The price of a million tokens, by the name of a language model, or by its provider and name: {"gpt-4o": {"input": 2.5, "output": 10}}. Answers count at the price of their time: log.usage',
   )
 
 const defaults = z
@@ -49,8 +49,8 @@ const refuseOthers = (body: object): void => {
   const keys = Object.keys(body)
   const unknown = keys.filter((key) => !configNames.some((name) => name === key))
   const hint = unknown.map((key) => elsewhere[key]).find((known) => known !== undefined)
-  if (unknown.length > 0) throw wrong(`Unknown arguments: ${unknown.join(', ')}`, hint ?? `What can be set is ${configNames.join(', ')}.`)
-  if (keys.length === 0) throw wrong('there is nothing to set', `What can be set is ${configNames.join(', ')}.`)
+  if (unknown.length > 0) throw wrong(`Unknown arguments: ${unknown.join(', ')}`, hint ?? `The settings are ${configNames.join(', ')}.`)
+  if (keys.length === 0) throw wrong('there is nothing to set', `The settings are ${configNames.join(', ')}.`)
 }
 
 const body: Body<z.infer<typeof defaults>> = {

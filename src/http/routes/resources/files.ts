@@ -44,7 +44,7 @@ const uploaded = z
     name: z.string(),
     rows: z.int(),
     columns: z.array(z.object({ name: z.string(), type: z.string() })).describe('none where the file is a model'),
-    warnings: z.array(z.string()).describe('what was read otherwise than one may expect, and what stayed text'),
+    warnings: z.array(z.string()).describe('unexpected readings of values, and columns that stayed text'),
     renamed: z.array(z.object({ from: z.string(), to: z.string() })),
     skipped: z.int().describe('rows that did not fit and were left out'),
     first: z.array(z.object({ line: z.int(), text: z.string(), reason: z.string() })).describe('the first of them'),

@@ -30,12 +30,12 @@ const handlerNamed = (name: string): Handler => {
   return handler
 }
 
-/** The routes that tell what can be named as an engine. Nothing is installed by a running service. */
+/** The routes for the names of engines. Nothing is installed by a running service. */
 export const handlerRoutes = (): Route[] => [
   route({
     method: 'get',
     path,
-    summary: 'List what can be named as an engine: what trains, what is read, and the systems that a connection may name',
+    summary: 'List all names of engines: engines that train, formats that can be read, and systems of connections',
     answers: { 200: z.array(record) },
     async handle() {
       return json(knownHandlers.map(shown))

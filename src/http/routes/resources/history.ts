@@ -88,7 +88,7 @@ export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): 
   const route = (path: string, of: string, find: (segments: Segments, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
     reading({
       path: `${path}/history`,
-      summary: `The changes of ${of}, oldest first: who, when, why, and the difference; by id or stream after its deletion, too`,
+      summary: `The changes of ${of}, oldest first: author, time, cause and difference; after its deletion by id or stream`,
       query: historyParameters,
       answers: { 200: historyPage },
       async handle({ segments, query }, moment) {

@@ -58,7 +58,7 @@ const said = (value: string | null | undefined): string | null => (value === und
 const of = oneOf(
   ['runs', 'changes'],
   'the query parameter of must be runs or changes',
-  z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional(),
+  z.enum(['runs', 'changes']).describe('changes: the history of the job, in pages').optional(),
 )
 
 /** The routes for the jobs of a project, with their runs and their changes. */

@@ -57,7 +57,7 @@ export const modelRecord = z
     created_at: z.string(),
     training_time: z.number().nullable(),
     engine: z.string().optional(),
-    recording: z.enum(recordings).describe('off: nothing of what it answers is kept'),
+    recording: z.enum(recordings).describe('off: none of its predictions are kept'),
   })
   .meta({ id: 'Model' })
 

@@ -101,7 +101,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
   return [
     reading({
       path,
-      summary: 'List what can be read in a database: files, models and views of a project, tables of a connected database, system views',
+      summary: 'List the readable tables of a database: files, models and views of a project, tables of a connected database, system views',
       query: listParameters,
       answers: { 200: z.array(record) },
       async handle(input, moment) {

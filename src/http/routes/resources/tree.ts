@@ -43,7 +43,7 @@ export const treeRoutes = (reading: ReadRouteFactory, defaultProject: string): R
   }),
   reading({
     path: '/tree/:database',
-    summary: 'What a database holds: models, views, agents, knowledge bases and jobs of a project, uploaded files, system views',
+    summary: 'The contents of a database: models, views, agents, knowledge bases and jobs of a project, uploaded files, system views',
     query: {
       ...listParameters,
       all_schemas: value(z.string().optional().describe('taken for its clients; the tables of all schemas are there in any case')),
@@ -55,7 +55,7 @@ export const treeRoutes = (reading: ReadRouteFactory, defaultProject: string): R
       // Clients of this route expect 400.
       if (!database)
         throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
-          hint: 'GET /api/tree lists what there is.',
+          hint: 'GET /api/tree lists the databases.',
         })
       const show = ({ name, type, engine, deletable, there }: Entry) => ({
         ...{ name: there?.name ?? name, schema: there?.schema ?? null, class: type === 'job' ? 'job' : 'table' },

@@ -1,5 +1,5 @@
 /**
- * Room: what an engine is to those who serve its models from another process. It imports events, basics and models/engines/tables alone.
+ * Room: the interface of an engine whose models run in another process. It imports events, basics and models/engines/tables alone.
  */
 
 import type { ColumnVector } from '../tables/encode.js'

@@ -14,7 +14,10 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
   median: 'The median of the three others, step by step',
 }
 
-/** How far forecasts may leave the past, on the scale of the fit and, for logarithms, also on that of the values. */
+/**
+ * The distance by which forecasts may leave the range of the past, on the scale of the fit and, for logarithms, also on the scale of the
+ * values.
+ */
 const slack = { fitted: 2, values: 1 }
 
 /** Unchecked growth on the logarithmic scale explodes: `mayLog` says whether the horizon was measured. */

@@ -7,7 +7,7 @@ import type { InputTensor } from './messages.js'
 export const onnxMagic = 'MLONNX'
 const version = 1
 
-/** What the import found out about a model, so that it need not be determined again. */
+/** The findings of the import about a model, so that they need not be determined again. */
 export type OnnxHeader = {
   engineVersion: string
   kind: Task['kind']

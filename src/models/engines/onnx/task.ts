@@ -6,7 +6,7 @@ import { plainLabel } from './decode.js'
 import type { Output } from './messages.js'
 import type { OnnxOptions } from '../../../catalogue/onnx-options.js'
 
-/** What a model predicts, and which of its outputs hold it. */
+/** The kind of a model's predictions, and the outputs that hold them. */
 export type OnnxTask = Pick<OnnxHeader, 'kind' | 'classes' | 'labels' | 'outputs'> & { type: TargetType; warnings: string[] }
 
 /** The role of an output, by its type and shape: a label, a number, or several numbers per row. */

@@ -43,7 +43,7 @@ import { placed, running } from '../session/sources.js'
 /** An agent in a FROM. `at` is the position of the past at which it is asked. */
 export type AgentUse = { ref: AstNode; alias: string; agent: StreamId; label: string; at: number | undefined }
 
-/** The query needs answers of an agent that it does not have: whoever sent it asks, and sends it again with them. */
+/** The query lacks answers of an agent: its sender asks the agent, and sends the query again with the answers. */
 export class MissingAnswers extends Error {
   constructor(readonly questions: AgentQuestions) {
     super('the query needs answers of an agent')

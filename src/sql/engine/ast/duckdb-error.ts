@@ -1,6 +1,6 @@
 /**
- * What DuckDB said against a text. `kind` is its word for the sort of error (`Binder`, `Conversion`), `bytes` the place in the
- * text that was run, as an offset in UTF-8 bytes; `name` and `candidates` what was not found and what is like it.
+ * An error of DuckDB about a text. `kind` is its word for the sort of error (`Binder`, `Conversion`), `bytes` the place in the text that
+ * was run, as an offset in UTF-8 bytes; `name` and `candidates` what was not found and what is like it.
  */
 export type DuckDBError = { kind: string; message: string; bytes: number | undefined; name: string | undefined; candidates: string[] }
 

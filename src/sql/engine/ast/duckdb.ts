@@ -53,7 +53,7 @@ const statementOf = (node: AstNode, respell?: TextReplacer): string =>
 
 declare const checked: unique symbol
 
-/** The SQL text of a tree that says to DuckDB what the tree says, and nothing else. */
+/** The SQL text of a tree, with exactly the meaning of the tree for DuckDB. */
 export type CheckedText = string & { readonly [checked]: true }
 
 let reserved: ReadonlySet<string> | undefined

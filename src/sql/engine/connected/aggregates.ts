@@ -4,7 +4,7 @@ import { NumberText, type AstNode } from '../ast/json.js'
 import { become, columnRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { named } from '../../../dialect/names.js'
 
-/** Groups of a table and what is counted of each. `apply` makes the query read them from a table that holds both. */
+/** Groups of a table and the aggregates of each. `apply` makes the query read them from a table that holds both. */
 export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
 const known: Readonly<Record<string, Aggregate['function']>> = { count_star: 'count', count: 'count', min: 'min', max: 'max', sum: 'sum' }

@@ -1,6 +1,6 @@
 /**
- * Room: tables of connected databases: what is fetched of them, and by which conditions. It imports events, basics, dialect, connections,
- * sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
+ * Room: tables of connected databases: the fetched columns and rows, and the conditions for them. It imports events, basics, dialect,
+ * connections, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
  */
 
 import { Problem } from '../../../basics/errors.js'
@@ -74,7 +74,7 @@ export type Use = {
 /** A use of the columns of a table, with those that the query shows to its reader, and the times that columns are compared with. */
 type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes }
 
-/** What is fetched, and how the query that reads it changes. */
+/** The fetched data, and the change of the query that reads it. */
 type FetchPlan = { scan: Scan; apply?: () => void }
 
 /**

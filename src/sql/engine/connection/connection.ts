@@ -5,7 +5,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 
 /**
- * What an instance of DuckDB has one of: made when it is first asked for, gone with the instance.
+ * A value that each instance of DuckDB has once: it is made at its first use, and removed with the instance.
  *
  * @example const kept = perInstance(() => new Map<string, string>()); kept(instance) === kept(instance)
  */

@@ -35,7 +35,7 @@ export type ErrorWords = { detail: string; name: string | undefined; table: stri
 const isOfLostContent = (message: string): boolean =>
   /^(?:No files found that match the pattern|Cannot open file) "[^"]*\/[0-9a-f]{64}"/.test(message)
 
-/** What DuckDB says, in words that a reader of the user's text understands. */
+/** DuckDB's error, in words that fit the user's text. */
 export const wordsFor = ({ message, candidates }: DuckDBError): ErrorWords => {
   const known = [...new Set([...candidates, ...listed(message)])]
   const missing = /^(?:Values list|Table) "([^"]+)" does not have a column named "([^"]+)"/.exec(message)

@@ -110,7 +110,7 @@ const placeOfError = async (connection: DuckDBConnection, fault: RunError, said:
 
 const takenArguments = 5
 
-/** What a function takes that was called with something else. */
+/** The arguments of a function that was called with wrong ones. */
 const signaturesOf = ({ message, candidates }: DuckDBError): string | undefined => {
   if (!message.startsWith('No function matches')) return undefined
   const taken = candidates.filter((candidate) => candidate.includes('(') && !candidate.includes('ledger_'))

@@ -10,7 +10,7 @@ import { functionLists, isRefusedPattern } from './function-lists.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
 
-/** Everything that a tree may hold. Anything else is refused, including what a later DuckDB brings. */
+/** Everything that a tree may hold. Anything else is refused, including new features of a later DuckDB. */
 const allowedClasses = set(`
   BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION LAMBDA OPERATOR
   POSITIONAL_REFERENCE STAR SUBQUERY WINDOW`)

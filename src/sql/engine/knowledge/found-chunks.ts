@@ -1,5 +1,5 @@
 /**
- * Room: knowledge bases in a FROM: what is searched, and the chunks in their place. It imports events, basics, connections/contract,
+ * Room: knowledge bases in a FROM: the search, and the chunks in their place. It imports events, basics, connections/contract,
  * knowledge/contract, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/connected alone.
  */
 
@@ -144,8 +144,8 @@ const fillWithAll = async (
 }
 
 /**
- * The rows of a knowledge base in a FROM: the chunks that the WHERE of the query searches for, the best first, or all. What is only
- * planned searches for nothing.
+ * The rows of a knowledge base in a FROM: the chunks that the WHERE of the query searches for, the best first, or all. A query that is only
+ * planned runs no search.
  */
 export const fetchChunks = async (
   session: Session,

@@ -134,7 +134,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   // Only a statement has been run before, and not a view that it reads.
   const tokens = view === undefined && session.last ? markLast(cut, session.last) : cut
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
-  // Whoever may not read everything is told nothing of connections.
+  // A client with restricted tables gets no information about connections.
   const refusal: Refusal = async () => (session.allowed ? undefined : refusalOfCall(session.directory, session.head, tokens, sql))
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
   // The name that stands for native queries is not a function when the user wrote it.

@@ -28,8 +28,8 @@ const pathOf = (found: TableMeaning): TablePath | undefined => {
 const shownMax = 50
 
 /**
- * The tables that a statement may name, where these are not all. What a view reads is the view's own affair. Every other name is refused
- * in the same words whether it exists or not, so that a refusal tells nothing of what there is.
+ * The tables that a statement may name, where these are not all. A view may read other tables. Every other name is refused in the same
+ * words whether it exists or not, so that a refusal does not reveal which tables exist.
  *
  * @example new AllowedTables([['files', 'cars']]).refusal(['shop', 'prices']) // The table shop.prices is not one of those …
  */

@@ -23,7 +23,7 @@ import { named, similarName } from '../../../dialect/names.js'
 import { catalogue, relationOf } from '../../relations/catalogue.js'
 import type { Relation } from '../../relations/relation.js'
 
-/** What the name of a table stands for. */
+/** The meaning of a table's name. */
 export type TableMeaning =
   | { kind: 'relation'; relation: Relation; project: ProjectEntry | undefined }
   | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
@@ -88,7 +88,7 @@ const noSchema = async (place: Lookup, name: string, table: string): Promise<Pro
   const connection = await connectionNamed(place, name)
   if (connection) return connectionProblem(connection)
   return new Problem('not_found', 'Database not found', detail, {
-    hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
+    hint: like === undefined ? 'SHOW DATABASES lists the databases.' : `Did you mean ${like}.${table}?`,
   })
 }
 
@@ -107,7 +107,7 @@ export const requireDatabase = async (place: Lookup, name: string): Promise<void
   if (await isReadable(place, name)) return
   const connection = await connectionNamed(place, name)
   if (connection) throw connectionProblem(connection)
-  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
+  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists the databases.' })
 }
 
 /** @throws Problem when its rows are wanted as they were: this service keeps no history of them */

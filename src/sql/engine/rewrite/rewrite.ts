@@ -1,6 +1,6 @@
 /**
- * Room: from what names mean to a query that DuckDB can run. It imports events, basics, dialect, sql/relations, sql/contract and
- * sql/engine alone.
+ * Room: the rewriting of a query with resolved names into one that DuckDB can run. It imports events, basics, dialect, sql/relations,
+ * sql/contract and sql/engine alone.
  */
 
 import { foldName } from '../../../../events/common.js'
@@ -36,7 +36,7 @@ import type { ReadQuery } from '../read/read-query.js'
 /** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
-/** Turns names of tables into what they stand for, in a tree that has passed the guard. */
+/** Replaces names of tables by their relations, in a tree that has passed the guard. */
 export class Rewriter {
   private ctes = 0
 

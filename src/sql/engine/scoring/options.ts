@@ -6,7 +6,7 @@ import { similarName } from '../../../dialect/names.js'
 /** What a query asks of its models: `level` is that of the intervals, the model's own when it is not given. */
 export type ScoringOptions = { level?: number }
 
-/** By name, what each option adds. Rows are scored in parts of a fitting size, so that partition_size has nothing to say. */
+/** The effect of each option, by name. Rows are scored in parts of a fitting size, so that partition_size has nothing to say. */
 const options: Readonly<Record<string, (value: Token) => ScoringOptions>> = {
   confidence: ({ kind, value }) => ({ level: checkLevel(kind === 'number' ? Number(value) : value) }),
   partition_size: () => ({}),

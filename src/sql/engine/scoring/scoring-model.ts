@@ -16,7 +16,7 @@ export type FutureRows = {
   each: () => Iterable<{ cell: number; keys: readonly (string | number | null)[] }>
 }
 
-/** What SQL needs to know of any model. */
+/** The properties of a model that SQL needs. */
 type ModelSignature = {
   inputs: readonly ScoringInput[]
   target: { name: string; classes?: readonly (string | number | boolean)[] }
@@ -30,9 +30,9 @@ type ModelSignature = {
 }
 
 /**
- * What SQL needs of a model in memory: its inputs, and numbers for rows of features.
- * `predictBatch` gives `outputWidth` numbers a row: the value (or the index of the class), the confidence, the lower and
- * the upper bound (NaN for classes), and for classes one probability each.
+ * The interface of a model in memory for SQL: its inputs, and numbers for rows of features. `predictBatch` gives `outputWidth` numbers a
+ * row: the value (or the index of the class), the confidence, the lower and the upper bound (NaN for classes), and for classes one
+ * probability each.
  */
 export type ScoringModel = ModelSignature & {
   /** Features a row. */

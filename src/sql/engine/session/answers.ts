@@ -87,7 +87,7 @@ export class Answers {
   }
 
   async #fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
-    // What is only planned may not write.
+    // A query that is only planned must not write.
     const told = await this.ask({ connection, open: isPlanned && 'native' in query ? { native: query.native } : query })
     if (!('place' in told)) throw new TypeError('the server told something else than a place')
     const answer = await AnswerReader.open(told.place, this.signal)
@@ -103,7 +103,7 @@ export class Answers {
     }
   }
 
-  /** What a knowledge base holds. @throws MissingKnowledge */
+  /** The contents of a knowledge base. @throws MissingKnowledge */
   async factsOf(knowledgeBase: string): Promise<KnowledgeFacts> {
     const [told] = await this.#needed([{ knowledgeBase, facts: true }])
     if (told && 'facts' in told) return told.facts

@@ -1,5 +1,5 @@
 /**
- * Room: what one run of a query knows and shares. It imports events, basics, dialect, sql/relations, sql/encode, connections,
+ * Room: the state that one run of a query shares. It imports events, basics, dialect, sql/relations, sql/encode, connections,
  * knowledge/contract, sql/contract, sql/engine/ast, sql/engine/resolve and sql/engine/scoring alone.
  */
 
@@ -31,7 +31,7 @@ export type NameMeaning = 'account' | 'text' | 'either'
 /** What a statement knows of earlier runs, and what it sees. Both have the order of the marks in the text. */
 export type LastSession = { known: readonly LastValue[]; seen: Map<number, LastValue>; marks: number }
 
-/** What one run of one statement shares. */
+/** The shared state of one run of one statement. */
 export type Session = {
   connection: DuckDBConnection
   directory: Directory
@@ -66,7 +66,7 @@ export type Session = {
   quoted: Set<string>
   /** Names that turned out to be no columns: those in double quotes, and those such as `user`. */
   strings: ReadonlySet<string>
-  /** Why the statement may give other rows when it is run again, where it gives those of a training. */
+  /** Why the statement may return other rows in another run, if it is the query of a training. */
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
@@ -76,9 +76,9 @@ export type Session = {
   last: LastSession | undefined
   /** The statements in the languages of connected databases, under the names that stand in their places. */
   natives: Map<string, NativeStatement>
-  /** What agents have answered so far; undefined where nobody would ask them. */
+  /** The answers of agents so far; undefined if no agents can be asked. */
   replies: readonly AgentReply[] | undefined
-  /** What connected databases have answered. */
+  /** The answers of connected databases. */
   answers: Answers
   /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
   isPlanned: boolean

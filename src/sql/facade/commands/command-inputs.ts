@@ -1,6 +1,6 @@
 import type { Resources } from '../../../log/contract/log.js'
 
-/** What a command is made with beside its statement. `db` is where names without a project are looked up. */
+/** The inputs of a command besides its statement. `db` is where names without a project are looked up. */
 export type CommandInputs = {
   db: string
   defaultProject: string

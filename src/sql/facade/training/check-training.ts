@@ -17,7 +17,7 @@ import { wasImported } from '../../../catalogue/onnx-import.js'
 import type { SelectService } from '../../contract/select.js'
 import { allRows } from '../../contract/answer.js'
 
-/** What a version is to learn, and from which query. */
+/** The task of a version: its target and its query. */
 type TrainingSpec = { query: string; database: string; target: string; using: JsonObject }
 
 /** The version whose target and options a new one takes over, and the version whose query it takes over. */
@@ -28,7 +28,7 @@ const before = (model: Model, command: ModelCommand): { base: ModelVersion | und
   return { base, whole: versions.findLast((version) => !isFinetuned(version)) }
 }
 
-/** What a command asks to be learned; undefined when the command refuses, does nothing, or imports a file. */
+/** The task in a command; undefined if the command refuses, does nothing, or imports a file. */
 const learningOf = async (command: ModelCommand, resources: Resources): Promise<TrainingSpec | undefined> => {
   const { type, data } = command
   if (type !== 'CreateModel' && type !== 'RetrainModel' && type !== 'FinetuneModel') return undefined

@@ -1,6 +1,6 @@
 /**
- * What a booster minimises. Scores are stored output by output: the score of row r for output k is at k × rows + r. Labels are values for
- * regression and class indexes otherwise.
+ * The function that a booster minimises. Scores are stored output by output: the score of row r for output k is at k × rows + r. Labels are
+ * values for regression and class indexes otherwise.
  */
 export type Loss = {
   /** 0 for values. The number of outputs alone does not identify a loss; see `lossOf`. */
