@@ -49,7 +49,7 @@ test('a service writes its history into a bucket as it grows, and an auditor che
   expect(s3.objects.has('/ledger/history/events/000000000021-000000000040.parquet')).toBe(true)
   expect(await check('history')).toMatchObject({ code: 0, out: expect.stringContaining('The export holds: 40 events') })
   const refused = await mindledger(['export', '--parquet', addressOf('history')], { ...settings(), DATA_DIR: join(place.path, 'data') })
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('is where the server writes') })
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('is the place where the server writes') })
 
   // A bucket that is away stops nothing else, and what is missing follows.
   s3.failures.push(...Array.from({ length: 1_000 }, () => 503))

@@ -118,7 +118,7 @@ describe('a service with EXPORT_DIR', () => {
 
   test('writes its folder alone: the command names another', async () => {
     const { code, err } = await mindledger(['export', '--parquet', at('history')], { DATA_DIR: at('data'), ...settingsFor('history') })
-    expect([code, err]).toEqual([2, expect.stringContaining('is where the server writes')])
+    expect([code, err]).toEqual([2, expect.stringContaining('is the place where the server writes')])
   })
 
   test('that finds another export there says so, and goes on when it is gone', async () => {

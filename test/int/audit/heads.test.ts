@@ -173,8 +173,8 @@ describe('verify with heads', () => {
   })
 
   test.each([
-    ['whose size was changed', (note: string) => note.replace('\n4\n', '\n3\n'), 'its signature is not one of this text'],
-    ['whose root was changed', (note: string) => note.replace(/\n4\n.{4}/, '\n4\nAAAA'), 'its signature is not one of this text'],
+    ['whose size was changed', (note: string) => note.replace('\n4\n', '\n3\n'), 'its signature does not match its text'],
+    ['whose root was changed', (note: string) => note.replace(/\n4\n.{4}/, '\n4\nAAAA'), 'its signature does not match its text'],
     ['that another key signed', (note: string) => note.replace(/ (\S{6})(\S+)\n$/, ' AAAAAA$2\n'), 'it is not signed by mindledger/'],
   ])('refuses a head %s', async (_, change, what) => {
     const { path, file, note } = shared

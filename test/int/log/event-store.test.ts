@@ -215,7 +215,9 @@ eachLog(({ withLog }) =>
           'InvoiceIssued: data.at is not a plain object: write it as JSON values',
         )
         expect(await detail({ type: 'InvoiceIssued', data: { key: { $secret: 'a' } } })).toContain('data.key.$secret is not allowed')
-        expect(await detail({ type: 'invoice.Issued', data: {} })).toContain('is not made of letters, digits and underscores')
+        expect(await detail({ type: 'invoice.Issued', data: {} })).toContain(
+          'must begin with a letter, and have only letters, digits and underscores',
+        )
         expect(await detail({ ...issued, metadata: { user: 'ada' } } as unknown as Event)).toContain('metadata of your own cannot be kept')
         expect(await store.streamExists(invoice)).toBe(false)
       }))

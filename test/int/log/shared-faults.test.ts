@@ -167,7 +167,7 @@ describe('a shared log that lost what it had acknowledged', () => {
       await until(async () => (await a!.log.health()).unwritable?.includes('positions 4 to 5') === true)
       expect(await refusal(a!.log.submit(writes(projectCreated(6))))).toBe('storage_failed')
       expect(await a!.log.readAll(0, 10)).toHaveLength(5)
-      await expect(a!.reopen()).rejects.toThrow('does not have what this node has')
+      await expect(a!.reopen()).rejects.toThrow('does not have the events of this node')
     }))
 
   test('is noticed when another node wrote in the place of the lost', () =>

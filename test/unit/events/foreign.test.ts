@@ -34,7 +34,7 @@ describe('streams', () => {
       expect(categoryOf(uuid.toUpperCase())).toBeUndefined()
     }
     for (const name of [logStream, stream(1), predictionsStream(stream(1))])
-      expect(unfitStream(name)).toContain('is not one that takes events')
+      expect(unfitStream(name)).toContain('does not accept events from outside')
   })
 
   test.each(['', 'invoice', 'invoice-', '-7', '7-invoice', 'in voice-7', 'a-"', 'a-\\', 'a-\n', 'a-\ud800', `a-${'x'.repeat(254)}`])(
