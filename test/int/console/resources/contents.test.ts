@@ -45,10 +45,18 @@ test('the page of a project lists what is in it by kind, with counts, and leads 
   await page.goBack()
   await page.getByRole('link', { name: 'All 1,500 views' }).click()
   await page.locator('h1', { hasText: 'Views of shop' }).waitFor()
+  // A long list begins with its first rows.
+  for (const shown of [500, 1_000]) {
+    await page.getByText(`The first ${shown.toLocaleString('en')} of 1,500 are here.`).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(shown)
+    await page.getByRole('button', { name: 'Show more' }).click()
+  }
   await page.getByRole('link', { name: 'v1499', exact: true }).waitFor()
   // Another project whose name ends as this one's is not among them.
   expect(await page.locator('tbody tr').count()).toBe(views)
+  expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Views of all projects' }).click()
+  await page.getByLabel('Filter').fill('other')
   await page.getByRole('link', { name: 'other', exact: true }).waitFor()
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
