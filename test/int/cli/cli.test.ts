@@ -94,7 +94,7 @@ describe('beside a running server', () => {
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
     const program = await commandHere(['sql', '--url', url, 'SELECT 1'], environment)
     expect(fails(program)).toMatchObject({ code: 2, lines: 1, out: '' })
-    expect(program.err).toContain(`what answers at ${url} is not this service`)
+    expect(program.err).toContain(`the server at ${url} is not this service`)
     other.close()
     const file = join(data, 'server.json')
     const address = readFileSync(file, 'utf8')

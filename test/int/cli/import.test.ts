@@ -191,7 +191,7 @@ describe('an import', () => {
     const ended = await importFrom('--apply')
     expect(all(fates(ended), 'different')).toEqual(['skill shop.sales'])
     expect(all(fates(ended), 'created')).toEqual(['job shop.nightly'])
-    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('differs in params, and stays as it is') as unknown })
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('differs in params, and stays unchanged') as unknown })
     expect(await rowsOf("SELECT params->>'tables' FROM shop.skills")).toEqual([['["others"]']])
   })
 

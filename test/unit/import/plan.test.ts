@@ -29,7 +29,7 @@ describe('what becomes of a thing', () => {
     expect(said(plan(old))).toEqual(['project shop: create', 'skill sales: create'])
     expect(said(plan(old, inShop({ skills: [{ ...skill, name: 'Sales' }] })))).toEqual(['project shop: same', 'skill sales: same'])
     const other = only(plan(old, inShop({ skills: [{ ...skill, type: 'text2sql' }] })), 'skill')
-    expect([other.fate, other.notes]).toEqual([{ is: 'different' }, ['what is here differs in type, and stays as it is']])
+    expect([other.fate, other.notes]).toEqual([{ is: 'different' }, ['the existing one differs in type, and stays unchanged']])
   })
 
   test('a name that cannot be one here is not copied, whatever it would do to a path', () => {
