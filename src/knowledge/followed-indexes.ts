@@ -27,7 +27,7 @@ const triesMax = 3
 const parseDocuments = (bytes: Buffer | undefined): readonly StoredDocument[] | undefined =>
   bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as StoredDocument[])
 
-/** The places of the documents that an erasure left of a payload; of vectors there are none. */
+/** The places of the documents that remain in a payload after an erasure; vectors have none. */
 const placesLeft = (bytes: Buffer | undefined): number[] => {
   try {
     return (parseDocuments(bytes) ?? []).flatMap((document, row) => ('erased' in document ? [] : [row]))
@@ -37,13 +37,13 @@ const placesLeft = (bytes: Buffer | undefined): number[] => {
 }
 
 /**
- * The indexes of all knowledge bases, each as far as the log: a search waits until its index has all events from before its start. The
- * process that keeps them may end at any time.
+ * The indexes of all knowledge bases, which follow the log. A search waits until its index has all events from before its start. The
+ * process that keeps the indexes may end at any time.
  *
  * @example const done = await indexes.ask(stream, { search: request })
  */
 export class FollowedIndexes {
-  /** Only one follows an index at a time. */
+  /** An index is updated by one caller at a time. */
   readonly #turns = new KeyedTurns()
   readonly #known = new Map<StreamId, IndexState & { generation: number }>()
 
@@ -52,7 +52,7 @@ export class FollowedIndexes {
     private readonly process: IndexProcess,
   ) {}
 
-  /** Asks an index that has all earlier events of the log. If the process ends meanwhile, the next one is asked. */
+  /** Asks an index that has all earlier events of the log. If the process ends meanwhile, the new process is asked. */
   async ask(base: StreamId, request: IndexRequest): Promise<IndexAnswer> {
     return this.#again(base, async () => {
       await this.#follow(base)
@@ -60,7 +60,7 @@ export class FollowedIndexes {
     })
   }
 
-  /** Removes data that was erased up to now from the indexes that may have it. */
+  /** Removes data that was erased up to now from every index that may have it. */
   async purge(bases: readonly StreamId[]): Promise<void> {
     for (const base of bases) await this.#again(base, () => this.#follow(base))
   }
@@ -103,7 +103,7 @@ export class FollowedIndexes {
     return state
   }
 
-  /** Tells the index the next events, as many as one step may take. */
+  /** Sends the index the next events, as many as one step may take. */
   async #apply(base: StreamId, { version }: IndexState) {
     const steps: Step[] = []
     let bytes = 0

@@ -32,7 +32,7 @@ export class IndexNotOpen extends Problem {
   }
 }
 
-/** What was asked would take the next process as long: it is not asked again. */
+/** The request took too much time. It is not repeated, because the next process would need as long. */
 const tookTooLong = (timeoutMs: number): Problem =>
   new Problem('busy', 'Index took too long', `a question to the index of knowledge bases took longer than ${timeoutMs} ms`, {
     retryAfterSeconds: 5,
@@ -40,9 +40,9 @@ const tookTooLong = (timeoutMs: number): Problem =>
   })
 
 /**
- * The process that keeps the indexes of knowledge bases, as the server sees it: started when it is first asked, and again after its end.
- * It answers one question after the other. One that takes too long, or too much memory, costs the process; those
- * behind it may be asked again.
+ * The server's client of the process that keeps the indexes of knowledge bases. The process starts with the first request, and again after
+ * it ended. It answers one request after the other. A request that takes too much time or memory ends the process; the requests that waited
+ * behind it may be sent again.
  *
  * @example const done = await index.ask(stream, { facts: true })
  */
@@ -54,7 +54,7 @@ export class IndexProcess {
   #sampler: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
-  /** Counts the processes: what one had open, the next has not. */
+  /** Counts the processes: a new process has none of the indexes open that the previous one had. */
   generation = 0
 
   constructor(
@@ -68,7 +68,7 @@ export class IndexProcess {
     return this.#child?.pid
   }
 
-  /** @throws Problem of the question; IndexGone when the process ended before it answered */
+  /** @throws Problem of the request; IndexGone when the process ended before it answered */
   ask(base: string, request: IndexRequest, timeoutMs: number = this.#limits.callTimeoutMs): Promise<IndexAnswer> {
     if (this.#isStopped) return Promise.reject(stopping())
     if (this.#asking.size >= this.#limits.queueMaxCalls)
@@ -84,7 +84,7 @@ export class IndexProcess {
     })
   }
 
-  /** Ends the process; there is no other one. */
+  /** Ends the process, and starts no other one. */
   stop(): void {
     this.#isStopped = true
     if (this.#child) this.#end(this.#child, 'the service is stopping')
@@ -96,7 +96,7 @@ export class IndexProcess {
     const child = startProgram('knowledge-process', {
       sendsValues: true,
       keeps: { writable: [this.directory] },
-      // What SQLite sorts beside its files.
+      // The directory for SQLite's temporary files, such as those of sorting.
       env: { SQLITE_TMPDIR: this.directory },
     })
     this.#child = child
@@ -111,7 +111,7 @@ export class IndexProcess {
     return child
   }
 
-  /** Gives the question that is worked on, the first of those that wait, its time. */
+  /** Starts the time limit of the first waiting request, which the process works on. */
   #time(child: ChildProcess): void {
     clearTimeout(this.#timer)
     const [first] = this.#asking

@@ -35,7 +35,7 @@ import { DocumentWriter, placesOf, type WriterParts, type InsertContext } from '
 
 type Parts = WriterParts & {
   pages: PageReader
-  /** The language model that settings name, whose secrets are sealed. @throws Problem llm_failed that says what to set; erased */
+  /** The language model that settings name; its secrets are sealed. @throws Problem llm_failed that says what to set; erased */
   reranker: (settings: JsonObject) => Promise<LanguageModel>
 }
 
@@ -70,7 +70,7 @@ async function* documentsIn(
   let empty: number[] = []
   const work = new LongWork()
   for await (const row of rows) {
-    // Rows that are there do not give up the turn by themselves.
+    // Inserting rows that are already in memory does not let other work run, so this pauses explicitly.
     await work.pause()
     signal?.throwIfAborted()
     number += 1
@@ -97,14 +97,14 @@ async function* documentsIn(
 }
 
 /**
- * Knowledge bases: documents are inserted, found and taken out. The log has them; the index follows it.
+ * Knowledge bases: they insert, search and remove documents. The log holds the documents, and the indexes follow the log.
  *
  * @example
  * await knowledge.insert({ knowledgeBase, source: 'rows', rows: [{ id: '1', content: 'Text' }], isAtomic: true, origin })
  * await knowledge.search(knowledgeBase, { content: 'text', limit: 10 }, { origin, purpose: 'search' })
  */
 export class Knowledge implements KnowledgeStore {
-  /** One insert or removal at a time for each knowledge base: each is decided on the result of the one before. */
+  /** Inserts and removals of a knowledge base run one at a time, because each depends on the result of the previous one. */
   readonly #turns = new KeyedTurns()
   readonly #writer: DocumentWriter
 
@@ -112,7 +112,7 @@ export class Knowledge implements KnowledgeStore {
     this.#writer = new DocumentWriter(parts)
   }
 
-  /** Searches, and records which models of providers it asked. */
+  /** Searches, and records the calls of providers' models. */
   readonly search: SearchOnRecord = async ({ stream }, query, searchFor) => {
     const base = await this.#lastKnown(stream)
     const { signal = neverAborted } = searchFor
@@ -121,7 +121,7 @@ export class Knowledge implements KnowledgeStore {
     return onRecord({ ledger, spending }, base, searchFor, (asking) => this.#search(base, query, signal, asking))
   }
 
-  /** Searches as a step of an answer, which has its own record. */
+  /** Searches as a step of an answer; the answer's own record includes the calls of models. */
   readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) =>
     this.#search(await this.#lastKnown(stream), query, signal, asking)
 
@@ -140,7 +140,8 @@ export class Knowledge implements KnowledgeStore {
     const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
     const { content, limit, minRelevance = 0, filters = [] } = query
     const reranker = limit === 0 ? undefined : await this.#rerankerOf(base, query)
-    // Its score is the relevance then, and it is asked about more than are wanted: what it puts first may have been found late.
+    // The reranking model's score becomes the relevance. It scores more chunks than are wanted, because its best chunks may come late in
+    // the first order.
     const keepsOrder = query.reranking === 'scores'
     const asked = keepsOrder ? limit : Math.max(limit, limits.knowledgeRerankMaxChunks)
     const wanted = reranker ? { limit: asked, minRelevance: 0 } : { limit, minRelevance }
@@ -183,7 +184,7 @@ export class Knowledge implements KnowledgeStore {
     return done.facts
   }
 
-  /** Answers a request of a query. */
+  /** Answers a request to a knowledge base from a query. */
   async answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer> {
     const base = { stream: streamId.parse(question.knowledgeBase), version: 0 }
     if ('facts' in question) return { facts: await this.facts(base) }
@@ -216,7 +217,7 @@ export class Knowledge implements KnowledgeStore {
       if (waiting) await add(waiting, false)
       waiting = documents
     }
-    // The key stands for the whole insert: it is kept with the last batch.
+    // The idempotency key is for the whole insert, so the last batch carries it.
     if (waiting) await add(waiting, true)
     return total
   }
@@ -244,7 +245,7 @@ export class Knowledge implements KnowledgeStore {
     })
   }
 
-  /** The knowledge base as it is, or as it last was: what it held in the past can be searched after its end. */
+  /** The current or last state of a knowledge base: its past can be searched even after it was deleted. */
   async #lastKnown(stream: StreamId): Promise<Resource<'knowledge_base'>> {
     const found = await lastKnown(this.parts.ledger.log, 'knowledge_base', stream)
     if (found) return found

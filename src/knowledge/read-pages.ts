@@ -6,7 +6,7 @@ import type { PageText } from './documents/page-text.js'
 
 type Settings = Pick<KnowledgeBase, 'content_columns' | 'id_column'>
 
-/** Calls an address where the policy allows it; reads the text of a page of HTML. */
+/** Fetches an address if the policy allows it, and reads the text of an HTML page. */
 export type PageParts = { fetch: typeof globalThis.fetch; textOf: (html: string) => Promise<PageText> }
 
 const asHtml = new Set(['text/html', 'application/xhtml+xml'])
@@ -24,7 +24,7 @@ const otherType = (host: string, type: string): Problem =>
       : 'HTML, plain text and Markdown are read; send other texts as rows.',
   )
 
-/** The character set that the header names, or the page itself in its first bytes. */
+/** The character set in the header, or else in the first bytes of the page. */
 const charsetOf = (header: string, bytes: Uint8Array, isHtml: boolean): string => {
   const named = /charset\s*=\s*"?([\w-]+)/i
   const inside = isHtml ? named.exec(Buffer.from(bytes.subarray(0, 1024)).toString('latin1'))?.[1] : undefined
@@ -39,7 +39,7 @@ const decoded = (host: string, bytes: Uint8Array, charset: string): string => {
   }
 }
 
-/** The address as it is called, and as it names the document: without what stands behind #. */
+/** The address that is fetched and that identifies the document: without the part from # on. */
 const addressOf = (text: string): URL => {
   if (!URL.canParse(text)) throw wrong(`urls: ${text.slice(0, 100)} is no address`, 'Write it as https://host/path.')
   const url = new URL(text)
@@ -50,8 +50,8 @@ const addressOf = (text: string): URL => {
 }
 
 /**
- * Web pages as rows of a knowledge base. Each is called once, without cookies or keys, where the policy of outgoing calls allows it; a
- * redirect is refused and says where it leads.
+ * Web pages as rows of a knowledge base. Each page is fetched once, without cookies or keys, if the policy of outgoing calls allows it. A
+ * redirect is refused with its target.
  *
  * @example await new PageReader(parts).read(['https://example.com/manual'], base.state, signal) // [{ id: 'https://…', content: '…', url: '…', title: '…' }]
  */

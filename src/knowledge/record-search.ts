@@ -8,10 +8,10 @@ import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
 
-/** A search cannot know its tokens in advance: it is refused if the day has none left. */
+/** The tokens of a search are not known in advance, so it is refused only if no tokens are left for the day. */
 const leastTokens = 1
 
-/** The providers' models of one search, and their tokens. An uploaded one runs here, and is of no provider. */
+/** The providers' models of one search, and their tokens. Uploaded models run here and have no provider. */
 class AskedModels {
   readonly #asked = new Map<ModelRole, SearchModel>()
   /** The sum of their tokens. */
@@ -76,7 +76,7 @@ export const onRecord = async (
   try {
     found = await search(models.asking)
   } catch (error) {
-    // Only titles: a detail may repeat words of the conversation.
+    // Only the title: the detail of a problem may repeat words of the conversation.
     await record({ read_at: null, chunks: 0, outcome: 'failed', error: isProblem(error) ? error.title : 'It was cut off' })
     throw error
   }

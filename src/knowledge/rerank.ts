@@ -27,7 +27,7 @@ const unusable = ({ model }: LanguageModel): Problem =>
     hint: 'Take another reranking_model, or search without it: reranking = false.',
   })
 
-/** The numbers in what a model said; undefined where they are not as many as wanted. */
+/** The numbers in a model's answer; undefined unless there are as many as wanted. */
 const scoresIn = (text: string, wanted: number): number[] | undefined => {
   try {
     const said: unknown = JSON.parse(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1))
@@ -50,13 +50,13 @@ const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signa
   }
 }
 
-/** Chunks by their relevance, the best first; equal ones keep their order. */
+/** Sorts chunks by relevance, the best first; equal ones keep their order. */
 export const byRelevance = (chunks: readonly KnowledgeChunk[]): KnowledgeChunk[] =>
   chunks.toSorted((one, other) => other.relevance - one.relevance)
 
 /**
- * Scores chunks by how well a language model finds that they answer a question: `relevance` is its score then, from 0 to 1. It is asked about
- * some of them at a time, and `onUsed` is told the tokens of each time.
+ * Lets a language model score how well chunks answer a question; the score, from 0 to 1, becomes their `relevance`. Each call of the model
+ * scores some of the chunks, and `onUsed` gets the tokens of each call.
  *
  * @throws Problem llm_failed, also for an answer without a score for each chunk; egress_refused; busy
  * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal })).chunks)[0]?.relevance // 0.9

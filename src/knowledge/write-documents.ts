@@ -48,7 +48,7 @@ const addTo = <K, V>(groups: Map<K, V[]>, key: K, value: V): void => {
   else groups.set(key, [value])
 }
 
-/** Places grouped by their events. */
+/** Groups places by their events. */
 export const placesOf = (places: readonly Place[]): DocumentsAt[] => {
   const byPosition = new Map<number, number[]>()
   for (const { position, row } of places) addTo(byPosition, position, row)
@@ -58,7 +58,7 @@ export const placesOf = (places: readonly Place[]): DocumentsAt[] => {
 /** A document, and the texts of its chunks. */
 type CutDocument = { document: KnowledgeDocument; texts: readonly string[] }
 
-/** Documents that fit into one event, together with so many vectors. */
+/** Documents with their vectors that fit into one event. */
 const batchesOf = async (cut: readonly CutDocument[], chunksMax: number, work: LongWork): Promise<CutDocument[][]> => {
   const batches: CutDocument[][] = []
   let [bytes, chunks] = [0, 0]
@@ -79,7 +79,7 @@ const batchesOf = async (cut: readonly CutDocument[], chunksMax: number, work: L
   return batches
 }
 
-/** Keeps one of the documents with the same id: the last one, or the first one if documents that exist already are left out. */
+/** Removes repeated ids among documents: the last one stays, or the first one if existing documents are skipped. */
 const withoutTwins = (documents: readonly KnowledgeDocument[], mode: InsertMode): KnowledgeDocument[] => {
   if (mode === 'add') return [...documents]
   const byId = new Map<string, KnowledgeDocument>()
@@ -92,7 +92,7 @@ const tooMany = (what: string): Problem =>
 
 const vectorBytesOf = (chunks: number, dimensions: number): number => chunks * dimensions * Float32Array.BYTES_PER_ELEMENT
 
-/** @throws Problem for vectors of another length than those that are there */
+/** @throws Problem for vectors of another length than the existing ones */
 const checkLength = (own: number, { dimensions }: Room): void => {
   if (dimensions !== null && own !== dimensions)
     throw new Problem(
@@ -103,7 +103,7 @@ const checkLength = (own: number, { dimensions }: Room): void => {
     )
 }
 
-/** @throws Problem for too many vectors, of an event or of the knowledge base */
+/** @throws Problem when the vectors are too many for an event or for the knowledge base */
 const checkVectors = (dimensions: number, ofEvent: number, { chunks }: Room): void => {
   const bytes = vectorBytesOf(ofEvent, dimensions)
   if (bytes > limits.knowledgeBatchVectorsMaxBytes)
@@ -126,7 +126,7 @@ const textsOf = async (content: string, chunking: Chunking, work: LongWork): Pro
   return texts
 }
 
-/** How many chunks a knowledge base will have, and how long its vectors are, once it has some. */
+/** The future number of chunks of a knowledge base, and the length of its vectors once it has some. */
 type Room = { chunks: number; dimensions: number | null }
 
 type PreparedBatch = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
@@ -156,7 +156,7 @@ export class DocumentWriter {
       await work.pause()
     }
     const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
-    // Vectors of providers cost money, so documents without room are refused before.
+    // Vectors of providers cost money, so documents that do not fit are refused before.
     const room = await this.#roomFor(chunks, base.stream)
     const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
     const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
@@ -223,7 +223,7 @@ export class DocumentWriter {
     return { inserted, payloads: [payload, ...(sealed ? [sealed] : [])] }
   }
 
-  /** The vectors of texts, and the tokens that the provider told. The tokens of a failed call also count in the day. */
+  /** The vectors of texts, and the tokens that the provider reported. The tokens of a failed call also count for the day. */
   async #embed(model: EmbeddingModel, texts: readonly string[], spending: Spending, signal: AbortSignal) {
     let usage = noUsage
     const onUsed = (more: TokenUsage) => {

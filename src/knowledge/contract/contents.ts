@@ -4,16 +4,19 @@ import type { Execution } from '../../commands/ledger.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
 import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchFor, SearchOnRecord } from './search.js'
 
-/** A chunk that nothing was searched for. */
+/** A chunk without a relevance, because no question was asked. */
 export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
 
 /**
- * What is listed of a knowledge base, in the order of insertion: the chunks behind one that was listed before. With `metadata` they have
- * these columns of metadata only, and no text.
+ * A request to list chunks in the order of their insertion, after a chunk that was listed before. With `metadata`, the answer has only
+ * these columns of metadata, and no text.
  */
 export type ListQuery = { limit: number; filters?: readonly MetadataFilter[]; asOf?: number; after?: number; metadata?: readonly string[] }
 
-/** Chunks, fewer than wanted where they are large, and the key of the last one: more are listed `after` it. Without a key there are no more. */
+/**
+ * A page of chunks, which may have fewer than asked for if they are large, and the key of the last one: the next page begins `after` it.
+ * Without a key, this is the last page.
+ */
 export type ChunkList = { chunks: ListedChunk[]; last: number | null }
 
 /** A column of metadata, and the types of JSON that its values have. */
@@ -22,10 +25,10 @@ export type MetadataColumn = { name: string; types: readonly ('text' | 'integer'
 /** The contents of a knowledge base. */
 export type KnowledgeFacts = { columns: readonly MetadataColumn[]; documents: number; chunks: number; dimensions: number | null }
 
-/** What becomes of a document whose id is there: it takes the place of that one, stands beside it, or is left out. */
+/** The effect of inserting a document whose id exists already: it replaces the existing one, is added as a second one, or is skipped. */
 export type InsertMode = 'replace' | 'add' | 'skip'
 
-/** Rows that become documents. `isAtomic`: all of them are inserted, or none; they are held in memory for it. */
+/** Rows to insert as documents. With `isAtomic`, either all of them are inserted or none, and they are held in memory until then. */
 export type Insertion = {
   knowledgeBase: Resource<'knowledge_base'>
   source: ContentsSource
@@ -39,7 +42,7 @@ export type Insertion = {
   signal?: AbortSignal
 }
 
-/** The result of an insert. `skipped` counts documents that were there, with `mode` skip. */
+/** The result of an insert. `skipped` counts documents that existed already, with `mode` skip. */
 export type InsertResult = { documents: number; replaced: number; skipped: number; chunks: number; positions: number[] }
 
 export type Removal = {
@@ -49,7 +52,7 @@ export type Removal = {
   execution?: Execution
 }
 
-/** Knowledge bases as the rest of the service uses them. All methods throw a Problem. */
+/** The interface of knowledge bases for the rest of the service. All methods throw a Problem. */
 export interface KnowledgeStore {
   search: SearchOnRecord
   list(knowledgeBase: { stream: string }, query: ListQuery): Promise<ChunkList & { position: number }>
@@ -59,12 +62,12 @@ export interface KnowledgeStore {
   answer(question: KnowledgeQuestion, searchFor: SearchFor): Promise<KnowledgeAnswer>
   /** Web pages as rows to insert. */
   pages(urls: readonly string[], knowledgeBase: Resource<'knowledge_base'>, signal: AbortSignal): Promise<JsonObject[]>
-  /** Takes out the documents that pass all filters. */
+  /** Removes the documents that pass all filters. */
   remove(removal: Removal): Promise<{ documents: number; positions: number[] }>
 }
 
-/** What the SQL process asks about a knowledge base while it answers a query. */
+/** A request of the SQL process to a knowledge base, during a query. */
 export type KnowledgeQuestion = { knowledgeBase: string } & ({ facts: true } | { search: KnowledgeQuery } | { list: ListQuery })
 
-/** The answer of the server. */
+/** The server's answer to it. */
 export type KnowledgeAnswer = { facts: KnowledgeFacts } | { found: KnowledgeResult } | { listed: ChunkList }

@@ -12,11 +12,11 @@ export type MetadataComparison = {
   value: Json
 }
 
-/** A condition on a chunk: a comparison, or conditions of which one holds, or all do. All of several filters hold. */
+/** A condition on a chunk: a comparison, or several conditions of which one or all must hold. A chunk must pass all filters. */
 export type MetadataFilter = MetadataComparison | { any: readonly MetadataFilter[] } | { all: readonly MetadataFilter[] }
 
 /**
- * The question of a search. `alpha` weighs vectors against words: 1 is vectors alone, 0 words alone; without it the default of the
+ * The question of a search. `alpha` weighs vectors against words: 1 uses only vectors, 0 only words. By default it is the setting of the
  * knowledge base.
  */
 export type KnowledgeQuery = {
@@ -25,16 +25,16 @@ export type KnowledgeQuery = {
   minRelevance?: number
   alpha?: number
   filters?: readonly MetadataFilter[]
-  /** The log position of a past to search; now unless it is said. */
+  /** The log position of the past state to search; the current state by default. */
   asOf?: number
   /**
-   * Whether the reranking model orders what is found; it does where there is one, unless this is false. With `scores` it tells the relevance
-   * of what is found, which stays in its order.
+   * Whether the reranking model sorts the results. By default it does if there is one. With `scores` it only rates their relevance, and
+   * their order stays.
    */
   reranking?: boolean | 'scores'
 }
 
-/** A chunk that was found. `relevance` is from 0 to 1, the best first. */
+/** A chunk in the result of a search. `relevance` is from 0 to 1; the best comes first. */
 export type KnowledgeChunk = {
   id: string
   chunk_id: string
@@ -44,18 +44,18 @@ export type KnowledgeChunk = {
   distance: number | null
 }
 
-/** The model that ordered what was found, and the tokens that it used; null where its provider does not say. */
+/** The model that sorted the results, and its tokens; null if its provider does not report them. */
 export type RerankerUse = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
 
-/** The tokens of one exchange of a search with a model; null where its provider does not say. */
+/** The tokens of one call of a model by a search; null if its provider does not report them. */
 export type SearchTokens = { input: number | null; output: number | null }
 
-/** The models of a search: the one that makes a vector of the question, and the one that reranks the finds. */
+/** The models of a search: one makes a vector of the question, the other reranks the results. */
 export type ModelRole = 'embedding' | 'reranking'
 
 /**
- * Stands around each use of a model by a search. `use` tells the tokens of each exchange whose provider says them, once it has ended, also if
- * the search fails afterwards.
+ * A function around each use of a model by a search. The search calls `use` after each call of the model whose provider reports tokens,
+ * even if the search fails afterwards.
  *
  * @example const asking: ModelInterceptor = (_, model, use) => use(({ input }) => console.log(model.host, input))
  */
@@ -65,11 +65,11 @@ export type ModelInterceptor = <T>(
   use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
 ) => Promise<T>
 
-/** The finds of a search, and the log position up to which it searched. */
+/** The results of a search, and the log position up to which it searched. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: RerankerUse }
 
 /**
- * Searches a knowledge base, for one who keeps what its models used on a record of its own.
+ * Searches a knowledge base for a caller that records the use of its models itself.
  *
  * @throws Problem when the knowledge base cannot be searched
  */
@@ -79,11 +79,11 @@ export type SearchKnowledge = (
   options: { signal?: AbortSignal | undefined; asking: ModelInterceptor },
 ) => Promise<KnowledgeResult>
 
-/** In whose name a knowledge base is searched, and why. */
+/** The origin of a search, and its purpose. */
 export type SearchFor = { origin: Origin; purpose: SearchPurpose; signal?: AbortSignal | undefined }
 
 /**
- * Searches a knowledge base. Where a model of a provider was asked, this is on record before anything is given, also if the search failed.
+ * Searches a knowledge base. If a provider's model was called, this is recorded before the answer is returned, even if the search failed.
  *
  * @throws Problem when the knowledge base cannot be searched, or the search not recorded
  */

@@ -1,4 +1,4 @@
-/** Room: documents, and the chunks that they are cut into. It imports events and basics alone. */
+/** Room: documents and their chunks. It imports events and basics alone. */
 
 import { createHash } from 'node:crypto'
 import { illFormed, isObject, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
@@ -9,7 +9,7 @@ import { limits } from '../../basics/limits.js'
 
 type Settings = Pick<KnowledgeBase, 'content_columns' | 'metadata_columns' | 'id_column'>
 
-/** The id of a document that came without one. `idOf('text')` → 16 hex digits */
+/** The id of a document whose row has none. `idOf('text')` → 16 hex digits */
 const idOf = (content: string): string => createHash('md5').update(content).digest('hex').slice(0, 16)
 
 const textOf = (value: Json | undefined): string => {
@@ -27,7 +27,7 @@ const contentOf = (row: JsonObject, number: number, columns: readonly string[]):
   const missing = columns.find((column) => !Object.hasOwn(row, column))
   if (missing !== undefined) throw noColumn(number, missing, row)
   if (columns.length === 1) return textOf(row[columns[0] ?? ''])
-  // With several columns, each text begins with the name of its column.
+  // With several content columns, each text begins with the name of its column.
   return columns.flatMap((column) => (textOf(row[column]).trim() === '' ? [] : [`${column}: ${textOf(row[column])}`])).join('\n')
 }
 
@@ -69,7 +69,7 @@ const metadataOf = (row: JsonObject, number: number, taken: ReadonlySet<string>,
 }
 
 /**
- * The document that a row is, by the settings of the knowledge base; undefined when its content is empty. Rows count from 1.
+ * Converts a row to a document by the settings of the knowledge base; undefined when its content is empty. Rows count from 1.
  *
  * @example documentOf({ id: 7, content: 'Text', year: 2020 }, 1, base) // { id: '7', content: 'Text', metadata: { year: 2020 } }
  * @throws Problem that names the row and the column
@@ -95,13 +95,13 @@ export const documentOf = (row: JsonObject, number: number, settings: Settings):
   return { id, content, metadata: metadataOf(row, number, taken, settings.metadata_columns) }
 }
 
-/** Bytes of a document as the log keeps it, without its id. */
+/** The bytes of a document in the log, without its id. */
 export const bytesOf = ({ content, metadata }: KnowledgeDocument): number =>
   Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata))
 
 const shownRows = 20
 
-/** The refusal of rows without content: they are named, and never left out silently. */
+/** The refusal of rows without content. It names them, because rows are never skipped silently. */
 export const emptyRows = (rows: readonly number[], inserted: number): Problem => {
   const listed = rows.slice(0, shownRows).join(', ') + (rows.length > shownRows ? ` and ${rows.length - shownRows} more` : '')
   const before = inserted === 0 ? 'nothing was inserted' : `${inserted} documents before them were inserted and stay`

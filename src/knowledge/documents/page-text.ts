@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 
 type Node = DefaultTreeAdapterTypes.ChildNode
 
-/** Elements whose contents are no readable text. */
+/** Elements whose contents are not readable text. */
 const unread = new Set([
   'script',
   'style',
@@ -20,7 +20,7 @@ const unread = new Set([
   'nav',
   'footer',
 ])
-/** Elements that end a line before and behind them; two lines where a paragraph ends. */
+/** Elements with line breaks before and after them (`lines`), and with empty lines before and after them (`paragraphs`). */
 const lines = new Set(['tr', 'li', 'dt', 'dd', 'option', 'div', 'section', 'article', 'header', 'main', 'aside', 'figcaption'])
 const paragraphs = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'figure'])
 
@@ -31,7 +31,10 @@ const tidied = (text: string): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
 
-/** Builds a tree of at most so many elements: HTML opens a `<b>` that was never closed again in each block, and so a small page has millions. */
+/**
+ * Builds a tree with a maximal number of elements. HTML opens a `<b>` that was never closed again in each block, so a small page can have
+ * millions of elements.
+ */
 const boundedTree = (): typeof defaultTreeAdapter => {
   let elements = 0
   return {
@@ -46,12 +49,12 @@ const boundedTree = (): typeof defaultTreeAdapter => {
   }
 }
 
-/** The text of a page: its title, and its text with a line for each block. */
+/** The text of a page: its title, and its content with one line for each block. */
 export type PageText = { title: string; text: string }
 
 /**
- * Reads a page of HTML like browsers, even if it is broken, without parts that are no text: scripts, styles, menus. The tree is walked
- * without recursion, as a page may nest as deep as it likes.
+ * Reads an HTML page as browsers do, even if it is broken. Scripts, styles and menus are left out. The tree is walked without recursion,
+ * because a page may nest very deeply.
  *
  * @throws Problem bad_file for a page of too many elements
  * @example pageText('<title>T</title><p>One<p>Two') // { title: 'T', text: 'One\n\nTwo' }
@@ -71,7 +74,7 @@ export const pageText = (html: string): PageText => {
         if (first && 'value' in first) title = tidied(first.value)
       }
       if (unread.has(name)) continue
-      // An element without an end ends its line once.
+      // An element without an end tag ends its line only once.
       if (name === 'br' || name === 'hr') {
         parts.push('\n')
         continue

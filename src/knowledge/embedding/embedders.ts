@@ -13,7 +13,7 @@ import type { Log } from '../../log/contract/log.js'
 import { normalised } from '../index/vectors.js'
 import { OnnxEmbedder, readOnnxEmbedding } from './onnx-embedder.js'
 
-/** Makes the embedding model that settings name, of a provider that is called over HTTP; the secrets in them are sealed. */
+/** Makes the embedding model that the settings name, from a provider over HTTP; the secrets in the settings are sealed. */
 export type EmbeddingOverHttp = (settings: JsonObject) => Promise<EmbeddingModel | undefined>
 
 type Options = { log: Pick<Log, 'resources'>; blobs: BlobStore; overHttp: EmbeddingOverHttp }
@@ -40,7 +40,7 @@ export class Embedders {
     })
   }
 
-  /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not give one for each text */
+  /** The vectors of texts, each of length 1. @throws Problem llm_failed when the model does not return one for each text */
   async embed(model: EmbeddingModel, texts: readonly string[], options: Parameters<EmbeddingModel['embed']>[1]): Promise<Float32Array[]> {
     const vectors: Float32Array[] = []
     for (let from = 0; from < texts.length; from += limits.knowledgeEmbedMaxTexts) {
@@ -61,7 +61,7 @@ export class Embedders {
     this.#onnx.clear()
   }
 
-  /** A file that was uploaded anew is another model. */
+  /** A file that was uploaded again counts as another model. */
   async #onnxOf(settings: JsonObject): Promise<OnnxEmbedder> {
     const { log, blobs } = this.options
     const { file, tokenizer, maxTokens } = readOnnxEmbedding(settings)
@@ -69,7 +69,7 @@ export class Embedders {
     const key = JSON.stringify([file, maxTokens, ...contents])
     const known = this.#onnx.get(key)
     if (known) return known
-    // Whoever asks meanwhile waits for the same one: a second one would end the first, which may be at work by then.
+    // Concurrent callers wait for the same model: a second one would end the first, which may already be in use.
     const opening = OnnxEmbedder.open(settings, { resources: log.resources, blobs })
     this.#onnx.set(key, opening)
     opening.catch(() => this.#onnx.delete(key))

@@ -12,7 +12,7 @@ import { OnnxProcess } from '../../models/engines/onnx/process.js'
 import type { TensorType } from '../../models/engines/onnx/runtime.js'
 import { partsOf, readTokenizer, type Tokenizer } from './tokenizer.js'
 
-/** The parts of a sentence transformer, by the names in `embedding_model`. */
+/** The files of a sentence transformer, by the names in `embedding_model`. */
 type Settings = { file: string; tokenizer: string; maxTokens: number }
 
 const defaultMaxTokens = 256
@@ -34,7 +34,7 @@ export const readOnnxEmbedding = (settings: JsonObject): Settings => {
 
 type Files = { resources: Pick<Resources, 'one'>; blobs: BlobStore }
 
-/** The hash of an uploaded file that is kept as it came. */
+/** The hash of an uploaded file that is stored unchanged. */
 const keptFile = async ({ resources, blobs }: Files, name: string, what: string): Promise<string> => {
   const found = await resources.one('file', name)
   if (!found) {
@@ -52,7 +52,7 @@ const keptFile = async ({ resources, blobs }: Files, name: string, what: string)
   return content
 }
 
-/** The mean of the vectors of all tokens; where the model gives one for the whole text, that one. */
+/** The mean of the vectors of all tokens, or the vector of the whole text if the model returns one. */
 const pooled = ({ type, dims, data }: Output, sum: Float64Array | undefined): { sum: Float64Array; tokens: number } => {
   const width = dims.at(-1) ?? 0
   const tokens = dims.length === 3 ? (dims[1] ?? 0) : 1
@@ -122,7 +122,7 @@ export class OnnxEmbedder implements EmbeddingModel {
     this.held.release()
   }
 
-  /** Ends the process as soon as it has nothing to do: others have taken its place. */
+  /** Ends the process once it is idle, because another model has replaced this one. */
   retire(): void {
     this.#isRetired = true
     this.#endIfRetired()
@@ -132,7 +132,7 @@ export class OnnxEmbedder implements EmbeddingModel {
     if (this.#isRetired && this.#embedding === 0) this.end()
   }
 
-  /** A long text is read in parts of about the same length, so that its end counts as its beginning does. */
+  /** A long text is read in parts of about the same length, so that its end counts as much as its beginning. */
   async #one(text: string): Promise<Float32Array> {
     let sum: Float64Array | undefined
     let tokens = 0
@@ -144,7 +144,7 @@ export class OnnxEmbedder implements EmbeddingModel {
     return Float32Array.from(sum ?? [], (value) => value / tokens)
   }
 
-  /** One text at a time: the vector of a quantised model depends on the texts beside it. */
+  /** Embeds one text at a time: with a quantised model, a vector depends on the other texts of its batch. */
   async #run(ids: readonly number[]): Promise<Output> {
     this.#signature ??= this.process.signature()
     const { inputs, outputs } = await this.#signature.catch((error: unknown) => {
@@ -159,7 +159,7 @@ export class OnnxEmbedder implements EmbeddingModel {
         `the model has an input "${other.name}"; only ${tokenInputs.join(', ')} can be given`,
       )
     const output = outputs.find(({ name }) => /sentence_embedding|last_hidden_state/.test(name)) ?? outputs[0]
-    // The mask counts all tokens in, as none is filled up; a text has no second part.
+    // The mask includes all tokens, because no text is padded. Token types are all 0, because there is no second text.
     const valueOf = (name: string, id: number): number => (name === 'input_ids' ? id : name === 'attention_mask' ? 1 : 0)
     const columns = inputs.flatMap(({ name }) => ids.map((id) => new Float64Array([valueOf(name, id)])))
     const tensors = inputs.map(({ name, type }) => ({ name, type: type as TensorType, columns: ids.length, flat: false }))

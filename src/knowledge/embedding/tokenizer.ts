@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { isObject } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 
-/** The part of `@huggingface/tokenizers` that is used. Its own types cannot be resolved by ECMAScript modules. */
+/** The part of `@huggingface/tokenizers` that is used. ECMAScript modules cannot resolve the types of the package. */
 export type Tokenizer = { encode: (text: string) => { ids: readonly number[] } }
 type Library = { Tokenizer: new (json: object, config: object) => Tokenizer }
 
 const packageName: string = '@huggingface/tokenizers'
 
 /**
- * Reads a tokenizer.json. What it says of cutting and filling texts is for its own library.
+ * Reads a tokenizer.json. Its settings for truncation and padding are ignored.
  *
  * @throws Problem bad_file; `name` is the name of the uploaded file
  */
@@ -29,7 +29,7 @@ export const readTokenizer = async (path: string, name: string): Promise<Tokeniz
   }
 }
 
-/** How many marks a tokenizer puts before a text, and behind it: what an empty text and another one begin with alike stands before. */
+/** The numbers of special tokens before and after a text. The tokens of all texts begin with the same special tokens. */
 const marksOf = (tokenizer: Tokenizer): { before: number; behind: number } => {
   const [empty, other] = [tokenizer.encode('').ids, tokenizer.encode('a').ids]
   const differs = empty.findIndex((id, i) => id !== other[i])
@@ -38,8 +38,8 @@ const marksOf = (tokenizer: Tokenizer): { before: number; behind: number } => {
 }
 
 /**
- * The tokens of a text in parts that a model can read: as few as possible, about equally long, each with the marks of a whole text, as a
- * model knows no text without them.
+ * The tokens of a text, in parts that fit the model: as few parts as possible, about equally long. Each part has the special tokens of a
+ * whole text, because models expect them.
  *
  * @example partsOf(tokenizer, 'some words', 256) // [[101, 2070, 2616, 102]]
  */

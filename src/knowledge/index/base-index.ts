@@ -19,8 +19,8 @@ type ChunkRow = { key: number; content: string }
 type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
 
 /**
- * The index of one knowledge base: a file that follows the stream of its contents. It holds every document there ever was, with the
- * positions between which it held, so that searches of the past find what was there.
+ * The index of one knowledge base: a file that follows the stream of its contents. It keeps all documents, also replaced and removed ones,
+ * with the positions between which they were valid, so that searches of the past find them.
  *
  * @example const index = new BaseIndex(file, identity, 0); index.apply(steps); index.search(request)
  */
@@ -29,7 +29,7 @@ export class BaseIndex {
   #vectors: VectorTable | undefined
   #columns: MetadataColumns | undefined
 
-  /** `erasedAt` is the position of the last erasure in the log: a new file will never see what was erased before. */
+  /** `erasedAt` is the position of the last erasure in the log: a new file never gets data that was erased before it. */
   constructor(file: string, identity: Identity, erasedAt: number) {
     this.#db = openIndex(file, identity)
     if (readMeta(this.#db, 'erased_at') === undefined) writeMeta(this.#db, 'erased_at', erasedAt)
@@ -69,7 +69,7 @@ export class BaseIndex {
     return this.state
   }
 
-  /** Where the documents with these ids were inserted; those that hold now. */
+  /** The places of the valid documents with these ids. */
   find(ids: readonly string[]): [string, number, number][] {
     const one = this.#db.prepare<[string], { position: number; row: number }>(
       'SELECT position, row FROM documents WHERE id = ? AND valid_to IS NULL',
@@ -77,7 +77,7 @@ export class BaseIndex {
     return ids.flatMap((id) => one.all(id).map(({ position, row }): [string, number, number] => [id, position, row]))
   }
 
-  /** The same of the documents that pass all filters. */
+  /** The places of the valid documents that pass all filters. */
   matching(filters: readonly MetadataFilter[]): [string, number, number][] {
     const { sql, values } = conditionOf(filters)
     const rows = this.#db
@@ -88,18 +88,18 @@ export class BaseIndex {
     return rows.map(({ id, position, row }) => [id, position, row])
   }
 
-  /** The chunks that a search finds; those of the past where `asOf` is before the position that the index has. */
+  /** The chunks that a search finds; those of the past if `asOf` is before the position of the index. */
   search(request: SearchRequest): KnowledgeChunk[] {
     const asOf = request.asOf !== null && request.asOf < (this.#number('position') ?? 0) ? request.asOf : null
     return searchChunks(this.#db, { ...request, asOf }, () => this.#vectorTable())
   }
 
-  /** Chunks after one of them, in the order of their keys, without a question. */
+  /** A page of chunks after a given one, in the order of their keys. */
   list(request: ListRequest): ChunkList {
     return listChunks(this.#db, request)
   }
 
-  /** How many documents hold now, how many chunks there are, their metadata, and the dimensions of vectors (null before the first). */
+  /** The numbers of valid documents and of chunks, the columns of metadata, and the dimensions of vectors (null before the first one). */
   facts(): KnowledgeFacts {
     return {
       columns: this.#metadataColumns().all,
@@ -113,7 +113,7 @@ export class BaseIndex {
     this.#db.close()
   }
 
-  /** One transaction. When it fails, the vectors and columns in memory may have more than the file: they are read again. */
+  /** Runs work in one transaction. If it fails, the vectors and columns in memory may differ from the file, so they are read again. */
   #changing(work: () => void): void {
     try {
       this.#db
@@ -169,7 +169,7 @@ export class BaseIndex {
     }
   }
 
-  /** Documents hold no longer from a position on: their chunks are words of the past. */
+  /** Ends the validity of documents at a position: the words of their chunks move to the index of the past. */
   #end(places: readonly DocumentsAt[], position: number): void {
     if (places.length === 0) return
     const find = this.#db.prepare<[number, number], { key: number }>(
@@ -199,7 +199,7 @@ export class BaseIndex {
     return this.#db.prepare<[number, string]>(`INSERT INTO ${index} (${index}, rowid, content) VALUES ('delete', ?, ?)`)
   }
 
-  /** How many documents of these payloads went. */
+  /** Erases documents of these payloads, and returns how many. */
   #forget(erased: readonly ErasedDocuments[]): number {
     const find = this.#db.prepare<[string], { key: number; row: number; valid_to: number | null }>(
       'SELECT d.key, d.row, d.valid_to FROM documents AS d JOIN inserts AS i ON i.position = d.position WHERE i.payload = ?',
@@ -228,7 +228,7 @@ export class BaseIndex {
     return documents
   }
 
-  /** Which columns of metadata there are is counted again: some may have gone. */
+  /** Reads the columns of metadata again, because some may be gone. */
   #readColumns(): void {
     const columns = new MetadataColumns()
     for (const text of this.#db.prepare<[], string>('SELECT metadata FROM documents ORDER BY key').pluck().iterate())
@@ -263,7 +263,7 @@ export class BaseIndex {
     return table
   }
 
-  /** Writes what changed in the vectors: they are kept as they stand in memory. */
+  /** Writes the changed vectors to the file, as they are in memory. */
   #keepVectors(): void {
     const table = this.#vectors
     if (!table) return

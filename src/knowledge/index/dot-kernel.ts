@@ -1,15 +1,15 @@
 /**
- * The one loop of a search that is worth machine code: the products of a query with all codes of a table. It is WebAssembly with SIMD,
- * which takes sixteen numbers at a time; JavaScript takes one.
+ * The products of a query with all codes of a table, in machine code, because searches spend most of their time here. It is WebAssembly
+ * with SIMD, which multiplies sixteen numbers at a time; JavaScript multiplies one.
  */
 
-/** Codes stand in rows of a multiple of so many bytes. */
+/** The length of each row of codes is a multiple of this number of bytes. */
 export const codesStep = 16
 
 const i32 = 0x7f
 const v128 = 0x7b
 
-/** The instructions that the kernel is made of, by their names in the WebAssembly specification. */
+/** The instructions of the kernel, by their names in the WebAssembly specification. */
 const op = {
   loop: [0x03, 0x40],
   end: [0x0b],
@@ -52,7 +52,7 @@ const body = [
   ...op.end,
 ]
 
-/** A number as WebAssembly writes lengths. */
+/** A number in WebAssembly's variable-length encoding. */
 const leb = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...leb(value >> 7)])
 const sized = (bytes: readonly number[]): number[] => [...leb(bytes.length), ...bytes]
 const text = (name: string): number[] => sized([...Buffer.from(name)])
@@ -68,13 +68,16 @@ const moduleBytes = Uint8Array.from([
   ...section(10, [1, ...sized([...locals, ...body])]),
 ])
 
-/** Writes the product of the query with each row of codes, from `codes` to `end`, to `out`: 32-bit numbers, one for each row. All are addresses. */
+/**
+ * Writes the product of the query with each row of codes between the addresses `codes` and `end` to the address `out`: one 32-bit number
+ * per row.
+ */
 export type Products = (query: number, codes: number, end: number, width: number, out: number) => void
 
-/** Memory that the kernel reads and writes. A growth makes its earlier buffers empty. */
+/** The memory that the kernel reads and writes. When it grows, its earlier buffers become empty. */
 export type KernelMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
-/** The part of the WebAssembly API that is used here: the types of Node lack it. */
+/** The part of the WebAssembly API that is used here; the types of Node lack it. */
 type Engine = {
   Memory: new (size: { initial: number }) => KernelMemory
   Module: new (bytes: Uint8Array) => object

@@ -3,7 +3,7 @@ import { wrong, type Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { MetadataComparison, MetadataFilter } from '../contract/search.js'
 
-/** A condition in SQLite's SQL over the documents `d` and the chunks `c`, and the values of its parameters. */
+/** A condition in SQLite's SQL on the documents `d` and the chunks `c`, with the values of its parameters. */
 export type Condition = { sql: string; values: (string | number)[] }
 
 /** Columns that every chunk has. */
@@ -16,7 +16,7 @@ const own: Readonly<Record<string, string>> = {
 const operators = { '=': '=', '!=': '<>', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 type Comparison = keyof typeof operators
 
-/** Conditions as a balanced tree: SQLite refuses an expression of more than a thousand levels. */
+/** Joins conditions as a balanced tree, because SQLite refuses an expression with more than a thousand levels. */
 const tree = (parts: readonly string[], word: 'AND' | 'OR'): string => {
   const middle = parts.length >> 1
   return parts.length < 2 ? (parts[0] ?? '') : `(${tree(parts.slice(0, middle), word)} ${word} ${tree(parts.slice(middle), word)})`
@@ -24,12 +24,12 @@ const tree = (parts: readonly string[], word: 'AND' | 'OR'): string => {
 
 const isNumeric = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
 
-/** Where a value of JSON stands in SQL, and its type. */
+/** The SQL expressions for a JSON value and for its type. */
 type JsonPlace = { value: string; type: string }
 
 /**
- * A comparison of a value of JSON with a constant; a text that is a number compares with numbers as well. The value comes before its type:
- * few values are equal, so that most documents cost one look.
+ * Compares a JSON value with a constant; a text that contains a number is also compared with numbers. The value is tested before its type:
+ * few values are equal, so most documents need only one test.
  */
 const comparedJson = (place: JsonPlace, op: Comparison, value: Json): Condition => {
   if (op === '!=') {
@@ -58,10 +58,10 @@ const textIn = (value: Json): string => {
   return String(value)
 }
 
-/** How a value in the index is compared with a constant, and with several, one of which it may be. */
+/** How to compare a value in the index with a constant, and with several constants of which one must be equal. */
 type ComparedValue = { with: (op: Comparison, value: Json) => Condition; among: (values: readonly Json[]) => Condition; text: string }
 
-/** Bytes of a pattern that SQLite takes. */
+/** The most bytes of a pattern that SQLite accepts. */
 const patternMaxBytes = 50_000
 
 const like = (place: string, value: Json): Condition => {
@@ -70,7 +70,7 @@ const like = (place: string, value: Json): Condition => {
   return { sql: `${place} LIKE ?`, values: [pattern] }
 }
 
-/** Whether an expression is one of some values, which are one parameter however many they are. */
+/** Whether an expression equals one of several values. All values are in one parameter, however many they are. */
 const among = (expression: string, values: readonly Json[]): Condition => ({
   sql: `${expression} IN (SELECT value FROM json_each(?))`,
   values: [JSON.stringify(values)],
@@ -102,7 +102,7 @@ const conditionOn = ({ op, value }: MetadataComparison, compared: ComparedValue)
 
 const unlike = (): Problem => wrong('metadata is compared with a text, a number, true or false')
 
-/** Whether a value of JSON is one of several constants. */
+/** Whether a JSON value equals one of several constants. */
 const amongJson = (place: JsonPlace, values: readonly Json[]): Condition => {
   if (values.some((value) => typeof value === 'object')) throw unlike()
   const texts = values.filter((value) => typeof value === 'string')
@@ -124,10 +124,10 @@ const jsonAt = (place: JsonPlace): ComparedValue => ({
   text: `CASE ${place.type} WHEN 'text' THEN ${place.value} END`,
 })
 
-/** Names that stand in a path of JSON as they are: a path has no other way to write a quote. */
+/** Names that a JSON path can contain as they are: a path cannot escape a quote. */
 const plainName = /^[\p{L}\p{N}_ -]+$/u
 
-/** A value is read by its path where its name can be written as one, in half the time that a look at all members takes. */
+/** Reads a value by its path if its name allows a path; this takes half the time of a search through all members. */
 const ofMetadata = (filter: MetadataComparison): Condition => {
   const { column } = filter
   if (plainName.test(column)) {
@@ -163,12 +163,12 @@ const ofFilter = (filter: MetadataFilter): Condition => {
   return expression === undefined ? ofMetadata(filter) : ofColumn(filter, expression)
 }
 
-/** How many comparisons there are in filters. */
+/** The number of comparisons in filters. */
 const comparisonsIn = (filters: readonly MetadataFilter[]): number =>
   filters.reduce((sum, one) => sum + ('any' in one ? comparisonsIn(one.any) : 'all' in one ? comparisonsIn(one.all) : 1), 0)
 
 /**
- * All filters as one condition. Metadata that a document does not have passes no comparison, also not one with NOT.
+ * All filters as one condition. A document without the metadata of a comparison does not pass it, not even one with NOT.
  *
  * @example conditionOf([{ column: 'year', op: '>', value: 2000 }]).values // ['year', 2000]
  * @throws Problem wrong_arguments

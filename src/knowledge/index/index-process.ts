@@ -8,7 +8,7 @@ import { BaseIndex } from './base-index.js'
 import type { IndexAnswer, FromIndex, ToIndex, IndexRequest } from './messages.js'
 import { removeIndex } from './schema.js'
 
-/** The process that keeps the indexes of knowledge bases. It has no keys: the server sends it the data of the log. */
+/** The process that keeps the indexes of knowledge bases. It has no keys: the server sends it decrypted data of the log. */
 class Indexes {
   readonly #code = knowledgeFingerprint()
   readonly #open = new LRUCache<string, BaseIndex>({ max: limits.knowledgeOpenMaxBases, dispose: (index) => index.close() })
@@ -17,14 +17,14 @@ class Indexes {
 
   do(base: string, request: IndexRequest): IndexAnswer {
     if ('open' in request) return { state: this.#openAnew(base, request.open).state }
-    // A page is read here so that a large one does not keep the service from answering.
+    // Web pages are parsed here, so that a large page does not block the service.
     if ('page' in request) return { page: pageText(request.page) }
     const index = this.#open.get(base)
     if (!index) throw new IndexClosedError('it was closed')
     try {
       return answer(index, request)
     } catch (error) {
-      // A file that SQLite finds damaged is removed: it is rebuilt at its next opening.
+      // A file that SQLite finds damaged is removed, and rebuilt when it is opened next.
       if (!isDamage(error)) throw error
       this.#remove(base)
       throw new IndexClosedError('its file was damaged')
@@ -49,7 +49,7 @@ class Indexes {
   }
 }
 
-/** A request to an index that has to be opened first. */
+/** The request needs an index that has not been opened yet. */
 class IndexClosedError extends Error {}
 
 const isDamage = (error: unknown): boolean =>

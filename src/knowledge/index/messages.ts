@@ -5,10 +5,10 @@ import type { ProblemFields } from '../../basics/errors.js'
 import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 
-/** A document as its payload has it; one that was erased has nothing but its place. */
+/** A document as its payload has it; an erased document has only its place. */
 export type StoredDocument = { id: string; content: string; metadata: object } | { erased: true }
 
-/** The effect of an event on the documents. `version` is its place in the stream, `vectors` are those of all chunks that are left. */
+/** The effect of an event on the documents. `version` is the event's place in the stream; `vectors` are those of all remaining chunks. */
 export type Step = { version: number; position: number } & (
   | {
       inserted: {
@@ -24,7 +24,7 @@ export type Step = { version: number; position: number } & (
   | { removed: readonly DocumentsAt[] }
 )
 
-/** A payload that was erased, and the places of the documents that are left of it. */
+/** A payload of which documents were erased, and the places of its remaining documents. */
 export type ErasedDocuments = { payload: string; stays: readonly number[] }
 
 /** The state of an index: the version of its contents, and the position of the last erasure. */
@@ -60,7 +60,7 @@ export type IndexRequest =
   | { facts: true }
   | { page: string }
 
-/** The answer of an index, by the request. */
+/** The answer of an index, by the kind of request. */
 export type IndexAnswer =
   | { state: IndexState }
   | { places: readonly (readonly [id: string, position: number, row: number])[] }
@@ -70,5 +70,5 @@ export type IndexAnswer =
   | { page: PageText }
 
 export type ToIndex = { settings: { directory: string } } | { ask: number; base: string; request: IndexRequest }
-/** `notOpen`: the index has to be opened first; it says why. */
+/** `notOpen` says why the index has to be opened first. */
 export type FromIndex = { answer: number } & ({ done: IndexAnswer } | { problem: ProblemFields } | { notOpen: string })

@@ -17,11 +17,11 @@ export const typeOfJson = (value: unknown): ColumnType => {
   }
 }
 
-/** Columns of metadata and the types of their values: of the first columns that come, as many as a query may show. */
+/** Columns of metadata and the types of their values. It keeps the first columns that it meets, as many as a query may show. */
 export class MetadataColumns {
   readonly #types = new Map<string, Set<ColumnType>>()
 
-  /** Whether it says something new. */
+  /** Adds a value's type; returns whether the column or the type is new. */
   note(name: string, type: ColumnType): boolean {
     const types = this.#types.get(name)
     if (types?.has(type)) return false

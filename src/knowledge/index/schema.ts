@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 
 export type Connection = Database.Database
 
-/** Raised whenever the same documents would give another index: chunks, words or tables. Files with another number are rebuilt. */
+/** Raised whenever the same documents would give another index: other chunks, words or tables. Files with another number are rebuilt. */
 const indexFormat = 3
 
 /** The identity of an index: its log, its code and its knowledge base. */
@@ -12,9 +12,9 @@ export type Identity = { logId: string; base: string; code: string }
 const tokenizer = 'porter unicode61 remove_diacritics 2'
 
 /**
- * Chunks keep their texts once; the two indexes of words point at them. `words` has the chunks that hold now, `past` those that a later
- * insert or removal has ended, so that history does not slow down current searches. Vectors stand apart from the texts, and their codes in
- * blocks: a process that starts reads 40 MB for 100,000 chunks, and not the whole file.
+ * Texts of chunks are stored once; the two indexes of words refer to them. `words` has the valid chunks, `past` those that a later insert
+ * or removal has ended, so that history does not slow down current searches. Vectors are stored apart from the texts, and their codes in
+ * blocks: a starting process reads 40 MB for 100,000 chunks, and not the whole file.
  */
 const tables = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -39,16 +39,16 @@ const tables = `
   CREATE VIRTUAL TABLE words_terms USING fts5vocab(words, row);
   CREATE VIRTUAL TABLE past_terms USING fts5vocab(past, row)`
 
-/** Words of a question, each in a row of its own, so that they are read exactly as those of chunks are. */
+/** The words of a question, one per row, so that they are tokenised exactly like the words of chunks. */
 const asked = `
   CREATE VIRTUAL TABLE temp.asked USING fts5(word, tokenize='${tokenizer}');
   CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, instance)`
 
-/** A note in the file of an index; undefined when it has none under the key. */
+/** A value in the key-value table of an index file; undefined when the key is absent. */
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?').get(key)?.value
 
-/** Sets a note in the file of an index, and replaces an earlier one under the key. */
+/** Sets a value in the key-value table of an index file. */
 export const writeMeta = (db: Connection, key: string, value: string | number): void =>
   void db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(key, String(value))
 
@@ -65,7 +65,7 @@ const connect = (file: string): Connection => {
   return db
 }
 
-/** Removes an index with everything that SQLite writes beside it. */
+/** Removes an index with all files that SQLite writes beside it. */
 export const removeIndex = (file: string): void => {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true })
 }
@@ -74,9 +74,9 @@ const openExisting = (file: string, identity: Identity): Connection | undefined 
   let db: Connection | undefined
   try {
     db = connect(file)
-    // The file is not read through for damage, which takes seconds: a search that finds damage removes the file.
+    // The file is not checked for damage here, because that takes seconds: a search that finds damage removes the file.
     if (readMeta(db, 'identity') === identityText(identity)) {
-      // A process that ended behind an erasure may have left beside the file what was erased from it.
+      // A process that ended right after an erasure may have left erased data in a file beside the index.
       db.pragma('wal_checkpoint(TRUNCATE)')
       db.exec(asked)
       return db

@@ -13,12 +13,12 @@ import { WordSearch, type WordHit } from './word-search.js'
 type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
 type ScoredChunk = { key: number; relevance: number; distance: number | null }
 
-/** Characters of texts and metadata after which a list ends. The caller asks again for the rest. */
+/** A page of a list ends after this many characters of texts and metadata. The caller asks again for the rest. */
 const listMaxChars = 8 * 1024 * 1024
 
-/** How many of the best by words and by vectors are weighed against each other. */
+/** How many of the best chunks by words, and by vectors, are combined. */
 const weighed = 1_000
-/** How many more than wanted are compared exactly: codes may give chunks that are about equally near another order. */
+/** How many more chunks than wanted are compared exactly: codes may change the order of chunks that are about equally near. */
 const margin = 100
 /** The filters are tried on this many best chunks first. All chunks are searched unless `spare` more than wanted pass. */
 const tried = 2_000
@@ -27,7 +27,7 @@ const spare = 10
 const sampled = 200
 const fewPass = 4
 
-/** The documents that held at a position; those that hold now where there is none. */
+/** The documents that were valid at a position; the currently valid ones without a position. */
 const holding = (asOf: number | null): Condition =>
   asOf === null
     ? { sql: ' AND d.valid_to IS NULL', values: [] }
@@ -45,11 +45,11 @@ const keysOf = (db: Connection, condition: Condition): Set<number> =>
       .all(...condition.values),
   )
 
-/** Those of some chunks that pass a condition. */
+/** Those of the given chunks that pass a condition. */
 const passingOf = (db: Connection, keys: readonly number[], condition: Condition): Set<number> =>
   keysOf(db, both({ sql: ' AND c.key IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keys)] }, condition))
 
-/** The chunks that pass the filters, where a sample says that they are few; undefined where there are no filters, or many pass. */
+/** The chunks that pass the filters, if a sample shows that they are few; undefined without filters, or if many pass. */
 const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: VectorTable | undefined): ReadonlySet<number> | undefined => {
   if (filters.length === 0 || !table) return undefined
   const filter = conditionOf(filters)
@@ -62,7 +62,7 @@ const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: Sea
   const search = new WordSearch(db, content)
   if (few && asOf === null) return search.hits('words', few, limit)
   const filter = conditionOf(filters)
-  // The index of words has only what holds now: without a filter no document need be looked at.
+  // The index of current words has only valid chunks, so a search without filters need not check any document.
   if (asOf === null) {
     if (filters.length === 0) return search.hits('words', nothing, limit)
     const first = search.hits('words', nothing, tried)
@@ -84,7 +84,7 @@ const distanceOf = (similarity: number): number => Math.max(0, 1 - similarity)
 
 const byRelevance = (one: ScoredChunk, other: ScoredChunk): number => other.relevance - one.relevance || one.key - other.key
 
-/** How near chunks are to a question, exactly, by the vectors in the file. */
+/** The exact similarity of chunks to a question, by the vectors in the file. */
 const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) => number | undefined) => {
   const find = db.prepare<[number], Buffer>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
   return (key) => {
@@ -94,7 +94,8 @@ const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) =
 }
 
 /**
- * A relevance by both, weighed; a chunk without one of them counts as not relevant there. Words count by the square of their share: a few
+ * The weighted relevance by words and by vectors; a missing one counts as 0. The share of words is squared: a few common words say little
+ * about the meaning, and would outweigh the small differences between vectors.
  * words in common say little of the meaning, and would weigh more than the small differences of vectors.
  */
 const weighedRelevance = (alpha: number, similarity: number | undefined, share: number): number =>
@@ -102,7 +103,7 @@ const weighedRelevance = (alpha: number, similarity: number | undefined, share: 
 
 type Vectors = { table: VectorTable; vector: Float32Array }
 
-/** The nearest chunks that pass the filters. The very nearest are tried first: where enough of them pass, no others need be. */
+/** The nearest chunks that pass the filters. Only the nearest are tested first; if enough of them pass, the others are not tested. */
 const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: SearchRequest, { few, limit }: HitLimits): VectorHit[] => {
   const { filters, asOf, limit: wanted } = request
   if (filters.length === 0) return table.nearest(vector, limit, { asOf })
@@ -118,7 +119,7 @@ const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: Sea
   return table.nearestAmong(vector, keysOf(db, both(holding(asOf), filter)), limit)
 }
 
-/** Candidates are chosen by the codes of vectors, and the best of them compared exactly. */
+/** The codes of vectors select candidates, and the best of these are compared exactly. */
 const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): ScoredChunk[] => {
   const { vector, alpha, limit } = request
   if (vector === null || alpha === 0)
@@ -156,7 +157,7 @@ const listedChunk = ({ id, number, total, start, finish, content }: Row, metadat
   metadata,
 })
 
-/** The best chunks for a question, by their words, their vectors, or both. */
+/** The best chunks for a question by words, by vectors, or by both. */
 export const searchChunks = (db: Connection, request: SearchRequest, table: () => VectorTable | undefined): KnowledgeChunk[] => {
   const find = db.prepare<[number], Row & { metadata: string }>(
     `SELECT ${columns}, c.content, d.metadata FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.key = ?`,
@@ -168,7 +169,10 @@ export const searchChunks = (db: Connection, request: SearchRequest, table: () =
   })
 }
 
-/** Reads the metadata of documents, or some columns of it, and tells how long it is. That of the last one is kept: its chunks stand together. */
+/**
+ * Reads the metadata of documents, or some columns of it, and its length. It caches the last document, because its chunks follow each
+ * other.
+ */
 const metadataReader = (db: Connection, columns: readonly string[] | null) => {
   const find = db.prepare<[number], string>('SELECT metadata FROM documents WHERE key = ?').pluck()
   let last: { document: number; metadata: JsonObject; chars: number } | undefined
@@ -182,7 +186,7 @@ const metadataReader = (db: Connection, columns: readonly string[] | null) => {
   }
 }
 
-/** Chunks in the order in which they were inserted, which is that of their keys. */
+/** Chunks in the order of their insertion, which is the order of their keys. */
 export const listChunks = (db: Connection, { limit, filters, asOf, after, metadata: shown }: ListRequest): ChunkList => {
   const { sql, values } = both(holding(asOf), conditionOf(filters))
   const content = shown === null ? 'c.content' : "'' AS content"

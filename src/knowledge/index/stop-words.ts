@@ -5,5 +5,5 @@ const words =
   'theirs them then there these they this those through to too under until up us very was we were what when where which while who whom ' +
   'why will with would you your yours'
 
-/** English words that say nothing about the subject of a question. They count only where a question has no others. */
+/** English words that say nothing about the subject of a question. They only count in a question that has no other words. */
 export const stopWords: ReadonlySet<string> = new Set(words.split(' '))

@@ -1,13 +1,13 @@
 import { codesStep, newMemory, pageBytes, productsOver, type KernelMemory, type Products } from './dot-kernel.js'
 import { BestHits, type VectorHit } from './vectors.js'
 
-/** Rows that are kept together, and written together. */
+/** The number of rows in a block. A block is stored as a whole. */
 export const blockRows = 256
 
-/** What is kept of a block: the codes of its vectors, and 64-bit numbers that say where they belong. Without `codes` these are as they were. */
+/** The stored form of a block: the codes of its vectors, and the 64-bit numbers of its rows. Without `codes`, these have not changed. */
 export type VectorBlock = { block: number; places: Uint8Array; codes?: Uint8Array }
 
-/** The numbers of a row: its chunk, the positions from and until which it holds, and what a step of its codes is worth. */
+/** The numbers of a row: its chunk, the positions from and until which it is valid, and the value of one step of its codes. */
 const [keyAt, fromAt, untilAt, stepAt, placeNumbers] = [0, 1, 2, 3, 4]
 const placeBytes = placeNumbers * Float64Array.BYTES_PER_ELEMENT
 
@@ -25,8 +25,8 @@ const largest = (vector: Float32Array): number => {
 }
 
 /**
- * The vectors of all chunks, of those that no longer hold too, in eight bits a number: a quarter of the memory, which is read from one end
- * to the other by each search. It finds candidates; the caller compares these exactly. Rows are in the order of their chunks' keys.
+ * The vectors of all chunks, including those that are no longer valid, with eight bits per number: a quarter of the memory. Each search
+ * reads all of it. The search finds candidates, and the caller compares these exactly. Rows are in the order of their chunks' keys.
  *
  * @example
  * const table = new VectorTable(384)
@@ -56,7 +56,7 @@ export class VectorTable {
     return this.#rows
   }
 
-  /** Takes a block as it was kept; blocks come in their order. */
+  /** Adds a stored block; blocks come in their order. */
   restore({ places, codes }: Required<VectorBlock>): void {
     const rows = places.byteLength / placeBytes
     this.#makeRoom(this.#rows + rows)
@@ -65,7 +65,7 @@ export class VectorTable {
     this.#rows += rows
   }
 
-  /** Adds a vector that holds from a position on. Its key is higher than all that are there. */
+  /** Adds a vector that is valid from a position on. Its key must be higher than all existing keys. */
   add(key: number, from: number, vector: Float32Array): void {
     const row = this.#rows
     this.#makeRoom(row + 1)
@@ -79,7 +79,7 @@ export class VectorTable {
     this.#note(row, true)
   }
 
-  /** The vector of a chunk holds no longer from a position on; a key that is not there changes nothing. */
+  /** Ends the validity of a chunk's vector at a position; an unknown key changes nothing. */
   end(key: number, position: number): void {
     const row = this.#rowOf(key)
     if (row === undefined) return
@@ -87,7 +87,7 @@ export class VectorTable {
     this.#note(row, false)
   }
 
-  /** Takes vectors out, so that nothing is left of them; those behind them move up. */
+  /** Removes vectors without a trace; the vectors after them move up. */
   remove(keys: ReadonlySet<number>): void {
     const { buffer } = this.#memory
     const bytes = new Uint8Array(buffer)
@@ -107,7 +107,7 @@ export class VectorTable {
     if (kept > 0) this.#note(kept - 1, true)
   }
 
-  /** The blocks that differ from what was kept, to be written. */
+  /** The blocks that differ from their stored form. */
   takeChanges(): VectorBlock[] {
     const changed = [...this.#changedPlaces].filter((block) => block * blockRows < this.#rows).sort((one, other) => one - other)
     const blocks = changed.map((block): VectorBlock => {
@@ -121,7 +121,7 @@ export class VectorTable {
     return blocks
   }
 
-  /** The nearest chunks, by their codes: the similarity of each is right to about a thousandth. */
+  /** The nearest chunks, by their codes; each similarity is exact to about a thousandth. */
   nearest(vector: Float32Array, limit: number, counting: VectorScope): VectorHit[] {
     const best = new BestHits(limit)
     const step = this.#setQuery(vector)
@@ -133,20 +133,20 @@ export class VectorTable {
     return best.sorted()
   }
 
-  /** The nearest of some chunks, by their codes; nothing is asked of the others. */
+  /** The nearest of the given chunks, by their codes; other chunks are not compared. */
   nearestAmong(vector: Float32Array, keys: Iterable<number>, limit: number): VectorHit[] {
     const best = new BestHits(limit)
     for (const [key, similarity] of this.similarities(vector, keys)) best.offer(key, similarity)
     return best.sorted()
   }
 
-  /** The chunks of so many vectors, spread evenly over all of them. */
+  /** A number of chunks, spread evenly over all of them. */
   sample(wanted: number): number[] {
     const step = Math.max(1, this.#rows / wanted)
     return Array.from({ length: Math.min(wanted, this.#rows) }, (_, i) => this.#places[Math.floor(i * step) * placeNumbers + keyAt] ?? 0)
   }
 
-  /** How near some chunks are, by their codes; those without a vector are not among them. */
+  /** The similarity of the given chunks, by their codes; chunks without a vector are left out. */
   similarities(vector: Float32Array, keys: Iterable<number>): Map<number, number> {
     const step = this.#setQuery(vector)
     const found = new Map<number, number>()
@@ -157,7 +157,7 @@ export class VectorTable {
     return found
   }
 
-  /** The similarities of the query to some rows that stand together, at most `rowsAtOnce`. */
+  /** The similarities of the query to adjacent rows, at most `rowsAtOnce`. */
   #similarities(from: number, to: number, step: number): Float64Array {
     this.#products(0, this.#addressOf(from), this.#addressOf(to), this.#width, this.#outAt)
     const products = new Int32Array(this.#memory.buffer, this.#outAt, to - from)
@@ -167,7 +167,7 @@ export class VectorTable {
     return similarities
   }
 
-  /** The query in so many bits that no sum of products passes 32. Returns the value of one step of it. */
+  /** Stores the query with few enough bits per number that no sum of products exceeds 32 bits. Returns the value of one step. */
   #setQuery(vector: Float32Array): number {
     const most = Math.min(queryMax, Math.floor((2 ** 31 - 1) / (codeMax * this.#width)))
     const step = largest(vector) / most

@@ -1,7 +1,7 @@
-/** A chunk and how near its vector is: the cosine of the angle between them. */
+/** A chunk and its similarity: the cosine of the angle between its vector and the query. */
 export type VectorHit = { key: number; similarity: number }
 
-/** The product of two vectors, of which the second stands at an offset. Both have length 1, so that it is their cosine. */
+/** The product of two vectors; the second begins at an offset. Both have length 1, so this is the cosine of their angle. */
 export const dot = (one: Float32Array, all: Float32Array, at: number): number => {
   let [a, b, c, d] = [0, 0, 0, 0]
   const whole = one.length - (one.length % 4)
@@ -15,14 +15,14 @@ export const dot = (one: Float32Array, all: Float32Array, at: number): number =>
   return a + b + c + d
 }
 
-/** The best of many hits, without sorting all of them. */
+/** Collects the best of many hits without sorting all of them. */
 export class BestHits {
-  /** A heap with the worst one on top. */
+  /** A heap whose first item is the worst hit. */
   readonly #heap: VectorHit[] = []
 
   constructor(private readonly limit: number) {}
 
-  /** Keeps a hit if it is among the best so far. */
+  /** Keeps a hit if it is one of the best so far. */
   offer(key: number, similarity: number): void {
     const heap = this.#heap
     if (heap.length < this.limit) {
@@ -34,7 +34,7 @@ export class BestHits {
     }
   }
 
-  /** The best first; of equal ones the one with the lower key. */
+  /** The hits, the best first; equal ones by their keys. */
   sorted(): VectorHit[] {
     return [...this.#heap].sort((one, other) => other.similarity - one.similarity || one.key - other.key)
   }
@@ -70,7 +70,7 @@ export class BestHits {
   }
 }
 
-/** The vector with length 1; one of zeros stays as it is. */
+/** The vector scaled to length 1; a vector of zeros stays as it is. */
 export const normalised = (vector: Float32Array): Float32Array => {
   const length = Math.sqrt(dot(vector, vector, 0))
   return length === 0 ? vector : vector.map((value) => value / length)

@@ -3,7 +3,7 @@ import type { Condition } from './filters.js'
 import type { Connection } from './schema.js'
 import { stopWords } from './stop-words.js'
 
-/** A chunk that has words of the question: its share of the best possible score, and how well it fits, both from 0 to 1. */
+/** A chunk with words of the question: its share of the best possible score, and its relevance, both from 0 to 1. */
 export type WordHit = { key: number; share: number; relevance: number }
 
 /** A word and its weight. */
@@ -12,22 +12,22 @@ type WeightedWord = readonly [word: string, weight: number]
 /** The index to search: that of current chunks, or that of past ones. */
 type WordIndex = 'words' | 'past'
 
-/** What FTS5 itself takes for the weight of a word that more than half of all chunks have. */
+/** The weight that FTS5 itself gives to a word that more than half of all chunks have. */
 const leastWeight = 1e-6
-/** The bound in BM25 as FTS5 computes it: no number of repetitions counts more than this. */
+/** The upper bound of BM25 as FTS5 computes it, however often a word is repeated. */
 const most = 2.2
 
-/** The words of a text: runs of letters and digits, without those that say nothing if there are others. */
+/** The words of a text: sequences of letters and digits. Stop words are left out if there are other words. */
 const wordsIn = (text: string): string[] => {
   const all = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu))]
   const telling = all.filter((word) => !stopWords.has(word))
   return (telling.length > 0 ? telling : all).slice(0, limits.knowledgeQueryMaxWords)
 }
 
-/** A word of a question, and what the index makes of it: the stems of its parts, more than one where marks divide it as in `हिन्दी`. */
+/** A word of a question and its stems in the index: several stems if marks divide the word, as in `हिन्दी`. */
 type AskedWord = { word: string; stems: readonly string[] }
 
-/** The words that differ as the index sees them: `running` and `runs` are one. */
+/** The words that the index tells apart: `running` and `runs` are the same word. */
 const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
   db.exec('DELETE FROM temp.asked')
   const insert = db.prepare('INSERT INTO temp.asked (rowid, word) VALUES (?, ?)')
@@ -43,7 +43,7 @@ const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
   return [...asked.values()]
 }
 
-/** A share of the best possible score, spread so that a chunk of usual length with all words, each once, is well above one half. */
+/** The relevance for a share of the best possible score: a chunk of usual length that has all words once gets well above one half. */
 const relevanceOf = (share: number): number => (2 * share) / (1 + share)
 
 /** What is asked of an index of words, and the values behind its words. That the key is no search of its own saves one for each key. */
@@ -63,7 +63,7 @@ const selectionOf = (index: WordIndex, allowed: Condition | ReadonlySet<number>)
   }
 }
 
-/** A question to the words of a knowledge base. */
+/** The words of a question to a knowledge base. */
 export class WordSearch {
   readonly #words: readonly AskedWord[]
 
@@ -75,8 +75,8 @@ export class WordSearch {
   }
 
   /**
-   * The chunks with words of the question that pass a condition, or are among some, the best first. The text of the user is never syntax: each word stands
-   * in quotes, and holds letters and digits only.
+   * The chunks that have words of the question and pass a condition, or are among the given ones, the best first. The user's text is never
+   * syntax: each word is quoted, and has only letters and digits.
    */
   hits(index: WordIndex, allowed: Condition | ReadonlySet<number>, limit: number): WordHit[] {
     const weights = this.#weights(index)
@@ -91,13 +91,13 @@ export class WordSearch {
         return { key, share, relevance: relevanceOf(share) }
       })
     }
-    // Words that most chunks have weigh nothing, and take the most time: they are asked for only where the others find too little.
+    // Words that most chunks have weigh nothing and take the most time, so they are searched only if the other words find too few chunks.
     const telling = weights.filter(([, weight]) => weight > leastWeight)
     const found = telling.length > 0 && telling.length < weights.length ? ask(telling) : []
     return found.length === limit ? found : ask(weights)
   }
 
-  /** The weight of each word in BM25: the weight of its rarest part. */
+  /** The weight of each word in BM25: that of its rarest part. */
   #weights(index: WordIndex): WeightedWord[] {
     const chunks = this.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${index}_docsize`).get()?.n ?? 0
     if (chunks === 0) return []
