@@ -1,7 +1,7 @@
 /** Room: the start of the console in a browser. It imports console/styles and console/frame alone. */
 
-// The console: a web application over the API of the service that serves it. It imports nothing of the service; both only share the API.
-// Each page is a room of its own, and loads when it is first shown.
+// The console: a web application over the API of the service that serves it. It imports no code of the service; the API is their only
+// common interface. Each page is a room of its own, and is loaded when it is first shown.
 
 import { render } from 'preact'
 import './styles/base.css'

@@ -1,5 +1,5 @@
 /**
- * The texts of the values in rows that are written as JSON, as they are written: no number loses a digit.
+ * The texts of the values in JSON rows, exactly as written, so that no number loses a digit.
  *
  * @example [...writtenValues('[[1,"a,b"],[9007199254740993,{"c":[2]}]]')] // [['1', '"a,b"'], ['9007199254740993', '{"c":[2]}']]
  */
@@ -25,7 +25,7 @@ export function* writtenValues(rows: string): Generator<string[], void, void> {
   }
 }
 
-/** Names as members of an object: one that is there already gets a number. */
+/** Names as members of an object: a repeated name gets a number. */
 const memberNames = (names: readonly string[]): string[] => {
   const taken = new Set<string>()
   return names.map((name) => {
@@ -37,7 +37,7 @@ const memberNames = (names: readonly string[]): string[] => {
 }
 
 /**
- * A JSON array of objects, one on each line, of rows that arrive in pieces.
+ * Turns rows that arrive in pieces into a JSON array of objects, one per line.
  *
  * @example for await (const text of objectsOf(['a'], pieces)) parts.push(text) // '[', '\n{"a":1},\n{"a":2}', '\n]\n'
  */

@@ -1,15 +1,15 @@
 import { rowsOf, run, type Column, type Row, type Statement, type Value } from './sql.js'
 import { writtenValues } from './as-objects.js'
 
-/** Types whose numbers may have more digits than a number of JavaScript keeps; also inside of lists and structs. */
+/** Types whose numbers may have more digits than a JavaScript number keeps, also inside lists and structs. */
 const manyDigits = /BIGINT|HUGEINT|BIGNUM|DECIMAL/
-/** More than the 15 digits that each number keeps. */
+/** More than the 15 digits that every number keeps. */
 const long = /\d[\d.]{15}/
 const decoder = new TextDecoder()
 
 /**
- * The rows of a piece, in which no number loses a digit: a number that would is the text that was written, and so is a list or a struct
- * that has one.
+ * The rows of a piece, without loss of digits: a number that would lose digits is returned as its text, and so is a list or a struct that
+ * contains one.
  *
  * @example exactRowsOf(bytes, [{ name: 'n', type: 'BIGINT' }]) // [['9007199254740993'], [1]]
  */
@@ -24,7 +24,7 @@ export const exactRowsOf = (piece: Uint8Array, columns: readonly Column[]): Row[
 }
 
 /**
- * Runs a query whose answer is small, and reads all its rows, in which no number loses a digit.
+ * Runs a query with a small answer, and reads all its rows without loss of digits.
  *
  * @example await exactTable({ query: 'SELECT 9007199254740993 AS n' }) // { columns: [{ name: 'n', type: 'BIGINT' }], rows: [['9007199254740993']] }
  * @throws ApiError
@@ -43,7 +43,7 @@ const partsOf = (written: string): [whole: string, fraction: string] | undefined
 }
 
 /**
- * Compares two numbers, of which each may be a text with more digits than a number keeps.
+ * Compares two numbers. Each may be a text, if it has more digits than a number keeps.
  *
  * @example compareNumbers('9007199254740993', 9007199254740992) // 1
  */

@@ -1,4 +1,4 @@
-/** The lines of a body, each as bytes without its end, as they arrive. */
+/** The lines of a body as they arrive, each as bytes without its line end. */
 export async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   const reader = body.getReader()
   let parts: Uint8Array<ArrayBuffer>[] = []

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 
-/** A refusal of the service, in its own form: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
+/** A refusal of the service in its own form: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
 export class ApiError extends Error {
   readonly status: number
   readonly hint: string | undefined
@@ -15,19 +15,19 @@ export class ApiError extends Error {
   }
 }
 
-/** How browsers call a connection that broke off while an answer came. */
+/** The messages of browsers for a connection that ended in the middle of an answer. */
 const brokenOff = /^(?:network ?error|failed to fetch|load failed|error in (?:input|body) stream)/i
 
-/** Whether an error is one of the network, which browsers tell as a TypeError. */
+/** Whether an error comes from the network. Browsers report such errors as a TypeError. */
 export const isBrokenOff = (error: unknown): error is TypeError => error instanceof TypeError && brokenOff.test(error.message)
 
 export const brokenOffError = (): ApiError =>
   new ApiError({ status: 0, detail: 'the connection to the service broke off before the answer was whole', hint: 'Try it again.' })
 
-/** Whether the service asked for a login. The frame shows the login page then. */
+/** Whether the service requires a login. The frame then shows the login page. */
 export const loginNeeded = signal(false)
 
-/** Whether the last request found the service. */
+/** Whether the last request reached the service. */
 export const isReachable = signal(true)
 
 export type RequestOptions = {
@@ -38,14 +38,14 @@ export type RequestOptions = {
   signal?: AbortSignal | undefined
   /** A position or time to read at; none by default. */
   at?: string | undefined
-  /** A status besides the good ones that comes with the answer, and is no refusal: a problem is one all the same. */
+  /** A status besides the successful ones that is an answer and not a refusal; a problem is always a refusal. */
   alsoAnswers?: number
 }
 
-/** The address of a path of the API, also where a proxy serves the console below a folder. */
+/** The address of an API path, also if a proxy serves the console below a folder. */
 export const apiUrl = (path: string): URL => new URL(`api/${path}`, document.baseURI)
 
-/** The refusal that a response tells. */
+/** The refusal in a response. */
 export const refusalOf = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   try {
@@ -98,7 +98,7 @@ export const request = async (
 }
 
 /**
- * Sends a request and reads its answer as JSON; null when it has none.
+ * Sends a request and reads its answer as JSON; null for an answer without a body.
  *
  * @example const projects = await json<{ name: string }[]>('projects')
  * @throws as request

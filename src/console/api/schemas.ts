@@ -1,6 +1,6 @@
 import { json } from './request.js'
 
-/** As much of JSON Schema as the API's own document uses for bodies. */
+/** The part of JSON Schema that the API's document uses for bodies. */
 type Schema = {
   $ref?: string
   type?: string | string[]
@@ -17,17 +17,17 @@ type Document = {
   components?: { schemas?: Record<string, Schema> }
 }
 
-/** The field of a form for a member of a body. `mixed` is a text, or an object in JSON. */
+/** The form field for a member of a body. `mixed` is a text or a JSON object. */
 export type Field = {
   name: string
   form: 'text' | 'number' | 'flag' | 'list' | 'object' | 'mixed'
   isRequired: boolean
   description: string | undefined
-  /** What the document proposes to write. */
+  /** The values that the document proposes. */
   examples: readonly string[]
 }
 
-/** The fields of a body, which stand in one member of it, such as `agent`. */
+/** The fields of a body. They are inside one of its members, such as `agent`. */
 export type BodyForm = { member: string; fields: Field[] }
 
 let known: Promise<Document> | undefined
@@ -43,7 +43,7 @@ const load = (): Promise<Document> => {
 const resolved = (document: Document, schema: Schema): Schema =>
   schema.$ref === undefined ? schema : resolved(document, document.components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {})
 
-/** All types that a value may have. */
+/** All types that a value may have according to a schema. */
 const typesOf = (document: Document, schema: Schema): Set<string> => {
   const { type, anyOf } = resolved(document, schema)
   const own = type === undefined ? [] : [type].flat()
@@ -66,7 +66,7 @@ const formOf = (types: ReadonlySet<string>): Field['form'] => {
 /**
  * The form of a request, from the API's own document.
  *
- * @param path as the document has it
+ * @param path as written in the document
  * @example await bodyForm('post', '/api/projects/{project}/skills') // { member: 'skill', fields: [{ name: 'name', form: 'text', … }, …] }
  * @throws ApiError; Error when the document has no such request
  */

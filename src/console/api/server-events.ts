@@ -1,7 +1,7 @@
 export type ServerEvent = { id: string | undefined; data: string }
 
 /**
- * The server-sent events of a response, as they come.
+ * The server-sent events of a response, as they arrive.
  *
  * @example for await (const { data } of serverEvents(response)) show(JSON.parse(data))
  */

@@ -12,12 +12,12 @@ export type Statement = {
   at?: string | undefined
   params?: Record<string, Value> | undefined
   dryRun?: boolean
-  /** Whether the service refuses it if it writes. A dry run writes nothing anyway. */
+  /** Whether the service refuses the statement if it writes. A dry run never writes. */
   readsOnly?: boolean
   signal?: AbortSignal | undefined
 }
 
-/** What a statement answers: a table whose rows arrive as pieces of JSON, or how many rows it changed. */
+/** The answer of a statement: a table whose rows arrive as pieces of JSON, or the number of changed rows. */
 export type Answer =
   | { type: 'table'; columns: Column[]; pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> }
   | { type: 'ok'; affected: number | null; positions: string | null }
@@ -43,7 +43,7 @@ async function* piecesOf(lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, vo
   }
 }
 
-/** What the service is sent beside the statement itself. */
+/** The request members besides the statement itself. */
 export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<Statement, 'query'>): Record<string, string | true> => ({
   ...(db !== undefined && { db }),
   ...(at !== undefined && { as_of: at }),
@@ -52,7 +52,7 @@ export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<St
 })
 
 /**
- * Runs a statement. Rows arrive as they are found; a caller that no longer wants them aborts the signal.
+ * Runs a statement. Rows arrive as the service finds them; to stop them, the caller aborts the signal.
  *
  * @example const answer = await run({ query: 'SELECT 1', db: 'mindsdb' })
  * @throws ApiError
@@ -80,7 +80,7 @@ export const run = async ({ query, params, signal, ...rest }: Statement): Promis
 export const rowsOf = (piece: Uint8Array): Row[] => JSON.parse(decoder.decode(piece)) as Row[]
 
 /**
- * Runs a query whose answer is small, and reads all of it as objects.
+ * Runs a query with a small answer, and reads all rows as objects.
  *
  * @example const agents = await select<{ name: string }>({ query: 'SELECT name FROM agents' })
  * @throws ApiError
@@ -94,8 +94,8 @@ export const select = async <T extends Record<string, Value>>(statement: Stateme
   return found
 }
 
-/** A name in SQL. */
+/** Quotes a name for SQL. */
 export const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-/** A text in SQL. */
+/** Quotes a text for SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,9 +1,9 @@
 import { select } from '../api/sql.js'
 
 /**
- * The cost of an answer's tokens, at the prices of the time of its record; undefined if no price is known.
+ * The cost of an answer's tokens, at the prices that were set when it was recorded; undefined if no price is known.
  *
- * @param id of the answer
+ * @param id the answer's id
  * @example await loadCost('01a217d3-e86f-7997-8b30-ec8ae24ca12a', signal) // 0.00285
  * @throws ApiError
  */

@@ -1,10 +1,10 @@
 import { select, type Value } from '../api/sql.js'
 import { pathOf } from './place.js'
 
-/** What the API shows of a resource. Its members depend on the kind. */
+/** A resource as the API shows it. Its members depend on the kind. */
 export type ResourceRecord = Readonly<Record<string, Value>>
 
-/** One kind of resource: its words, its address in the API, and the columns that its list shows. */
+/** One kind of resource: its names, its path in the API, and the columns of its list. */
 type KindInfo = {
   kind: string
   plural: string
@@ -12,7 +12,7 @@ type KindInfo = {
   about: string
   /** Whether it belongs to a project. */
   isInProject: boolean
-  /** Members of its record that a list shows. */
+  /** The members of its record that a list shows. */
   columns: readonly string[]
 }
 
@@ -73,34 +73,34 @@ export const kinds: readonly KindInfo[] = [
 
 export type { KindInfo }
 
-/** What is known of a kind by its name in the log; undefined for a kind that the console does not list. */
+/** The kind with a name in the log; undefined for a kind that the console does not list. */
 export const kindNamed = (name: string): KindInfo | undefined => kinds.find(({ kind }) => kind === name)
 
-/** Where a kind without a project has its own, in an address. */
+/** The segment that stands for the project in addresses of kinds without a project. */
 const noProject = '-'
 
-/** The place of a resource in the console. */
+/** The console's address of a resource. */
 export const pathOfResource = (kind: string, project: string | null, name: string): string =>
   pathOf('resources', kind, project ?? noProject, name)
 
-/** The address of a resource in the API. @example apiPathOf(kindNamed('skill'), 'shop', 'rents') // 'projects/shop/skills/rents' */
+/** The API path of a resource. @example apiPathOf(kindNamed('skill'), 'shop', 'rents') // 'projects/shop/skills/rents' */
 export const apiPathOf = ({ plural, isInProject }: KindInfo, project: string, name: string): string =>
   isInProject ? `projects/${encodeURIComponent(project)}/${plural}/${encodeURIComponent(name)}` : `${plural}/${encodeURIComponent(name)}`
 
-/** Where one of a kind is made: a file is uploaded, a model trained, and a database tried first. */
+/** The page where a resource of this kind is created: files are uploaded, models trained, and databases tested first. */
 export const placeToMake = ({ kind }: KindInfo): string =>
   ({ file: '/', model: '/models/new', database: '/connect' })[kind] ?? pathOf('new', kind)
 
-/** Whether a form of the API's own document makes one. */
+/** Whether a form from the API's document creates this kind. */
 export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && kind !== 'model'
 
-/** The project in an address of the console; null where the kind belongs to none. */
+/** The project in an address of the console; null for a kind without projects. */
 export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
 
-/** A resource as the log's own table lists it. */
+/** A resource as the log's table of resources lists it. */
 export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
-/** All resources at a moment that have a page here, or those of one kind, by name. */
+/** All resources at a moment that have a page here, or those of one kind, sorted by name. */
 export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ListedResource[]> =>
   select<ListedResource>({
     query:

@@ -2,13 +2,13 @@ import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError, brokenOffError, isBrokenOff } from '../api/request.js'
 
-/** The state of a page's request: on its way, arrived, or refused. Old data stays during a new request. */
+/** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
 
 /** Errors that no code throws on purpose. */
 const mistakes = [TypeError, RangeError, ReferenceError, SyntaxError]
 
-/** What went wrong, as it is told: only a mistake in the code of the console is called its fault, and no failure of the network. */
+/** The error as the user sees it: only a mistake in the console's code is shown as its fault, a network failure never is. */
 export const asApiError = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error
   if (isBrokenOff(error)) return brokenOffError()
@@ -18,7 +18,7 @@ export const asApiError = (error: unknown): ApiError => {
 }
 
 /**
- * Loads something when a component is shown, and again whenever one of `inputs` changes. A request that is no longer wanted is aborted.
+ * Loads data when a component is shown, and again whenever one of `inputs` changes. Outdated requests are aborted.
  *
  * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
  */
@@ -44,7 +44,7 @@ export const useLoaded = <T>(
   return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
 }
 
-/** Asks again some time after what was asked for came, however long that took. */
+/** Loads again some time after the last data arrived, however long that request took. */
 export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () => void, everyMs: number): void => {
   const { isLoading } = loaded.value
   useEffect(() => {

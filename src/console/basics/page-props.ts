@@ -1,2 +1,2 @@
-/** The props of a page: the parts of its path that its pattern names. */
+/** The props of a page: the named parts of its path. */
 export type PageProps = { params: Record<string, string> }

@@ -1,7 +1,7 @@
 /** Room: shared parts of pages without a view: places, kinds, words and themes. It imports console/api alone. */
 
-// Where the reader is. It stands behind the # of the address: it can be sent to a colleague, works below any folder of a proxy, and is
-// in no log of a server, which matters because a query may hold data.
+// The user's place in the console. It is stored behind the # of the address: users can share it, it works below any folder of a proxy, and
+// no server logs it. The last point matters because a query may contain data.
 
 import { signal } from '@preact/signals'
 
@@ -14,7 +14,7 @@ const read = (): Place => {
   return { path: path === '' ? '/' : path, query: new URLSearchParams(mark < 0 ? '' : text.slice(mark + 1)) }
 }
 
-/** Where the user is, as the address says it behind the `#`. */
+/** The user's place, as read from the part of the address behind the `#`. */
 export const place = signal(read())
 addEventListener('hashchange', () => {
   place.value = read()
@@ -22,11 +22,11 @@ addEventListener('hashchange', () => {
 
 type Query = Record<string, string | undefined>
 
-/** The position or time that everything is shown at; undefined is now. */
+/** The position or time of the shown data; undefined means now. */
 export const momentShown = (): string | undefined => place.value.query.get('at') ?? undefined
 
 /**
- * The address of a place. The moment that is shown goes on with the reader, unless the query says another one.
+ * The address of a place. It keeps the shown moment, unless the query has another one.
  *
  * @example <a href={hrefOf('/projects/shop')}>shop</a>
  */
@@ -39,7 +39,7 @@ export const hrefOf = (path: string, query: Query = {}): string => {
   return `#${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** Goes to a place; `replace` leaves no step back to this one. */
+/** Goes to a place; with `replace` there is no step back to the current one. */
 export const go = (path: string, query: Query = {}, { replace = false } = {}): void => {
   const href = hrefOf(path, query)
   if (!replace) {
@@ -50,13 +50,13 @@ export const go = (path: string, query: Query = {}, { replace = false } = {}): v
   place.value = read()
 }
 
-/** Changes the query of this place, and leaves the rest as it is. */
+/** Changes some parameters of the current address, and keeps the others. */
 export const changeQuery = (change: Query, { replace = true } = {}): void => {
   const { path, query } = place.value
   go(path, { ...Object.fromEntries(query), at: momentShown(), ...change }, { replace })
 }
 
-/** What a member of an address means that is written as JSON; undefined where it is cut off or changed by hand. */
+/** The value of an address parameter that is written as JSON; undefined if it is truncated or was broken by hand. */
 export const jsonIn = (text: string | null): unknown => {
   try {
     return text === null ? undefined : (JSON.parse(text) as unknown)
@@ -65,5 +65,5 @@ export const jsonIn = (text: string | null): unknown => {
   }
 }
 
-/** A path of parts, such as names of resources. */
+/** Builds a path from parts, such as names of resources. */
 export const pathOf = (...parts: string[]): string => `/${parts.map(encodeURIComponent).join('/')}`

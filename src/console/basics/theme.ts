@@ -5,7 +5,7 @@ export type Theme = (typeof themes)[number]
 
 const kept = localStorage.getItem('theme')
 
-/** The theme that the user chose, which this browser keeps. */
+/** The theme that the user chose, as stored in this browser. */
 export const theme = signal<Theme>(themes.find((one) => one === kept) ?? 'system')
 
 effect(() => {
@@ -13,7 +13,7 @@ effect(() => {
   localStorage.setItem('theme', theme.value)
 })
 
-/** Light after system, dark after light, and so on. */
+/** The next theme: light after system, dark after light, system after dark. */
 export const nextTheme = (): void => {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
 }

@@ -53,7 +53,7 @@ const Header = () => (
   </header>
 )
 
-/** The page of a path. Its code is loaded once; what it throws is shown in its place. */
+/** The page of a path. Its code is loaded once; an error of the page is shown in its place. */
 const Shown = ({ path }: { path: string }) => {
   const found = pageAt(path)
   const page = useSignal<{ of: string; View: ComponentType<PageProps> } | undefined>(undefined)
@@ -84,14 +84,14 @@ const Shown = ({ path }: { path: string }) => {
   return <View params={found.params} />
 }
 
-/** The title of the tab: the section, and the resource where the address names one. */
+/** The title of the browser tab: the section, and the resource if the address names one. */
 const titleOf = (path: string): string => {
   const section = sections.find(({ path: of, also = [] }) => [of, ...also].some((each) => isWithin(each, path)))
   const { name } = pageAt(path)?.params ?? {}
   return [name, section?.name, 'Mindledger'].filter((part) => part !== undefined).join(' · ')
 }
 
-/** What is around every page. */
+/** The frame around every page. */
 export const Frame = () => {
   useSignalEffect(() => {
     document.title = titleOf(place.value.path)

@@ -11,7 +11,7 @@ const wanted = signal('')
 const resources = signal<Target[]>([])
 const chosen = signal(0)
 
-/** How many are shown; more words find the others. */
+/** The most entries that are shown; more words narrow the search. */
 const shownMax = 30
 
 const pages = (): Target[] => [...sections, ...otherPages].map(({ path, name }) => ({ name, about: 'page', href: hrefOf(path) }))
@@ -30,7 +30,7 @@ const found = computed<Target[]>(() => {
 })
 
 const loadResources = async (): Promise<void> => {
-  // Without them the pages are found.
+  // If the resources cannot be loaded, the menu still finds the pages.
   const all = await listResources(momentShown(), new AbortController().signal).catch(() => [])
   resources.value = all.map(({ kind, project, name }) => {
     const word = kind === 'database' ? 'connection' : kind.replace('_', ' ')
@@ -38,7 +38,7 @@ const loadResources = async (): Promise<void> => {
   })
 }
 
-/** Opens it at once: what is typed next is for it. */
+/** Opens the menu at once, so that the next typed characters go to it. */
 export const openJumpMenu = (): void => {
   wanted.value = ''
   chosen.value = 0

@@ -9,10 +9,10 @@ type Status = { auth: { confirmed: boolean; http_auth_enabled: boolean } }
 
 const readStatus = (signal?: AbortSignal): Promise<Status> => json<Status>('status', { signal })
 
-/** Tells the other windows of this browser: the session is theirs, too. */
+/** Tells the other windows of this browser, because they share the session. */
 const loggedOut = 'logged-out'
 
-/** Asks for the login where the session ended while nothing was asked for: in another window, or before the browser went back to here. */
+/** Shows the login if the session ended without a request of this page: in another window, or before the browser went back to this page. */
 const useEnd = (): void => {
   useEffect(() => {
     const onKept = ({ key }: StorageEvent) => key === loggedOut && (loginNeeded.value = true)
@@ -32,7 +32,7 @@ const useEnd = (): void => {
   }, [])
 }
 
-/** Ends the session, where the service has a login. Nothing that was read stays in the page. */
+/** Ends the session, if the service has a login. No loaded data stays in the page. */
 export const LogOut = () => {
   const { loaded } = useLoaded(readStatus, [])
   const error = useSignal<ApiError | undefined>(undefined)
@@ -43,7 +43,7 @@ export const LogOut = () => {
       await json('logout', { method: 'POST' })
       localStorage.setItem(loggedOut, String(Date.now()))
       loginNeeded.value = true
-      // An address may say a statement; what is in memory goes with the document.
+      // The address may contain a statement. Leaving the document also clears its memory.
       history.replaceState(null, '', '#/')
       location.reload()
     } catch (refused) {

@@ -11,10 +11,10 @@ type EventTime = { type: string; recorded_at: string }
 
 type Mark = { position: number; recorded_at: string } & Record<string, Value>
 
-/** Positions that share the slider evenly. */
+/** Positions at equal distances along the slider. */
 const marksOf = (head: number): number[] => [...new Set([0, 1, 2, 3].map((third) => Math.max(1, Math.round((head * third) / 3))))]
 
-/** Days where the log has several, else times of day. */
+/** Shows days if the log covers several days, else times of day. */
 const textOf = (marks: readonly Mark[], { recorded_at }: Mark): string => {
   const isOneDay = marks.every((mark) => mark.recorded_at.slice(0, 10) === marks[0]?.recorded_at.slice(0, 10))
   return isOneDay ? recorded_at.slice(11, 16) : recorded_at.slice(0, 10)
@@ -41,7 +41,7 @@ const Marks = ({ head }: { head: number }) => {
   )
 }
 
-/** A slider over all positions of the log. What happened there is told before everything is shown as it was then. */
+/** A slider over all positions of the log. It describes the events at a position before the whole console goes back to it. */
 const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
   const chosen = useSignal<number | undefined>(at !== undefined && /^\d+$/.test(at) ? Number(at) : undefined)
   const { loaded } = useLoaded((signal) => json<LogHead>('events?order=desc&limit=1', { signal }), [])
@@ -74,7 +74,7 @@ const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | 
   )
 }
 
-/** Shows at which position or time everything is read, and lets the reader choose another one. */
+/** Shows the position or time of the shown data, and lets the user choose another one. */
 export const Moment = () => {
   const at = momentShown()
   const isOpen = useSignal(false)

@@ -3,12 +3,12 @@ import type { PageProps } from '../basics/page-props.js'
 import type { IconName } from '../parts/icon.js'
 
 type Page = {
-  /** Segments; `:name` takes any, `*` all that are left. */
+  /** Path segments: `:name` matches any segment, `*` all remaining ones. */
   pattern: string
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
-/** One entry a page, in the order in which they are tried. */
+/** One entry per page. The first matching entry is used. */
 const pages: readonly Page[] = [
   { pattern: '/', load: () => import('../pages/home/home.js') },
   { pattern: '/connect', load: () => import('../pages/home/connect.js') },
@@ -31,7 +31,7 @@ const pages: readonly Page[] = [
   { pattern: '/health', load: () => import('../pages/health/health.js') },
 ]
 
-/** A part of an address as it is meant; undefined where its signs are broken off. */
+/** A decoded part of an address; undefined if its percent-encoding is broken. */
 const decodedPart = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)
@@ -67,7 +67,7 @@ export const pageAt = (path: string): { page: Page; params: Record<string, strin
 
 type Section = { path: string; name: string; icon: IconName; also?: readonly string[] }
 
-/** What the navigation shows, and which other pages belong there; the jump menu finds these, too. */
+/** The sections in the navigation, and the other pages that belong to each. The jump menu finds them, too. */
 export const sections: readonly Section[] = [
   { path: '/', name: 'Home', icon: 'home' },
   { path: '/query', name: 'Query', icon: 'query' },
@@ -79,7 +79,7 @@ export const sections: readonly Section[] = [
   { path: '/health', name: 'Health', icon: 'health' },
 ]
 
-/** Pages that the jump menu finds beside those and the lists of each kind. */
+/** Further pages of the jump menu, besides the sections and the list of each kind. */
 export const otherPages = [
   { path: '/answers', name: 'Answers of agents' },
   { path: '/compare', name: 'Compare two moments' },

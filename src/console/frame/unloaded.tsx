@@ -6,7 +6,7 @@ import { Busy, Refusal } from '../parts/notice.js'
 
 const pollMs = 1_000
 const reopened = 'opened-again'
-/** Code that is not there at all would otherwise be asked for again and again. */
+/** Without a limit, code that does not exist would be requested again and again. */
 const reopenEveryMs = 30_000
 
 /** Resolves when the service answers. @throws the reason of the signal */
@@ -23,7 +23,8 @@ const untilItAnswers = async (signal: AbortSignal): Promise<void> => {
 }
 
 /**
- * Stands in the place of a page whose code could not be loaded: the service is away, or another release of it has other files. The page
+ * Shown instead of a page whose code could not be loaded, because the service is unreachable or another release has other files. The page
+ * opens by itself when the service answers; the address keeps its state.
  * opens by itself when the service answers; its state is in the address.
  */
 export const Unloaded = ({ error }: { error: unknown }) => {

@@ -15,17 +15,17 @@ const Bars = ({ bars, label }: { bars: readonly number[]; label: string }) => {
   )
 }
 
-/** The least or greatest number: one with more digits than a number keeps is a text. */
+/** The least or greatest number; a number with too many digits for a JavaScript number is a text. */
 const bound = (value: string | number | null): string => (typeof value === 'string' ? value : figure(value))
 
 type Props = {
   summaries: readonly ColumnSummary[]
   rows: number
-  /** What can be done with a column. */
+  /** The actions for a column. */
   action?: (column: Column) => ComponentChildren
 }
 
-/** What is in each column: how many values, which, and how they are spread. */
+/** A summary of each column: the number of values, the most frequent values, and their distribution. */
 export const Columns = ({ summaries, rows, action }: Props) => (
   <ul class="columns">
     {summaries.map(({ column, nulls, distinct, isDistinctMore, least, greatest, mean, top, bars }) => (

@@ -1,6 +1,6 @@
 import type { Value } from '../api/sql.js'
 
-/** One operation of a JSON Patch (RFC 6902), and what was there before, if that is known. */
+/** One operation of a JSON Patch (RFC 6902), with the previous value if it is known. */
 export type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: Value; was?: Value }
 
 const signs = { add: '+', remove: '−', replace: '~' } as const
@@ -15,7 +15,7 @@ const nameOf = (path: string): string =>
 
 const text = (value: Value | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
 
-/** Longer values are folded, so that the other changes are seen. */
+/** Longer values are collapsed, so that the other changes stay visible. */
 const longChars = 400
 
 const Told = ({ value }: { value: Value | undefined }) => {
@@ -46,7 +46,7 @@ const Fields = ({ value }: { value: Value }) =>
     </li>
   )
 
-/** The value before, if it is known, and the value after. */
+/** The old value, if it is known, and the new value. */
 const FromTo = ({ op, value, was }: Operation) => (
   <>
     {words[op]}{' '}
@@ -60,7 +60,7 @@ const FromTo = ({ op, value, was }: Operation) => (
   </>
 )
 
-/** The differences of a change, line by line: each with its old and its new value. */
+/** The differences of a change, one per line, each with its old and its new value. */
 export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
   <ul class="diff">
     {operations.map((operation, i) =>

@@ -2,15 +2,15 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { countText } from './value.js'
 
-/** A column of a list: its title, and what it shows of a row. The first one names the row. */
+/** A column of a list: its title, and its content for a row. The first column names the row. */
 export type ListColumn<T> = {
   title: string
   of: (row: T) => ComponentChildren
-  /** Numbers stand at the right. */
+  /** Aligns numbers to the right. */
   isRight?: boolean
-  /** A long text is cut at the end of its cell. */
+  /** Cuts a long text at the end of its cell. */
   isClipped?: boolean
-  /** Whether what it shows is a fault. */
+  /** Whether the content is a fault. */
   isBad?: (row: T) => boolean
 }
 
@@ -19,17 +19,17 @@ type Props<T> = {
   columns: readonly ListColumn<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string | number
-  /** As wide as its contents, instead of as its place. */
+  /** Makes the list as wide as its contents, not as its container. */
   isNarrow?: boolean
 }
 
-/** Rows that are added at once: a page with many thousands is slow. */
+/** The number of rows that are added at once: a page with many thousands is slow. */
 const pageRows = 500
 
 const classOf = (...names: (string | false | undefined)[]): string | undefined => names.filter(Boolean).join(' ') || undefined
 
 /**
- * A list with a row for each thing, which can be read by keys and aloud. A long one begins with its first rows.
+ * A list with one row per item, accessible by keyboard and screen reader. A long list begins with its first rows.
  *
  * @example <Listing label="Models" columns={[{ title: 'Name', of: ({ name }) => name }]} rows={models} keyOf={({ name }) => name} />
  */

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/request.js'
 
-/** Why something is not shown, and what to do. */
+/** The reason why something is not shown, and the remedy. */
 export const Refusal = ({ error, again }: { error: ApiError; again?: (() => void) | undefined }) => (
   <div class="notice bad" role="alert">
     <p>{error.message}</p>
@@ -24,7 +24,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   </div>
 )
 
-/** A line that says what the page waits for. */
+/** A line that says what is being loaded. */
 export const Busy = ({ what = 'Loading' }: { what?: string }) => (
   <p class="busy" role="status">
     {what}…

@@ -7,7 +7,7 @@ export type PlannedEvent = { type: string; stream: string; version: number; data
 
 const shownMax = 200
 
-/** The events of a dry run, in the order in which they would be recorded. */
+/** The planned events of a dry run, in their order. */
 export const PlannedEvents = ({ events }: { events: readonly PlannedEvent[] }) => (
   <>
     <ol class="planned">

@@ -4,15 +4,17 @@ import { useEffect, useRef } from 'preact/hooks'
 type Plot = typeof plot
 
 type Props = {
-  /** What the picture shows, for readers who do not see it. */
+  /** A description of the chart for screen readers. */
   label: string
-  /** Draws it at a width in pixels. Set `className: 'plot'`, so that the style of the console fits. */
+  /** Draws the chart for a width in pixels. Set `className: 'plot'`, so that the console's styles apply. */
   draw: (plot: Plot, width: number) => Element
-  /** It is drawn again when one of these changes. */
+  /** The chart is drawn again when one of these changes. */
   inputs: readonly unknown[]
 }
 
-/** The policy of the page forbids inline styles; the console's own style has their rules. The place has the words of the picture. */
+/**
+ * The page's policy forbids inline styles, so the console's own stylesheet has the rules. The container has the description of the chart.
+ */
 const plain = (picture: Element): Element => {
   for (const style of picture.querySelectorAll('style')) style.remove()
   for (const named of picture.querySelectorAll('[aria-label]')) named.removeAttribute('aria-label')
@@ -20,7 +22,7 @@ const plain = (picture: Element): Element => {
 }
 
 /**
- * A picture of data, as wide as its place. The library is loaded when the first one is shown.
+ * A chart as wide as its container. The library is loaded with the first chart.
  *
  * @example <Plotted label="Rent by size" inputs={[rows]} draw={(plot, width) => plot.dot(rows, { x: 'size', y: 'rent' }).plot({ width, className: 'plot' })} />
  */

@@ -13,7 +13,7 @@ export const Rows = ({
 }: {
   label: string
   columns: readonly string[]
-  /** Types of the columns, if they are known: a number with many digits is a text. */
+  /** The types of the columns, if they are known: a number with many digits is a text. */
   types?: readonly string[]
   rows: readonly Value[][]
   isCut?: boolean

@@ -1,10 +1,10 @@
 export type Share = { name: string; value: number; text: string }
 
-/** The end of a longer name stays in sight. */
+/** The number of last characters of a long name that stay visible. */
 const wholeChars = 16
 const endChars = 10
 
-/** A name that is cut in its middle where it has no room; whoever points at it, and readers of a screen, have it whole. */
+/** A name that is shortened in its middle if there is no room. The tooltip and screen readers have the whole name. */
 const Name = ({ name }: { name: string }) =>
   name.length <= wholeChars ? (
     <span class="clipped">{name}</span>
@@ -19,9 +19,9 @@ const Name = ({ name }: { name: string }) =>
   )
 
 /**
- * Named numbers as bars from the left, or to both sides of the middle when some are below 0. Readers of a screen hear names and numbers.
+ * Named numbers as bars, from the left, or to both sides of the middle if some are below 0. Screen readers read names and numbers.
  *
- * @param whole what a full bar stands for; the greatest of them, if it is not said
+ * @param whole the value of a full bar; by default the greatest of the values
  * @example <Shares label="Importances" shares={[{ name: 'size', value: 0.7, text: '70 %' }]} />
  */
 export const Shares = ({ label, shares, whole }: { label: string; shares: readonly Share[]; whole?: number }) => {

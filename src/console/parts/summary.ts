@@ -2,7 +2,7 @@ import { compareNumbers } from '../api/exact.js'
 import type { Column, Row, Value } from '../api/sql.js'
 import { isNumeric } from './value.js'
 
-/** Values of one column, as far as they arrived. `distinct` is exact up to `distinctMax`. */
+/** The values of one column so far. `distinct` is exact up to `distinctMax`. */
 export type ColumnSummary = {
   column: Column
   nulls: number
@@ -11,9 +11,9 @@ export type ColumnSummary = {
   least: string | number | null
   greatest: string | number | null
   mean: number | undefined
-  /** How often each of the most frequent values came. */
+  /** The counts of the most frequent values. */
   top: [string, number][]
-  /** Counts of equal parts between `least` and `greatest`; undefined of what is no number. */
+  /** The counts of equal ranges between `least` and `greatest`; undefined for a column without numbers. */
   bars: number[] | undefined
 }
 
@@ -31,7 +31,7 @@ class ColumnCount {
   #numbers = 0
   readonly #seen = new Map<string, number>()
   isMore = false
-  /** Each value has the same chance to be in it. */
+  /** A random sample: each value has the same chance to be in it. */
   readonly #sample: number[] = []
 
   constructor(readonly column: Column) {}
@@ -42,7 +42,7 @@ class ColumnCount {
       this.nulls += 1
       return
     }
-    // Numbers of any size come as numbers, or as texts where they would lose digits.
+    // Numbers arrive as numbers, or as texts if they would lose digits.
     if (isNumeric(this.column.type)) {
       if (typeof value === 'number' || typeof value === 'string') this.#addNumber(value)
     } else {
@@ -97,7 +97,7 @@ class ColumnCount {
 }
 
 /**
- * Summarises the columns of an answer while it arrives, in memory that does not grow with its rows.
+ * Summarises the columns of an answer while it arrives. The memory that this takes does not grow with the rows.
  *
  * @example const summaries = new Summaries(columns); summaries.add(rows); summaries.read()
  */

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks'
 type Tab = { id: string; name: string }
 type Props = { label: string; tabs: readonly Tab[]; chosen: string; choose: (id: string) => void; children: ComponentChildren }
 
-/** Tabs after the pattern of WAI-ARIA: arrows move between them, and only the chosen one is in the order of Tab. */
+/** Tabs by the pattern of WAI-ARIA: arrow keys move between them, and Tab reaches only the chosen one. */
 export const Tabs = ({ label, tabs, chosen, choose, children }: Props) => {
   const list = useRef<HTMLDivElement>(null)
   const move = (event: KeyboardEvent) => {

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 type Props = { value: string; change: (value: string) => void; placeholder?: string; inputMode?: 'numeric' }
 
 /**
- * A text that counts when its writer leaves the field or presses Enter. What is half written stays, whatever the page shows meanwhile.
+ * A text field whose value changes when the user leaves it or presses Enter. Unfinished text stays, even if the page is redrawn meanwhile.
  *
  * @example <TextField value={project} change={(name) => changeQuery({ project: name })} placeholder="all" />
  */

@@ -1,24 +1,24 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 
-/** Numbers over time: seconds since 1970, and one value for each; null where it is not known. */
+/** Numbers over time: seconds since 1970, and one value for each; null if it is unknown. */
 export type Series = { seconds: readonly number[]; values: readonly (number | null)[] }
 
 const height = 120
-/** The time of day of the reader. */
+/** The local time of day. */
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toLocaleTimeString('en-GB')
 
-/** The time that is shown at least. */
+/** The least period that the chart shows. */
 const leastSeconds = 60
 
-/** The first looks alone would be a line of no width. They stand at the right, as all that come after them do. */
+/** The first samples alone would give a line without width. The axis ends at the last sample, so all new samples appear at the right. */
 const spanOf = ({ seconds }: Series): [number, number] => {
   const last = seconds.at(-1) ?? 0
   return [Math.min(seconds[0] ?? 0, last - leastSeconds), last]
 }
 
 /**
- * A line that goes on while it is looked at. The library and its style are loaded with the first one.
+ * A line chart that grows while it is shown. The library and its stylesheet are loaded with the first chart.
  *
  * @example <TimeLine label="Memory" series={{ seconds: [1, 2], values: [10, 12] }} text={bytesText} />
  */
@@ -34,7 +34,7 @@ export const TimeLine = ({ label, series, text }: { label: string; series: Serie
     const watching = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }))
     void Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([{ default: Plot }]) => {
       if (!isWanted) return
-      // A canvas takes colours, not the names of the style: these properties of the place have them.
+      // A canvas needs colours and cannot read CSS variables, so the container's properties provide them.
       const style = getComputedStyle(element)
       const axis = { stroke: style.color, grid: { stroke: style.borderTopColor, width: 1 }, ticks: { show: false } }
       drawn.current = new Plot(

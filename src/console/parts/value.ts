@@ -1,12 +1,12 @@
 import type { Value } from '../api/sql.js'
 
-/** A value as one line of text. NULL is told from an empty text by whoever shows it. */
+/** A value as one line of text. The caller has to distinguish NULL from an empty text. */
 export const shown = (value: Value | undefined): string => {
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Whether values of a type are numbers, which stand at the right. */
+/** Whether a type is numeric. Numbers are aligned to the right. */
 export const isNumeric = (type: string): boolean =>
   /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
 
@@ -28,7 +28,7 @@ export const percentText = (share: number): string => `${Math.round(100 * share)
 /** @example msText(2_913) // '2.9 s' */
 export const msText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
-/** A number to read: whole where it is large, else with four digits that say something. @example figure(12_345.6) // '12,346' */
+/** A number for display: a large number is whole, others have four significant digits. @example figure(12_345.6) // '12,346' */
 export const figure = (value: number | null): string => {
   if (value === null) return ''
   return Math.abs(value) >= 1_000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))

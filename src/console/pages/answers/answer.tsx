@@ -116,7 +116,7 @@ const Steps = ({ id }: { id: string }) => {
   )
 }
 
-/** The record of an answer: its versions, its question, its steps and its texts. */
+/** The record of an answer: its versions, question, steps and texts. */
 export default ({ params: { project = '', agent = '', id = '' } }: PageProps) => {
   const at = momentShown()
   const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(id)}`

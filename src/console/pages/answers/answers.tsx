@@ -26,7 +26,7 @@ type ListedAnswer = {
 
 const shownMax = 200
 
-/** What agents were asked last. */
+/** The latest questions to agents. */
 export default () => {
   const at = momentShown()
   const outcome = place.value.query.get('outcome') ?? ''

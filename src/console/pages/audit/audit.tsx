@@ -39,7 +39,7 @@ const KeptHead = ({ kept, newest }: { kept: LocalHead; newest: Head }) => {
   )
 }
 
-/** Gives the kept heads as a file that `mindledger verify --head` reads. */
+/** Saves the kept heads as a file that `mindledger verify --head` reads. */
 const save = (heads: readonly LocalHead[]): void => {
   const url = URL.createObjectURL(
     new Blob(
@@ -127,7 +127,7 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
 }
 
 const OneEvent = ({ position, head }: { position: number; head: Head }) => {
-  // A kept head proves more: the service cannot make another one for it.
+  // A head that was kept earlier proves more, because the service cannot replace it.
   const kept = keptHeads.value.find((one) => one.head.log === head.log && one.head.size >= position)
   const against = kept?.head ?? head
   const { loaded, reload } = useLoaded((signal) => checkEvent(position, against, signal), [position, against.signed])
@@ -193,7 +193,7 @@ const Export = () => (
   </section>
 )
 
-/** Checks of the log in the page itself, and the files for an auditor. */
+/** Checks of the log that run in the page itself, and files for auditors. */
 export default () => {
   const { loaded, reload } = useLoaded(loadHead, [])
   const { value, error } = loaded.value

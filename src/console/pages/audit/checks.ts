@@ -6,10 +6,10 @@ import { isContinued, isIncluded, leafOf } from './proof.js'
 /** The result of a check, in words; `isProven` is undefined if something could not be checked. */
 export type Finding = { isProven: boolean | undefined; says: string }
 
-/** Where the page is not served safely, the browser gives it no means to hash. */
+/** On a page without HTTPS the browser offers no hash functions. */
 export const canCheck = (): boolean => typeof crypto !== 'undefined' && 'subtle' in crypto
 
-/** The newest head, and the key that it should be signed with. @throws ApiError */
+/** The newest head, and the key that must have signed it. @throws ApiError */
 export const loadHead = async (signal: AbortSignal): Promise<{ head: Head; key: string; isSigned: boolean | undefined }> => {
   const [note, key] = await Promise.all([
     request('log/checkpoint', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
@@ -22,7 +22,7 @@ export const loadHead = async (signal: AbortSignal): Promise<{ head: Head; key: 
 const count = (size: number): string => size.toLocaleString('en')
 
 /**
- * Whether the log of today begins with the one of a kept head.
+ * Whether the current log begins with the log of a kept head.
  *
  * @throws ApiError when the service cannot be reached
  */
@@ -39,10 +39,10 @@ export const checkKept = async ({ head: kept, key }: LocalHead, newest: Head, si
 }
 
 /**
- * Whether an event is in the log of a head, at its place.
+ * Whether a head's log contains an event at its position.
  *
  * @example await checkEvent(17, head, signal)
- * @throws ApiError of an event that is not there
+ * @throws ApiError when the event does not exist
  */
 export const checkEvent = async (position: number, head: Head, signal: AbortSignal): Promise<Finding & { text: string }> => {
   const response = await request(`events/${position}`, { signal })

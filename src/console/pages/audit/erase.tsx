@@ -6,7 +6,7 @@ import { hrefOf } from '../../basics/place.js'
 import { Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 
-/** What can be erased, and what names it. One part alone stands for itself. */
+/** The subjects that can be erased, and the fields that identify them. A single field is sent as a plain value. */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   request: ['id of the request'],
   prediction: ['position'],
@@ -21,7 +21,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
 
 const numbers: ReadonlySet<string> = new Set(['position', 'version'])
 
-/** The value of a part as the API takes it: documents have ids, one or more. */
+/** The value of a field as the API expects it: documents have one or more ids. */
 const partOf = (name: string, text: string): Value => {
   if (name === 'ids')
     return text
@@ -31,7 +31,7 @@ const partOf = (name: string, text: string): Value => {
   return numbers.has(name) || (name === 'id or position' && /^\d+$/.test(text)) ? Number(text) : text
 }
 
-/** The body of a request. @example bodyOf('prediction', { position: '12' }) // { prediction: 12 } */
+/** The body of an erasure request. @example bodyOf('prediction', { position: '12' }) // { prediction: 12 } */
 const bodyOf = (what: string, given: Readonly<Record<string, string>>): Record<string, Value> => {
   const parts = (subjects[what] ?? [])
     .map((name) => [name, given[name]?.trim() ?? ''] as const)
@@ -66,7 +66,7 @@ const Found = ({ told }: { told: ErasureResult }) => (
   </>
 )
 
-/** Erases data of a person, after it was shown how much that is. Whoever does it says that it cannot be undone. */
+/** Erases a person's data after showing how much data that is. The user confirms that this cannot be undone. */
 export const Erase = ({ erased }: { erased: () => void }) => {
   const what = useSignal('request')
   const given = useSignal<Record<string, string>>({})
@@ -89,7 +89,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
       const body = {
         ...bodyOf(what.value, given.value),
         ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
-        // The reader has seen who else uses it.
+        // The user has already seen the other users of the data.
         ...(!isDryRun && (found.value?.shared_with.length ?? 0) > 0 && { shared: true }),
         ...(isDryRun && { dry_run: true, shared: true }),
       }

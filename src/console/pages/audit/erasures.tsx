@@ -16,7 +16,7 @@ type Erasure = {
   reason: string | null
 } & Record<string, Value>
 
-/** The erasures, and a form for another one. */
+/** The past erasures, and a form for a new one. */
 export const Erasures = () => {
   const { loaded, reload } = useLoaded(
     (signal) =>

@@ -4,10 +4,10 @@ import type { Hash, Tree } from './proof.js'
 export type Head = Tree & {
   /** The name of the log. */
   log: string
-  /** The text that is signed. */
+  /** The signed text. */
   signed: string
   signatures: { name: string; bytes: Hash }[]
-  /** All of it, as it was given. */
+  /** The whole note, as received. */
   note: string
 }
 
@@ -18,7 +18,7 @@ export const bytesOf = (base64: string): Hash => Uint8Array.from(atob(base64), (
  * Reads a head.
  *
  * @example parseHead(await (await request('log/checkpoint')).text())
- * @throws Error when the text is no head
+ * @throws Error when the text is not a head
  */
 export const parseHead = (note: string): Head => {
   const text = note.endsWith('\n') ? note : `${note}\n`
@@ -33,7 +33,7 @@ export const parseHead = (note: string): Head => {
   return { log, size: Number(size), root: bytesOf(root), signed, signatures, note: text }
 }
 
-/** The heads in a file of heads, one after another. @throws Error */
+/** The heads in a file that contains several. @throws Error */
 export const parseHeads = (file: string): Head[] =>
   file
     .replaceAll('\r\n', '\n')
@@ -46,7 +46,7 @@ const keyIdBytes = 4
 const ed25519 = 1
 
 /**
- * Whether a head is signed with a key (`name+id+base64`); undefined where this browser cannot check it.
+ * Whether a key (`name+id+base64`) signed a head; undefined if this browser cannot check it.
  *
  * @example await isSigned(head, 'mindledger/…+033de0ae+AZ…')
  */

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals'
 import { parseHead, type Head } from './head.js'
 
-/** A head on this machine, with the key that the service had then. */
+/** A head that is stored on this machine, with the service's key at that time. */
 export type LocalHead = { head: Head; key: string; keptAt: string }
 
 type StoredHead = { note: string; key: string; keptAt: string }
 
 const place = 'mindledger.heads'
-/** The oldest head proves most: when there are too many, those in the middle go. */
+/** The oldest head proves most: if there are too many heads, those in the middle are dropped. */
 const keptMax = 50
 
 const read = (): LocalHead[] => {
@@ -19,7 +19,7 @@ const read = (): LocalHead[] => {
   }
 }
 
-/** The heads that this browser keeps, the smallest first. */
+/** The heads that this browser keeps, the smallest log first. */
 export const keptHeads = signal<readonly LocalHead[]>(read())
 
 const write = (heads: readonly LocalHead[]): void => {
@@ -29,11 +29,11 @@ const write = (heads: readonly LocalHead[]): void => {
   localStorage.setItem(place, JSON.stringify(some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))))
 }
 
-/** Keeps heads in this browser, each once. When there are too many, those in the middle go. */
+/** Stores heads in this browser, each once. If there are too many, those in the middle are dropped. */
 export const keep = (heads: readonly LocalHead[]): void => {
   const known = new Set(keptHeads.peek().map(({ head }) => head.signed))
   write([...keptHeads.peek(), ...heads.filter(({ head }) => !known.has(head.signed))])
 }
 
-/** Removes a head from those that this browser keeps. */
+/** Removes a head from this browser. */
 export const forget = (head: Head): void => write(keptHeads.peek().filter((kept) => kept.head.signed !== head.signed))

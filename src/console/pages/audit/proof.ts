@@ -1,4 +1,4 @@
-// Proofs as RFC 9162 defines them, checked by the page itself: it believes no answer of the service that does not lead to a root.
+// Checks proofs of RFC 9162 in the page itself. It accepts an answer of the service only if it leads to a known root.
 
 export type Hash = Uint8Array<ArrayBuffer>
 
@@ -15,7 +15,7 @@ const sha256 = async (...parts: Uint8Array[]): Promise<Hash> => {
 const leafMark = new Uint8Array([0])
 const nodeMark = new Uint8Array([1])
 
-/** The leaf of an event, from the very bytes of its text. */
+/** The leaf hash of an event, from the exact bytes of its text. */
 export const leafOf = (text: Uint8Array): Promise<Hash> => sha256(leafMark, text)
 
 const nodeOf = (left: Hash, right: Hash): Promise<Hash> => sha256(nodeMark, left, right)
@@ -26,7 +26,7 @@ const isOdd = (n: number): boolean => n % 2 === 1
 const half = (n: number): number => Math.floor(n / 2)
 
 /**
- * Whether the hashes lead from a leaf to the root of a tree with so many leaves (section 2.1.3.2). `index` counts from 0.
+ * Whether the hashes lead from a leaf to the root of a tree of this size (section 2.1.3.2). `index` counts from 0.
  *
  * @example await isIncluded(leaf, position - 1, size, hashes, root)
  */
@@ -46,11 +46,11 @@ export const isIncluded = async (leaf: Hash, index: number, size: number, hashes
 
 export type Tree = { size: number; root: Hash }
 
-/** Whether the hashes prove that a tree begins with an older one (section 2.1.4.2): that the log only grew. */
+/** Whether the hashes prove that a tree begins with an older one (section 2.1.4.2), so that the log only grew. */
 export const isContinued = async (older: Tree, newer: Tree, hashes: readonly Hash[]): Promise<boolean> => {
   if (older.size > newer.size) return false
   if (older.size === newer.size) return hashes.length === 0 && isSame(older.root, newer.root)
-  // Every log begins with nothing.
+  // The empty log is the beginning of every log.
   if (older.size === 0) return hashes.length === 0
   const isWhole = Number.isInteger(Math.log2(older.size))
   const [first, ...rest] = isWhole ? [older.root, ...hashes] : hashes

@@ -10,7 +10,7 @@ export type ResourceChange = {
   kind: string
   project: string | null
   name: string
-  /** Its name before, if it was renamed. */
+  /** Its previous name, if it was renamed. */
   before: string | null
   became: 'created' | 'changed' | 'deleted'
   events: number
@@ -18,7 +18,7 @@ export type ResourceChange = {
 
 type ResourceRow = { stream: string; kind: string; project: string | null; name: string } & Record<string, Value>
 
-/** Resources whose changes are listed. */
+/** The most resources whose changes are listed. */
 const changedMax = 1_000
 
 const listAt = (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> =>
@@ -35,10 +35,10 @@ const headAt = async (at: string | undefined, signal: AbortSignal): Promise<numb
 }
 
 /**
- * The resources that changed between two moments, and how many events did it.
+ * The resources that changed between two moments, and the number of their events.
  *
  * @example await loadChanges({ from: '40', to: undefined }, signal)
- * @throws ApiError of a moment that there was not
+ * @throws ApiError for a moment that does not exist
  */
 export const loadChanges = async (
   { from, to }: Moments,
@@ -70,7 +70,7 @@ type Resource = Record<string, Value>
 const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The differences of two values, member by member. */
+/** The differences between two values, member by member. */
 const differences = (before: Value | undefined, after: Value | undefined, path: string): Operation[] => {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (isObject(before) && isObject(after))
@@ -84,7 +84,7 @@ const differences = (before: Value | undefined, after: Value | undefined, path: 
 const recordAt = (info: KindInfo, project: string | null, name: string, at: string | undefined, signal: AbortSignal) =>
   json<Resource>(apiPathOf(info, project ?? '', name), { at, signal })
 
-/** What differs in the record of a resource. @throws ApiError */
+/** The differences in the record of a resource. @throws ApiError */
 export const loadDifferences = async (
   { kind, project, name, before, became }: ResourceChange,
   { from, to }: Moments,

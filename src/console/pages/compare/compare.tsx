@@ -23,7 +23,7 @@ const signs = { created: '+', changed: '~', deleted: '−' } as const
 
 const keyOf = ({ kind, project, name }: ResourceChange): string => `${kind}/${project ?? ''}/${name}`
 
-/** The lines that are open, by their keys, as the address has them. */
+/** The keys of the open lines, as stored in the address. */
 const opened = (): readonly string[] => place.value.query.get('open')?.split('\n') ?? []
 
 const setOpen = (key: string, isOpen: boolean): void => {

@@ -24,7 +24,7 @@ type ListedConversation = {
 
 const shownMax = 200
 
-/** The conversations of a chatbot, the last one first. */
+/** The conversations of a chatbot, the latest first. */
 export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(

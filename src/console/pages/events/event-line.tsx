@@ -2,7 +2,7 @@ import { hrefOf } from '../../basics/place.js'
 import { wordsOf } from '../../basics/words.js'
 import type { LogEvent } from './log-event.js'
 
-/** One event as a line that opens, with what can be asked about it. */
+/** One event as a line that opens, with links to related pages. */
 export const EventLine = ({ event }: { event: LogEvent }) => (
   <details>
     <summary>

@@ -10,24 +10,24 @@ import { useLiveEvents, type LiveState } from './live-events.js'
 import type { LogEvent } from './log-event.js'
 import { readPage } from './pages.js'
 
-/** Events that the page keeps: older ones are asked for again. */
+/** The most events that the page keeps; older ones are loaded again when needed. */
 const keptMax = 1_000
 
-/** The keys and the eyes go on at the top of the page. */
+/** Moves the focus and the view to the top of the page. */
 const toTop = (): void => {
   const content = document.getElementById('content')
   content?.focus({ preventScroll: true })
   content?.scrollTo(0, 0)
 }
 
-/** What the page says of the stream of new events. */
+/** The page's text for the state of the stream of new events. */
 const liveText: Readonly<Record<LiveState['is'], string>> = {
   live: 'Live',
   away: 'Not connected; it is tried again',
   refused: 'Not connected',
 }
 
-/** The log as it grows, the newest first, and page by page back to its beginning. */
+/** The events of the log, the newest first. New ones appear by themselves, and earlier ones page by page. */
 export default () => {
   const { path, query } = place.value
   const at = momentShown()
@@ -45,7 +45,7 @@ export default () => {
     [search, until],
   )
   const { value, error, isLoading } = loaded.value
-  // What comes fits the filter of the page below it.
+  // New events match the filter, like those of the page below.
   const live = useLiveEvents(search, isPast || isLoading || value?.search !== search ? undefined : value.head, (event) => {
     newer.value = [event, ...newer.value].slice(0, keptMax)
   })

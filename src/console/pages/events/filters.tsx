@@ -8,10 +8,10 @@ import type { LogEvent } from './log-event.js'
 
 const filterNames = ['kind', 'type', 'actor', 'project'] as const
 
-/** Which events are shown; null lets all pass. */
+/** The filter of events; a member that is null matches all. */
 export type Filter = Record<(typeof filterNames)[number], string | null>
 
-/** The filter that an address says. */
+/** The filter in an address. */
 export const filterIn = (query: URLSearchParams): Filter => ({
   kind: query.get('kind'),
   type: query.get('type'),
@@ -19,7 +19,7 @@ export const filterIn = (query: URLSearchParams): Filter => ({
   project: query.get('project'),
 })
 
-/** A filter as the API takes it. @example searchOf({ kind: 'skill', type: null, actor: null, project: null }) // 'kind=skill' */
+/** A filter as a query string for the API. @example searchOf({ kind: 'skill', type: null, actor: null, project: null }) // 'kind=skill' */
 export const searchOf = (filter: Filter): string => {
   const search = new URLSearchParams()
   for (const name of filterNames) {
@@ -29,11 +29,11 @@ export const searchOf = (filter: Filter): string => {
   return search.toString()
 }
 
-/** The kinds of events that belong to no resource with a page of its own. */
+/** The kinds of events whose resources have no page. */
 const otherKinds = ['conversation', 'config', 'engine', 'predictions', 'answers', 'contents', 'queries', 'searches', 'log']
 const kindsOffered = [...kinds.map(({ kind }) => kind), ...otherKinds]
 
-/** The types of events that the log has, by name. */
+/** The event types in the log, sorted by name. */
 const useTypes = (at: string | undefined): readonly string[] => {
   const { loaded } = useLoaded(
     async (signal) =>
@@ -43,7 +43,7 @@ const useTypes = (at: string | undefined): readonly string[] => {
   return loaded.value.value ?? []
 }
 
-/** Narrows the events by kind, type, actor and project. A type that is shown or chosen is offered, also while SQL is starting. */
+/** Filters events by kind, type, actor and project. It offers the types that are shown or chosen, even while SQL is starting. */
 export const Filters = ({ filter, at, events }: { filter: Filter; at: string | undefined; events: readonly LogEvent[] }) => {
   const shownTypes = [...events.map(({ type }) => type), ...(filter.type === null ? [] : [filter.type])]
   const types = [...new Set([...useTypes(at), ...shownTypes])].filter((type) => type !== '').toSorted()

@@ -4,11 +4,13 @@ import { apiUrl, isReachable, loginNeeded, refusalOf, type ApiError } from '../.
 import { serverEvents } from '../../api/server-events.js'
 import type { LogEvent } from './log-event.js'
 
-/** How long a stream that ended waits before it is asked for again, in ms: longer after each failure. */
+/** The waits before a stream that ended is opened again, in ms: longer after each failure. */
 const firstWaitMs = 1_000
 const longestWaitMs = 15_000
 
-/** Whether events arrive as they are recorded. A stream that ended is asked for again by itself; one that is refused for good is not. */
+/**
+ * Whether new events arrive as they are recorded. A stream that ended is opened again by itself, unless the service refuses it permanently.
+ */
 export type LiveState = { is: 'live' | 'away' } | { is: 'refused'; error: ApiError }
 
 /** Resolves after a time in ms, or when the signal is aborted. */
@@ -23,10 +25,10 @@ const rest = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 /**
- * Gives the events after a position, as they are recorded.
+ * Returns the events after a position, as they are recorded.
  *
- * @param search the filter, as the API takes it
- * @param after undefined asks for none
+ * @param search the filter, as the API expects it
+ * @param after undefined opens no stream
  * @example const live = useLiveEvents('kind=skill', 120, (event) => show(event))
  */
 export const useLiveEvents = (search: string, after: number | undefined, take: (event: LogEvent) => void): LiveState => {
@@ -47,7 +49,7 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
           const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal })
           isReachable.value = true
           if (response.status === 401) loginNeeded.value = true
-          // A service that starts or is busy is asked again.
+          // If the service is starting or busy, the stream is tried again.
           if (response.status >= 400 && response.status < 500 && response.status !== 429) {
             state.value = { is: 'refused', error: await refusalOf(response) }
             return
@@ -61,7 +63,7 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
             if (data !== '') take(JSON.parse(data) as LogEvent)
           }
         } catch {
-          // It is tried again below.
+          // The loop tries again.
         }
         if (isOver()) return
         state.value = { is: 'away' }

@@ -1,6 +1,6 @@
 import type { Value } from '../../api/sql.js'
 
-/** An event as the log has it. */
+/** An event as it is in the log. */
 export type LogEvent = {
   position: number
   stream: string

@@ -23,13 +23,13 @@ type Metric = { name: string; labels: string; value: number }
 
 const lookEveryMs = 5_000
 
-/** The samples of Prometheus's text format. */
+/** Reads samples from Prometheus's text format. */
 const metricsIn = (text: string): Metric[] =>
   [...text.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({ name, labels, value: Number(value) }))
 
 const load = async (signal: AbortSignal) => {
   const [ready, disk, metrics] = await Promise.all([
-    // Not ready is an answer, too.
+    // The answer "not ready" is also a valid answer.
     json<Readiness>('ready', { signal, alsoAnswers: 503 }),
     json<Disk>('log/storage', { signal }),
     request('metrics', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
@@ -37,7 +37,7 @@ const load = async (signal: AbortSignal) => {
   return { ready, disk, metrics: metricsIn(metrics) }
 }
 
-/** A part that is not ready yet is no fault. */
+/** A part that is not ready yet is not shown as a fault. */
 const State = ({ name, part, isStarting = false }: { name: string; part: Part; isStarting?: boolean }) => (
   <li class="card">
     <strong>{name}</strong>
@@ -51,7 +51,7 @@ const standOf = ({ ready, state, lag }: Readiness['sql']): string => {
   return lag === 0 ? 'SQL is there' : `SQL is ${countText(lag)} events behind`
 }
 
-/** Looks that are kept: some hours. */
+/** The number of samples that are kept: some hours. */
 const keptMax = 2_000
 
 type HealthSample = { seconds: number; memory: number; lag: number; requests: number }
@@ -59,7 +59,7 @@ type HealthSample = { seconds: number; memory: number; lag: number; requests: nu
 const sumOf = (metrics: readonly Metric[], name: string): number =>
   metrics.filter((metric) => metric.name === name).reduce((sum, { value }) => sum + value, 0)
 
-/** Requests in each second between two looks; the first look alone tells none. */
+/** Requests per second between two samples; a single sample gives none. */
 const rateOf = (looks: readonly HealthSample[]): (number | null)[] =>
   looks.map(({ requests, seconds }, i) => {
     const before = looks[i - 1]
@@ -87,7 +87,7 @@ const Lines = ({ looks }: { looks: readonly HealthSample[] }) => {
   )
 }
 
-/** Work that waits and that is under way, and the processes that do it. */
+/** Waiting and running work, and its processes. */
 const Work = ({ metrics, isSqlReady }: { metrics: readonly Metric[]; isSqlReady: boolean }) => {
   const count = (name: string) => sumOf(metrics, `mindledger_${name}`)
   const waiting = [count('log_queued_commands'), count('sql_waiting_queries'), count('trainings_waiting')] as const
@@ -127,7 +127,7 @@ const Work = ({ metrics, isSqlReady }: { metrics: readonly Metric[]; isSqlReady:
   )
 }
 
-/** Limits that requests met since the start. */
+/** The limits that requests have exceeded since the start. */
 const LimitsHit = ({ metrics }: { metrics: readonly Metric[] }) => {
   const hit = metrics
     .filter(({ name }) => name === 'mindledger_limits_hit_total')
@@ -165,7 +165,7 @@ const SettingsList = () => {
   )
 }
 
-/** What each setting is, asked for when somebody looks. */
+/** The value of each setting, loaded when the user opens it. */
 const Settings = () => {
   const isOpen = useSignal(false)
   return (

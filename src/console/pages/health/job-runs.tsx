@@ -12,7 +12,7 @@ type Run = { position: number; project: string; job: string; started_at: string;
   Value
 >
 
-/** The last runs of jobs. They are asked for apart from the rest, which is told while SQL does not answer. */
+/** The latest runs of jobs. They are loaded separately, because the rest of the page works even while SQL does not answer. */
 export const JobRuns = ({ everyMs }: { everyMs: number }) => {
   const { loaded, reload } = useLoaded(
     (signal) =>

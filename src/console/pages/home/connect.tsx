@@ -11,10 +11,10 @@ const engines = [
   ['mariadb', 'MariaDB', 3306],
 ] as const
 
-/** What the service says of a connection that it tried: kept, or why not. */
+/** The service's answer to a tested connection: it was stored, or the reason why not. */
 type ConnectionCheck = { status?: string; detail?: string }
 
-/** A form for a database that is to be read where it is. It is tried before it is kept. */
+/** A form that connects a database, whose data stays there. The connection is tested before it is stored. */
 export default () => {
   const error = useSignal<ApiError | undefined>(undefined)
   const refused = useSignal<string | undefined>(undefined)

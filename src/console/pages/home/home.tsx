@@ -10,7 +10,7 @@ import { Start } from './start.js'
 
 type Status = { mindledger_version: string }
 
-/** The newest resources, and the ways in. An empty service shows how to begin. */
+/** The newest resources, and ways to begin. An empty service shows first steps. */
 export default () => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(

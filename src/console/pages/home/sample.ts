@@ -1,4 +1,4 @@
-/** Numbers between 0 and 1, the same ones each time. */
+/** Pseudo-random numbers between 0 and 1, the same ones each time. */
 const numbers = (): (() => number) => {
   let state = 42
   return () => {
@@ -7,7 +7,7 @@ const numbers = (): (() => number) => {
   }
 }
 
-/** What a month more costs there. */
+/** The districts, and the extra rent per month in each. */
 const districts = [
   ['harbour', 260],
   ['market', 90],
@@ -15,7 +15,7 @@ const districts = [
   ['hillside', 0],
 ] as const
 
-/** A table of homes with their rents, invented, as CSV: enough for a model to find out what a rent depends on. */
+/** An invented table of homes with rents, as CSV. A model can learn from it what a rent depends on. */
 export const sampleHomes = (rows = 600): string => {
   const next = numbers()
   const lines = Array.from({ length: rows }, () => {

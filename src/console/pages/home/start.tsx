@@ -6,14 +6,14 @@ import { Busy, Refusal } from '../../parts/notice.js'
 import { sampleHomes } from './sample.js'
 import { freeNameLike, upload, Uploads } from './uploads.js'
 
-/** Sends a table of invented homes, and leads to its first model. */
+/** Uploads a table of invented homes, and leads to its first model. */
 const takeSample = async (): Promise<void> => {
   const name = await freeNameLike('homes')
   await upload(new File([sampleHomes()], 'homes.csv', { type: 'text/csv' }), name)
   go('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
 }
 
-/** The ways to begin: a file of one's own, a database, or a look around. */
+/** The ways to begin: with a file of the user, a database, or sample data. */
 export const Start = ({ done, isShort = false }: { done: () => void; isShort?: boolean }) => {
   const error = useSignal<ApiError | undefined>(undefined)
   const sending = useSignal<string | undefined>(undefined)

@@ -7,11 +7,11 @@ import { Busy, Refusal } from '../../parts/notice.js'
 
 type UploadedFile = { name: string; rows: number }
 
-/** A file whose name a table has already, and a name that none has. */
+/** A file whose name belongs to an existing table, and a free name. */
 type Clash = { file: File; name: string; free: string }
 
 /**
- * A name of a table from the name of a file. Letters of all scripts stay.
+ * Makes a table name from a file name. Letters of all scripts stay.
  *
  * @example tableNameOf('My homes (2).csv') // 'my_homes_2'
  */
@@ -23,7 +23,7 @@ export const tableNameOf = (file: string): string =>
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '') || 'table'
 
-/** Sends a file as the content of a table; one that is there gets a new content. @throws ApiError */
+/** Uploads a file as the content of a table; an existing table gets new content. @throws ApiError */
 export const upload = async (file: File, name = tableNameOf(file.name)): Promise<UploadedFile> => {
   const form = new FormData()
   form.append('file', file)
@@ -32,7 +32,7 @@ export const upload = async (file: File, name = tableNameOf(file.name)): Promise
 
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
-/** The names of tables that begin like one. */
+/** The names of tables with a common beginning. */
 const namesLike = async (name: string): Promise<Set<string>> => {
   const found = await select<{ name: string }>({
     query: `SELECT name FROM log.resources WHERE kind = 'file' AND starts_with(lower(name), lower(:name))`,
@@ -48,12 +48,12 @@ const freeName = (name: string, taken: ReadonlySet<string>): string => {
   return `${name}_${n}`
 }
 
-/** A name like this one that no table has. */
+/** A similar name that no table has. */
 export const freeNameLike = async (name: string): Promise<string> => freeName(name, await namesLike(name))
 
 type ClashProps = { clash: Clash; take: (name: string) => void; leave: () => void }
 
-/** Asks whether a table shall have a new content, or the file another name. */
+/** Asks whether the table gets new content or the file gets another name. */
 const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => {
   const other = useSignal(free)
   return (
@@ -86,7 +86,7 @@ const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => 
   )
 }
 
-/** Takes files that are dropped or chosen, one after the other. No table gets other rows before the reader said so. */
+/** Uploads files that are dropped or chosen, one after the other. No existing table is overwritten without the user's consent. */
 export const Uploads = ({ done }: { done: () => void }) => {
   const error = useSignal<ApiError | undefined>(undefined)
   const sending = useSignal<string | undefined>(undefined)
@@ -100,7 +100,7 @@ export const Uploads = ({ done }: { done: () => void }) => {
     done()
     go(pathOf('resources', 'file', '-', made.name), { tab: 'rows' })
   }
-  /** Sends what waits, up to a file whose name is taken. */
+  /** Uploads the waiting files, up to the first whose name is taken. */
   const goOn = async (file: File | undefined, as?: string): Promise<void> => {
     if (!file) return
     clash.value = undefined

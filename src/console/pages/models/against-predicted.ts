@@ -1,9 +1,9 @@
 import type * as plot from '@observablehq/plot'
 
-/** What pictures of a model's numbers have in common. */
+/** The common settings of all charts of a model's numbers. */
 const frame = { height: 320, marginLeft: 60, className: 'plot', grid: true }
 
-/** Draws marks by what was predicted, over the line on which a prediction is right. */
+/** Draws marks by predicted value, over the diagonal of correct predictions. */
 export const againstPredicted = (
   { line, plot: draw }: typeof plot,
   {

@@ -121,7 +121,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
   )
 }
 
-/** A form made of the inputs. Its values are in the address. */
+/** A form with a field for each input. Its values are stored in the address. */
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const { loaded, reload } = useInputs(of, record, report.features)
   const predicted = useSignal<ExplainedPrediction | undefined>(undefined)

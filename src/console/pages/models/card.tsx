@@ -21,7 +21,7 @@ const Metrics = ({ metrics }: Pick<Report, 'metrics'>) => (
   </ul>
 )
 
-/** The confusion matrix of the classes. The darker a cell, the larger its share of the row. */
+/** The confusion matrix of the classes. A darker cell is a larger share of its row. */
 const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
   const classes = [...new Set(confusion.flatMap(({ actual, predicted }) => [actual, predicted]))].sort()
   const rows = new Map(confusion.map(({ actual, predicted, rows }) => [`${actual}\n${predicted}`, rows]))
@@ -59,7 +59,7 @@ const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
   )
 }
 
-/** How often answers of a confidence were right. On the line they are as sure as they say. */
+/** The accuracy for each range of confidence. On the diagonal, the accuracy equals the confidence. */
 const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
   <Plotted
     label="Share of answers that were right, by the confidence that they had"
@@ -90,7 +90,7 @@ const Calibration = ({ calibration }: Pick<Report, 'calibration'>) => (
   />
 )
 
-/** The metrics and the training data of a version. All numbers are of rows that it had not seen. */
+/** The metrics and the training data of a version. All metrics are of rows that the model had not seen. */
 export const Card = ({ report, target }: { report: Report; target: string }) => {
   const { metrics, importances, classes, confusion, calibration, residuals, coverage, data, plan } = report
   return (

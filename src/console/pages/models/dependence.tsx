@@ -7,7 +7,7 @@ import { shown } from '../../parts/value.js'
 import { useInputs, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
-/** Rows of the training's query that are asked for each value. */
+/** The number of rows of the training's query that are predicted for each value. */
 const sampleRows = 200
 const stepsOfNumber = 24
 const classesMax = 8
@@ -16,7 +16,7 @@ type Point = { x: Value; y: number; name: string }
 
 const asSql = (value: number | string): string => (typeof value === 'number' ? String(value) : literal(value))
 
-/** The values that an input is set to; none of a text of any kind. */
+/** The values to which an input is set; none for an arbitrary text. */
 const stepsOf = (input: Input): (number | string)[] => {
   if (input.form === 'text') return []
   if (input.form === 'choice') return input.choices
@@ -25,12 +25,12 @@ const stepsOf = (input: Input): (number | string)[] => {
   return [...new Set(type === 'integer' ? steps.map(Math.round) : steps.map((step) => Number(step.toPrecision(8))))]
 }
 
-/** A path in the explanation of a class. */
+/** The JSON path of a class in an explanation. */
 const probabilityOf = (target: string, name: string): string =>
   `avg(CAST(m.${quoted(`${target}_explain`)}->>${literal(`$."probability_class_${name.replaceAll('"', '\\"')}"`)} AS DOUBLE))`
 
 /**
- * The statement that sets one input of real rows to each of its values, and predicts.
+ * The statement that predicts real rows after setting one input to each of its values.
  *
  * @example statementOf(of, record, input, classes) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AS m …
  */
@@ -102,7 +102,7 @@ const Drawn = ({ of, record, input, classes }: { of: ModelName; record: ModelRec
   )
 }
 
-/** How the prediction changes with one input, the others being as they are in rows of the training's query. */
+/** The change of the prediction with one input, while the other inputs keep their values from rows of the training's query. */
 export const Dependence = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const { loaded, reload } = useInputs(of, record, report.features)
   const { value, error } = loaded.value
@@ -111,7 +111,7 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
   const possible = value.filter((input) => input.form !== 'text')
   if (record.fetch_data_query === null || possible.length === 0)
     return <Empty title="There is nothing to vary">The rows of the training cannot be read, or no input has values to choose from.</Empty>
-  // What the model uses most comes first.
+  // The most important inputs come first.
   const weights = new Map(report.importances.map(({ column, importance }) => [column, importance]))
   const ordered = possible.toSorted((a, b) => (weights.get(b.name) ?? 0) - (weights.get(a.name) ?? 0))
   const chosen = ordered.find(({ name }) => name === place.value.query.get('input')) ?? ordered[0]

@@ -2,12 +2,12 @@ import { select, type Value } from '../../api/sql.js'
 import { percentText, shown } from '../../parts/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
-/** How far the values of an input are from those of the training. */
+/** The difference between the current values of an input and those of the training. */
 export type Drift = {
   column: string
-  /** From 0, the same, to 1, nothing in common: half the sum of the differences between the shares of all parts. */
+  /** From 0 (the same) to 1 (nothing in common): half the sum of the differences between the shares of all parts. */
   distance: number
-  /** The part that came much more often than before, in words. */
+  /** A description of the part whose share grew most. */
   about: string
 }
 
@@ -18,7 +18,7 @@ type Rows = readonly Record<string, Value>[]
 
 const isNumber = ({ type }: Feature): boolean => type === 'integer' || type === 'number'
 
-/** Borders of parts with equally many values. */
+/** The borders of parts with equally many values. */
 const bordersOf = (values: readonly number[]): number[] => {
   const sorted = values.toSorted((a, b) => a - b)
   const borders = Array.from({ length: partsOfNumbers - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / partsOfNumbers)] ?? 0)
@@ -31,7 +31,7 @@ const sharesOf = (parts: readonly string[]): Map<string, number> => {
   return shares
 }
 
-/** The part of a value: its range among numbers, else itself. */
+/** The part of a value: a range for numbers, the value itself for others. */
 const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) => string) => {
   const of = (row: Record<string, Value>): Value => row[feature.column] ?? null
   if (!isNumber(feature)) return (row) => (of(row) === null ? 'no value' : shown(of(row)))
@@ -70,7 +70,7 @@ const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =
     })
     .toSorted((a, b) => b.distance - a.distance)
 
-/** Rows of the training's query, and the newest inputs that were recorded. @throws ApiError */
+/** Rows of the training's query, and the latest recorded inputs. @throws ApiError */
 export const loadDrift = async (
   of: ModelName,
   record: ModelRecord,

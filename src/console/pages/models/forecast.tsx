@@ -9,22 +9,22 @@ import { forecastQuery, seriesColumns, stepsMax } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
 const seriesMax = 12
-/** How many of the last known values of a series lead to what is to come. */
+/** The number of last known values of a series before its forecast. */
 const pastSteps = 60
 
 type Rows = readonly Record<string, Value>[]
 
-/** The last values that were known, none where the query of the training cannot be asked any more. */
+/** The last known values; none if the training's query can no longer run. */
 const pastOf = (query: string, db: string | undefined, at: string | undefined, signal: AbortSignal): Promise<Rows> =>
   select<Record<string, Value>>({ query, db, at, signal }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 200) return []
     throw error
   })
 
-/** A date as the picture needs it; whole numbers stay. */
+/** A date in the form that the chart needs; whole numbers stay. */
 const moment = (value: Value | undefined): Date | number => (typeof value === 'number' ? value : new Date(shown(value).replace(' ', 'T')))
 
-/** What is to come after the last known values, with the range that it is expected in. Each series has a picture. */
+/** The forecasts after the last known values, with their bounds. Each series has a chart. */
 export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRecord; plan: Report['plan'] }) => {
   const at = momentShown()
   const { order, keys } = seriesColumns(plan)
@@ -66,7 +66,7 @@ WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER 
       </p>
       {all.slice(0, seriesMax).map((series) => {
         const rows = named.filter((row) => row.series === series)
-        // Values that came after the training are no past of it.
+        // Values that were added after the training are not shown as its past.
         const first = rows[0]?.when ?? Infinity
         const before = known.filter((row) => row.series === series && row.when < first)
         const coming = [...before.slice(-1).map((row) => ({ ...row, least: row.y, greatest: row.y })), ...rows]

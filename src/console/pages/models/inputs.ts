@@ -5,7 +5,7 @@ import { momentShown } from '../../basics/place.js'
 import { shown } from '../../parts/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
-/** What a form asks for one input: a number between two, one of some texts, or any text. */
+/** The field of a form for one input: a number in a range, one of several texts, or any text. */
 export type Input = { name: string; type: string } & (
   | { form: 'number'; least: number; greatest: number; step: number; usual: number }
   | { form: 'choice'; choices: string[] }
@@ -19,7 +19,7 @@ type Summary = { column_name: string; min: string | null; max: string | null; q5
 
 const choicesMax = 40
 
-/** A step of 1, 2 or 5 times a power of ten, so that a slider has some hundred of them. */
+/** A step of 1, 2 or 5 times a power of ten, so that a slider has about a hundred steps. */
 const stepOf = (least: number, greatest: number, isWhole: boolean): number => {
   const rough = (greatest - least) / 200
   if (rough <= 0) return 1
@@ -41,7 +41,7 @@ const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choice
 }
 
 /**
- * The inputs of a model, with the ranges that its query gives now. Where the query cannot run any more, each is a text.
+ * The inputs of a model, with the ranges that its query returns now. If the query can no longer run, each input is a text.
  *
  * @throws ApiError when the service cannot be reached
  */
@@ -73,19 +73,19 @@ const loadInputs = async (
       }),
     )
   } catch (error) {
-    // What it learned from may be gone: the model still answers.
+    // The training data may be gone, but the model still predicts.
     if (error instanceof ApiError && error.status === 200) return wanted.map((feature) => inputOf(feature, undefined, undefined))
     throw error
   }
 }
 
-/** The inputs of a version, as they are at the moment that is shown. */
+/** The inputs of a version at the moment that is shown. */
 export const useInputs = (of: ModelName, record: ModelRecord, features: readonly Feature[]) => {
   const at = momentShown()
   return useLoaded((signal) => loadInputs(record, features, at, signal), [of.project, of.model, record.version, at])
 }
 
-/** What a form holds, as the row that is sent. What is empty is not known. */
+/** The values of a form as the row to send. Empty fields are unknown values. */
 export const rowOf = (inputs: readonly Input[], values: Readonly<Record<string, string>>): Record<string, Value> =>
   Object.fromEntries(
     inputs.flatMap(({ name, form, type }) => {

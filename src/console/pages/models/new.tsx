@@ -11,12 +11,12 @@ import { countText } from '../../parts/value.js'
 import { statementOf, type Plan } from './statement.js'
 import './style.css'
 
-/** Rows that the picture of a table is made of. The training reads all of them. */
+/** The number of rows that are examined for the overview of a table. The training reads all rows. */
 const picturedMax = 20_000
 
 type Table = { db: string; table: string }
 
-/** Tables with rows to learn from: files, views, and tables of connections. */
+/** Tables that a model can learn from: files, views, and tables of connections. */
 const loadTables = async (signal: AbortSignal): Promise<Table[]> =>
   select<Table>({
     query: `SELECT TABLE_SCHEMA AS db, TABLE_NAME AS "table" FROM information_schema.tables
@@ -27,7 +27,7 @@ const loadTables = async (signal: AbortSignal): Promise<Table[]> =>
 
 type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
 
-/** What is in the columns of a query, of its first rows. @throws ApiError */
+/** Summaries of the columns of a query, from its first rows. @throws ApiError */
 const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: AbortSignal): Promise<Picture> => {
   const answer = await run({ query: `SELECT * FROM (${query}\n) AS rows_to_learn LIMIT ${picturedMax + 1}`, db, signal })
   if (answer.type === 'ok') return { summaries: [], rows: 0, isPart: false }
@@ -41,7 +41,7 @@ const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: Ab
   return { summaries: summaries.read(), rows, isPart: rows === picturedMax }
 }
 
-/** What the address says. */
+/** The plan of a training as stored in the address. */
 const readPlan = (query: URLSearchParams): Plan | undefined => {
   const table = query.get('table')
   const [db = '', ...rest] = (table ?? '').split('.')
@@ -244,7 +244,7 @@ const Pictured = ({ plan }: { plan: Plan }) => {
   )
 }
 
-/** Trains a model from a picture of its rows. */
+/** Trains a model, after an overview of its rows. */
 export default () => {
   const plan = readPlan(place.value.query)
   return (

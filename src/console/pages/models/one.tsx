@@ -19,7 +19,7 @@ import { Since } from './since.js'
 import { Versions } from './versions.js'
 import './style.css'
 
-/** Trains a next version as the last one was trained. */
+/** Trains a new version with the settings of the last one. */
 const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
   const error = useSignal<ApiError | undefined>(undefined)
   const retrain = async () => {
@@ -41,7 +41,7 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
   )
 }
 
-/** Opens the query page: with what is to come, for a model of series, and else with the rows that it learned from. */
+/** Opens the query page with the forecasts of a series model, or with the rows that another model learned from. */
 const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
   const isOpening = useSignal(false)
   const isOfSeries = record.engine === 'forecast' && record.status === 'complete'
@@ -58,7 +58,7 @@ const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
   )
 }
 
-/** What is known of a version whose training came to its end. */
+/** The details of a version whose training has ended. */
 const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; reload: () => void }) => {
   const at = momentShown()
   const { loaded } = useLoaded((signal) => loadReport(of, record.version, at, signal), [of.project, of.model, record.version, at])

@@ -8,22 +8,22 @@ import { isUnderWay, loadVersions, type ModelName, type ListedVersion } from './
 
 const lookEveryMs = 700
 
-/** Where a phase was when it was first seen. */
+/** The state of a phase when the page first saw it. */
 type PhaseStart = { phase: string | null; at: number; done: number }
 
-/** Seconds that are left of a phase at the pace that was seen; undefined as long as there is none. */
+/** The remaining seconds of a phase at the observed speed; undefined until there is one. */
 const secondsLeft = ({ at, done }: PhaseStart, now: { at: number; done: number; total: number }): number | undefined => {
   const pace = (now.done - done) / (now.at - at)
   return pace > 0 && Number.isFinite(pace) ? (now.total - now.done) / pace / 1_000 : undefined
 }
 
-/** How long the last version took that was trained to its end. */
+/** The duration of the last completed training. */
 const lastTook = (versions: readonly ListedVersion[]): string => {
   const last = versions.find(({ seconds }) => seconds !== null)
   return last ? ` Version ${last.version} took ${figure(last.seconds)} s in all.` : ''
 }
 
-/** The progress of a training, and the remaining time. It looks again until that is over. */
+/** The progress of a training, and the remaining time. It is updated until the training ends. */
 export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
   const tries = useSignal(0)
   const error = useSignal<ApiError | undefined>(undefined)

@@ -50,7 +50,7 @@ export type ListedVersion = {
   error: string | null
 }
 
-/** A part of the report of a version; no rows where its engine has no such part. @throws ApiError */
+/** A part of the report of a version; no rows if its engine does not report this part. @throws ApiError */
 const part = async <T extends Record<string, Value>>(
   { project, model }: ModelName,
   version: number | undefined,
@@ -107,7 +107,7 @@ export const loadReport = async (
   return Object.fromEntries(names.map((name, i) => [name, parts[i] ?? []])) as unknown as Report
 }
 
-/** How a version was to be trained. @throws ApiError */
+/** The settings of a version's training. @throws ApiError */
 export const loadPlan = (model: ModelName, version: number, at: string | undefined): Promise<Report['plan']> =>
   part(model, version, 'plan', at, new AbortController().signal)
 

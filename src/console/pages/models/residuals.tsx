@@ -2,7 +2,7 @@ import { Plotted } from '../../parts/plot.js'
 import { againstPredicted } from './against-predicted.js'
 import type { Report } from './reports.js'
 
-/** What was predicted against what was true, of rows that were not learned from. Each dot is a group of rows with like predictions. */
+/** Predicted against true values, of rows that were not learned from. Each dot is a group of rows with similar predictions. */
 export const Residuals = ({ residuals, target }: Pick<Report, 'residuals'> & { target: string }) => (
   <div class="pictures">
     <Plotted

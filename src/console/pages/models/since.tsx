@@ -25,7 +25,7 @@ type Accuracy = {
 type Outcome = { when: string; predicted: string; truth: string } & Record<string, Value>
 
 const outcomesMax = 2_000
-/** Points of the line over time. */
+/** The number of points of the line over time. */
 const pointsMax = 40
 
 const accuracyQuery = `SELECT version, outcomes, trained, r2, mae, accuracy, log_loss, confidence, coverage
@@ -69,7 +69,7 @@ const Versions = ({ rows }: { rows: readonly Accuracy[] }) => (
   />
 )
 
-/** Means of equal times: how many were right, or how far they missed. */
+/** Means over equal periods: the share of correct predictions, or the size of the errors. */
 const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: Date; y: number }[] => {
   const timed = outcomes.map(({ when, predicted, truth }) => ({
     at: Date.parse(`${when.replace(' ', 'T')}Z`),
@@ -86,10 +86,10 @@ const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: D
   return [...sums].toSorted(([a], [b]) => a - b).map(([part, { rows, y }]) => ({ from: new Date(first + part * step), y: y / rows }))
 }
 
-/** What surrounds a single time on its axis, in milliseconds. */
+/** The part of the axis before and after a single point, in milliseconds. */
 const aroundMs = 30 * 60_000
 
-/** One time alone has no span, and an axis of none writes it as a program would. */
+/** A single point has no range of time, and the chart would label its axis in a technical format. */
 const spanOf = (parts: readonly { from: Date }[]): { domain?: [Date, Date] } => {
   const [one] = parts
   return one === undefined || parts.length > 1
@@ -157,7 +157,7 @@ const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; re
   )
 }
 
-/** How good a model turned out to be, and whether it is still asked about such rows as it learned from. */
+/** The accuracy of a model in use, and the drift of the inputs that it is asked about. */
 export const Since = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(

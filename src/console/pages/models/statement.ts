@@ -1,13 +1,13 @@
 import { literal, quoted } from '../../api/sql.js'
 
-/** What is to be trained. An empty text is nothing; `order` makes it a model of series. */
+/** The plan of a training. An empty text means that the part is absent; with `order` it is a series model. */
 export type Plan = {
   db: string
   query: string
   project: string
   name: string
   target: string
-  /** Columns that are not learned from. */
+  /** Columns that the model does not learn from. */
   without: string[]
   engine: string
   order: string

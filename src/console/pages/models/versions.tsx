@@ -7,7 +7,7 @@ import { Busy, Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
 import { loadReport, loadVersions, type ModelName, type ListedVersion } from './reports.js'
 
-/** What was measured of two versions, side by side. */
+/** The metrics of two versions, side by side. */
 const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
@@ -126,7 +126,7 @@ const Line = ({
   )
 }
 
-/** All trainings of a model. Two of them can be compared, and one answers. */
+/** All trainings of a model. The user can compare two of them, and choose the active version. */
 export const Versions = ({ of, changed }: { of: ModelName; changed: () => void }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded((signal) => loadVersions(of, at, signal), [of.project, of.model, at])

@@ -50,7 +50,7 @@ const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: st
   )
 }
 
-/** What an answer cost, where a price of its model is set. */
+/** The cost of an answer, if a price of its model is set. */
 const Cost = ({ answer }: { answer: string }) => {
   const { loaded } = useLoaded((signal) => loadCost(answer, signal), [answer])
   const { value, error } = loaded.value
@@ -58,7 +58,7 @@ const Cost = ({ answer }: { answer: string }) => {
   return value === undefined ? null : <> · cost {costText(value)}</>
 }
 
-/** An answer as it comes: what the agent does, what it says, and where the record of it is. */
+/** An answer while it arrives: the agent's steps, its text, and a link to its record. */
 export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
   const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
   const { project, agent, asOf } = asking.side

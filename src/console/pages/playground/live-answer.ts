@@ -4,10 +4,10 @@ import { serverEvents } from '../../api/server-events.js'
 import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 
-/** The agent of a question: the current one, or that of an earlier position. */
+/** The agent of a question: its current version, or the version at an earlier position. */
 export type Side = { project: string; agent: string; asOf: string | undefined }
 
-/** One use of a tool. */
+/** One call of a tool. */
 export type Step = {
   tool: string
   input: string
@@ -56,7 +56,7 @@ const nothing: AnswerState = {
 const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
   steps.map((step, i) => (i === steps.length - 1 ? { ...step, ...change } : step))
 
-/** What is known after a frame. A text before the use of a tool is only a remark: the answer begins again. */
+/** The state after a frame. A text before a tool call is only a remark, so the answer begins again after the call. */
 const after = (said: AnswerState, frame: Frame): AnswerState => {
   const answer = frame.trace_id || said.answer
   switch (frame.type) {
@@ -92,7 +92,7 @@ export class LiveAnswer {
 
   constructor(readonly side: Side) {}
 
-  /** Asks; resolves when there is nothing more to come. What went before is sent along. */
+  /** Sends the question with the previous turns; resolves when the answer has ended. */
   async ask(turns: readonly Turn[]): Promise<void> {
     const { project, agent, asOf } = this.side
     const from = performance.now()
@@ -116,7 +116,7 @@ export class LiveAnswer {
     this.said.value = { ...this.said.value, ms: performance.now() - from }
   }
 
-  /** The service records what was said until here, as an answer that was broken off. */
+  /** The service records the text so far as an interrupted answer. */
   stop(): void {
     this.#aborting.abort()
   }

@@ -15,10 +15,10 @@ type Agent = { project: string; name: string } & Record<string, Value>
 
 const agentsMax = 1_000
 
-/** How long typing must pause before the address has the question, in milliseconds. */
+/** The pause in typing before the question is stored in the address, in milliseconds. */
 const restMs = 300
 
-/** A question, and what each side says to it. */
+/** A question, and the answer of each side. */
 type Round = { question: string; askings: LiveAnswer[] }
 
 const sideOf = (text: string | null, asOf: string | undefined): Side | undefined => {
@@ -26,7 +26,7 @@ const sideOf = (text: string | null, asOf: string | undefined): Side | undefined
   return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === '' ? undefined : asOf }
 }
 
-/** What was said before, by one side alone. */
+/** The previous turns of one side. */
 const turnsOf = (rounds: readonly Round[], side: number, question: string): Turn[] => [
   ...rounds.flatMap((round): Turn[] => {
     const said = round.askings[side]?.said.peek()
@@ -66,7 +66,7 @@ const Choice = ({
   </label>
 )
 
-/** Asks agents, and shows what they do. Two can be asked the same, or one as it is and as it was. */
+/** Asks agents, and shows their steps. The user can compare two agents, or two versions of one agent. */
 export default () => {
   const moment = momentShown()
   const { query } = place.value
@@ -86,16 +86,16 @@ export default () => {
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
   const isAsking = rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
-  /** A browser allows some changes of the address in a while, not one for each key. */
+  /** Browsers limit how often the address may change, so it does not change with every key. */
   const write = (text: string, afterMs = restMs) => {
     question.value = text
     clearTimeout(resting.current)
     resting.current = setTimeout(() => changeQuery({ question: text }), afterMs)
   }
-  // Another page has no question.
+  // After leaving this page, the address must not get a question.
   useEffect(() => () => clearTimeout(resting.current), [])
   const choose = (change: Record<string, string | undefined>) => {
-    // Another agent has not heard what was said.
+    // A new agent does not know the previous turns.
     rounds.value = []
     changeQuery(change)
   }

@@ -1,13 +1,13 @@
 import { StatementRun } from './statement-run.js'
 
-/** How many sheets keep their answer. */
+/** The number of sheets that keep their answers. */
 const answersMax = 4
 
-/** What each sheet ran last. The answers of those that were shown longest ago are given up. */
+/** The last run of each sheet. The answers that were shown longest ago are dropped. */
 export class Answers {
   readonly #bySheet = new Map<number, StatementRun>()
 
-  /** What a sheet ran last; nothing yet, if it is new or was given up. */
+  /** The last run of a sheet; an empty one if the sheet is new or its answer was dropped. */
   of(sheet: number): StatementRun {
     const running = this.#bySheet.get(sheet) ?? new StatementRun()
     this.#bySheet.delete(sheet)

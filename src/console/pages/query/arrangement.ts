@@ -1,4 +1,4 @@
-/** How the rows of an answer are shown. The address has it, so that a colleague sees the same. */
+/** The filter and the order of an answer's rows. The address stores them, so that other users see the same. */
 export type Arrangement = { filter: string; by: number | undefined; descending: boolean }
 
 /** @example readArrangement(new URLSearchParams('sort=-2')) // { filter: '', by: 1, descending: true } */
@@ -7,8 +7,8 @@ export const readArrangement = (query: URLSearchParams): Arrangement => {
   return { filter: query.get('filter') ?? '', by: sort ? Number(sort[2]) - 1 : undefined, descending: sort?.[1] === '-' }
 }
 
-/** The sort of an address: the column from 1, below 0 from the greatest on. @example sortText(1, true) // '-2' */
+/** The sort order as stored in an address: the column from 1, negative for descending order. @example sortText(1, true) // '-2' */
 export const sortText = (by: number, descending: boolean): string => `${descending ? '-' : ''}${by + 1}`
 
-/** Nothing of what another statement's answer was shown with. */
+/** Removes the filter and the order of an earlier statement's answer. */
 export const asItComes = { filter: undefined, sort: undefined, dry: undefined, given: undefined } as const

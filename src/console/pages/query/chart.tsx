@@ -10,7 +10,7 @@ import type { RowStore } from './rows.js'
 import { alongLine, areSummed, colourable, pictureKinds, proposedPicture, sampleOf, type Picture, type Point } from './sample.js'
 import { savePng, saveSvg } from './save-picture.js'
 
-/** Bars that stand side by side: those of the first rows. */
+/** The most bars of a chart: those of the first rows. */
 const barsMax = 80
 
 type Plot = Parameters<Parameters<typeof Plotted>[0]['draw']>[0]
@@ -54,7 +54,7 @@ const Choice = ({
 
 type Props = { store: RowStore; version: number; summaries: readonly ColumnSummary[] }
 
-/** A picture of the rows that came. The address has its kind and its columns. */
+/** A chart of the rows that have arrived. The address stores its kind and its columns. */
 export const Chart = ({ store, version, summaries }: Props) => {
   const { query } = place.value
   const shown = useRef<HTMLDivElement>(null)
@@ -79,7 +79,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
     y: oneOf('y', proposed.y, numbers),
     by: query.get('by') === 'none' ? '' : oneOf('by', proposed.by, coloured),
   }
-  // Bars of one name stand on each other.
+  // Bars of the same name are stacked.
   const up = kind === 'bar' && areSummed(value.points.slice(0, barsMax), picture.x) ? `sum of ${picture.y}` : picture.y
   const svg = () => shown.current?.querySelector<SVGSVGElement>('svg.plot') ?? undefined
   const save = (how: (picture: SVGSVGElement) => unknown) => {

@@ -2,13 +2,13 @@ import { ApiError, request } from '../../api/request.js'
 import { contextOf, run, type Statement } from '../../api/sql.js'
 import { objectsOf } from '../../api/as-objects.js'
 
-/** What is saved: the answer of a statement that reads, or the events of a dry run. */
+/** The data to save: the answer of a reading statement, or the events of a dry run. */
 export type DownloadRequest = Pick<Statement, 'query' | 'db' | 'at' | 'params'> & { isDryRun: boolean }
 
-/** The service refuses what would write: to save an answer is never to change something. */
+/** The service refuses statements that write, because saving an answer must not change anything. */
 const harmless = ({ isDryRun, ...asked }: DownloadRequest): Statement => ({ ...asked, dryRun: isDryRun, readsOnly: true })
 
-/** The answer as the service writes it. @throws ApiError when the statement has no answer of this form */
+/** The answer in the format of the service. @throws ApiError when the statement has no answer in this format */
 const written = async (form: string, type: string, asked: DownloadRequest): Promise<Blob> => {
   const { query, params, ...rest } = harmless(asked)
   const body = { query, context: contextOf(rest), params, response_format: form }
@@ -47,12 +47,12 @@ export type FileFormat = keyof typeof formats
 /** The formats in which an answer can be saved. */
 export const fileFormats = Object.keys(formats) as FileFormat[]
 
-/** What stands before the first word of a statement: spaces, comments, and brackets. */
+/** The text before the first word of a statement: spaces, comments and brackets. */
 const before = /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/
 const readers = /^(?:SELECT|WITH|FROM|VALUES|TABLE|SHOW|DESC|DESCRIBE|EXPLAIN|SUMMARIZE|PIVOT|UNPIVOT|EVALUATE)\b/i
 
 /**
- * Why an answer is not offered as a file; undefined where it is. The service decides in the end: it refuses what writes.
+ * Why an answer is not offered as a file; undefined if it is. The final decision is the service's, which refuses statements that write.
  *
  * @example notSavedAs('CSV', 'CREATE PROJECT a', false) // 'Only the answer of a statement that reads is saved. …'
  */
@@ -65,7 +65,7 @@ export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): 
   return format === 'Parquet' ? 'The events of a dry run are saved as CSV or JSON.' : undefined
 }
 
-/** Saves the whole answer as a file, also what is too much for this page. Nothing is written in the service. @throws ApiError */
+/** Saves the whole answer as a file, also if it is too large for this page. Nothing changes in the service. @throws ApiError */
 export const download = async (format: FileFormat, asked: DownloadRequest): Promise<void> => {
   const { name, load } = formats[format]
   const url = URL.createObjectURL(await load(asked))

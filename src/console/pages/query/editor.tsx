@@ -14,20 +14,20 @@ import { functions } from './functions.js'
 import { columnsOf } from './writing/columns.js'
 import type { Schema } from './writing/schema.js'
 
-/** Where a statement is wrong: places from 1, as the service counts them. */
+/** The place of an error in a statement: line and column from 1, as the service counts them. */
 export type Fault = { line: number; column: number; message: string }
 
 type Props = {
-  /** The text; what is typed is written to it, and what others write to it is shown. */
+  /** The text. Typing changes it, and changes from elsewhere are shown. */
   text: Signal<string>
   onRun: () => void
   schema: Schema
-  /** Where names without a database are looked up. */
+  /** The database of names that are written without one. */
   db: string
   fault: Fault | undefined
 }
 
-/** Proposes functions where a name may stand alone. */
+/** Proposes functions at places where a name may begin. */
 const functionNames = MySQL.language.data.of({
   autocomplete: ifNotIn(
     ['QuotedIdentifier', 'String', 'LineComment', 'BlockComment', '.'],
@@ -64,12 +64,12 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
   return { from, to: Math.min(state.doc.length, from + Math.max(1, word)) }
 }
 
-/** What readers of a screen are told: here Tab moves the text, and not to the next control. */
+/** The hint for screen readers: in this field, Tab indents the text and does not move to the next control. */
 const keys = 'Ctrl Enter runs it. Tab indents. To leave the editor press Escape, then Tab.'
 
 /**
- * A text of SQL. It stands in a shadow root, where the editor adds its rules by the object model: the page forbids styles in the
- * document itself.
+ * An editor for SQL. It is in a shadow root, where the editor adds its styles through the CSS object model: the page's policy forbids
+ * styles in the document itself.
  */
 export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
   const host = useRef<HTMLDivElement>(null)
@@ -112,7 +112,7 @@ export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
     return () => editor.destroy()
   }, [])
 
-  // At once, and not with the next picture: by then more may have been typed, which would be taken back.
+  // This runs at once, not with the next frame: characters that are typed until then would be lost.
   useSignalEffect(() => {
     const wanted = text.value
     const editor = view.current

@@ -1,4 +1,4 @@
-/** Functions that the editor proposes: those of DuckDB that are written often. The service answers all of them. */
+/** The functions that the editor proposes: common functions of DuckDB. The service supports all of them. */
 export const functions = `
   abs any_value approx_count_distinct approx_quantile arg_max arg_min array_agg avg bit_and bit_or bool_and bool_or cbrt ceil
   concat concat_ws contains corr cos count count_if covar_pop covar_samp cume_dist current_date date_add date_diff date_part

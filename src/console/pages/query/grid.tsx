@@ -4,12 +4,12 @@ import { isNumeric, shown } from '../../parts/value.js'
 import type { RowStore } from './rows.js'
 
 const rowHeight = 28
-/** No browser can scroll further than some millions of pixels: beyond, each pixel stands for more. */
+/** Browsers cannot scroll further than some millions of pixels. Beyond that height, each pixel stands for several. */
 const heightMax = 8_000_000
 const spare = 6
 const widthLeast = 56
 const widthMost = 360
-/** About the width of a character. */
+/** The approximate width of a character. */
 const characterWidth = 7.6
 
 type Sort = { by: number | undefined; descending: boolean }
@@ -23,10 +23,10 @@ const widthsOf = (store: RowStore): number[] =>
     return Math.round(Math.min(widthMost, Math.max(widthLeast, longest * characterWidth + 20)))
   })
 
-/** The row of the names of columns, above the first one. */
+/** The index of the header row, above the first row. */
 const headRow = -1
 
-/** The rows of an answer. Only those in sight are in the page. Arrows move through the cells, as in a sheet; on a name, Enter sorts. */
+/** The rows of an answer. Only visible rows are in the page. Arrow keys move between the cells, and Enter on a column name sorts. */
 export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const view = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
@@ -47,7 +47,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
     return () => watch.disconnect()
   }, [])
   useEffect(() => {
-    // Who sorts by keys stays on the name, and can turn the order.
+    // After sorting by keys the focus stays on the name, so that the same key reverses the order.
     const { row, column } = cell.peek()
     const isSorting = row === headRow && column < store.columns.length
     cell.value = isSorting ? { row, column } : { row: 0, column: 0 }

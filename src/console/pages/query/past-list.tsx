@@ -2,7 +2,7 @@ import { Empty } from '../../parts/notice.js'
 import { msText } from '../../parts/value.js'
 import { forgetAll, past } from './statement-history.js'
 
-/** The statements that were run in this browser, the newest first. */
+/** The statements that ran in this browser, the newest first. */
 export const PastList = ({ choose }: { choose: (sql: string, db: string) => void }) =>
   past.value.length === 0 ? (
     <Empty title="Nothing yet">What you run is listed here. It is kept in this browser alone.</Empty>

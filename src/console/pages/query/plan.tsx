@@ -6,7 +6,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 
 type Line = { section: string; text: string }
 
-/** How long typing must pause before the statement is explained. */
+/** The pause in typing before the statement is explained. */
 const restMs = 400
 
 const titles: Readonly<Record<string, string>> = {
@@ -16,14 +16,14 @@ const titles: Readonly<Record<string, string>> = {
   plan: 'How',
 }
 
-/** The lines of each section, in their order. */
+/** The lines of each section, in order. */
 const sectionsOf = (lines: readonly Line[]): [string, string][] => {
   const sections = new Map<string, string[]>()
   for (const { section, text } of lines) sections.set(section, [...(sections.get(section) ?? []), text])
   return [...sections].map(([section, texts]) => [section, texts.join('\n')])
 }
 
-/** The plan of a statement: its rewritten text, the tables that it reads, and the statements for connected databases. It is not run. */
+/** The plan of a statement: its rewritten text, its tables, and the statements for connected databases. The statement does not run. */
 export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: string | undefined; params: Record<string, Value> }) => {
   const bare = sql.trim().replace(/;$/, '')
   const rested = useSignal(bare)

@@ -33,7 +33,7 @@ import './style.css'
 
 const noSchema: Schema = {}
 
-/** Why a statement has no answer, or only a part of one. */
+/** Why a statement has no answer, or an incomplete one. */
 const errorOf = (outcome: Outcome): ApiError | undefined =>
   outcome.type === 'error' || outcome.type === 'table' ? outcome.error : undefined
 
@@ -43,14 +43,14 @@ const faultOf = (outcome: Outcome): Fault | undefined => {
   return found && { ...found, message: error.message.split('\n')[0] ?? '' }
 }
 
-/** The events of a dry run. */
+/** The planned events of a dry run. */
 const plannedIn = (store: RowStore): PlannedEvent[] =>
   Array.from({ length: store.total }, (_, i) => {
     const [type, stream, version, data] = store.row(i) ?? []
     return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
   })
 
-/** Statements and their answers. The one that is shown is in the address. */
+/** Statements and their answers. The address stores the statement that is shown. */
 export default () => {
   const { query } = place.value
   const at = momentShown()
@@ -70,13 +70,13 @@ export default () => {
   const outcome = running.outcome.value
   const parameters = parametersOf(text.value)
 
-  // First of all: other windows may have written while another page was shown.
+  // This effect must be the first one: other windows may have changed the sheets while another page was shown.
   useEffect(() => followWindows(() => (text.value = shownSheet().sql)), [])
 
-  // A link to another statement, or a step back, shows that one; without any, what was written last is there again.
+  // A link to another statement, or a step back, shows that statement. Without one, the last text appears again.
   const ours = useRef<string | undefined>(undefined)
   useEffect(() => {
-    // What this page put there itself may be behind what was typed since.
+    // If the address comes from this page itself, it may be older than the typed text.
     if (sent === ours.current) return
     if (sent !== '') openSheet(sent, db)
     else {
@@ -87,7 +87,7 @@ export default () => {
   }, [sent])
   useSignalEffect(() => {
     const sql = text.value
-    // What is typed goes to the sheet that is shown; another one that is shown later has a text of its own.
+    // Typed text belongs to the sheet that is shown. A sheet that is shown later has its own text.
     untracked(() => {
       if (sql !== shownSheet().sql) write({ sql })
     })
@@ -109,7 +109,7 @@ export default () => {
   const runText = async () => {
     const sql = text.value.trim()
     if (sql === '' || wrong !== undefined) return
-    // What another statement was filtered and sorted by is not meant for this one.
+    // The filter and the order of another statement do not apply to this one.
     const arrangement = text.value === sent ? {} : { filter: undefined, sort: undefined }
     ours.current = text.value
     const next = { sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }
@@ -125,7 +125,7 @@ export default () => {
   const store = outcome.type === 'table' ? outcome.store : undefined
   const isWhole = outcome.type === 'table' && outcome.isWhole
   const isPlanned = outcome.type === 'table' && outcome.isDryRun
-  // Again when all rows are there: those that came later are among them then.
+  // This runs again when all rows have arrived, so that it includes the later ones.
   useEffect(() => {
     if (!store || isPlanned || store.columns.length <= (by ?? -1)) return
     const aborting = new AbortController()

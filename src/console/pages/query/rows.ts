@@ -2,17 +2,17 @@ import { compareNumbers, exactRowsOf } from '../../api/exact.js'
 import type { Column, Row, Value } from '../../api/sql.js'
 import { isNumeric } from '../../parts/value.js'
 
-/** Bytes of one answer that a tab keeps. What is more is not read, and the reader is told. */
+/** The most bytes of one answer that a tab keeps. The page does not read further rows, and says so. */
 export const answerMaxBytes = 512 * 2 ** 20
 
-/** Pieces that stay parsed: those around the place that is shown. */
+/** The number of pieces that stay parsed: those around the visible rows. */
 const parsedMax = 12
 
 type Piece = { bytes: Uint8Array<ArrayBuffer>; first: number; rows: number }
 
 /**
- * The rows of an answer, as the bytes that arrived. They are parsed where they are shown: a million rows cost their bytes, and scrolling
- * through them costs nothing that stays.
+ * The rows of an answer, stored as the received bytes. Only visible rows are parsed, so a million rows need no more memory than their
+ * bytes, also after scrolling.
  *
  * @example const store = new RowStore(columns); store.add(piece); store.row(0)
  */
@@ -21,17 +21,17 @@ export class RowStore {
   readonly #parsed = new Map<Piece, Row[]>()
   #rows = 0
   #bytes = 0
-  /** The places of the rows in the order in which they are shown; undefined is that of the answer. */
+  /** The indexes of the rows in the order shown; undefined means the order of the answer. */
   #order: Uint32Array | undefined
 
   constructor(readonly columns: readonly Column[]) {}
 
-  /** The number of rows that are shown: all, or those that a filter left. */
+  /** The number of rows that are shown: all, or those that match the filter. */
   get length(): number {
     return this.#order?.length ?? this.#rows
   }
 
-  /** The number of rows that arrived. */
+  /** The number of rows that have arrived. */
   get total(): number {
     return this.#rows
   }
@@ -40,7 +40,7 @@ export class RowStore {
     return this.#bytes >= answerMaxBytes
   }
 
-  /** Takes a piece of the answer; returns its rows, which it does not keep. */
+  /** Adds a piece of the answer, and returns its rows, which are not kept. */
   add(bytes: Uint8Array<ArrayBuffer>): Row[] {
     const rows = exactRowsOf(bytes, this.columns)
     this.#pieces.push({ bytes, first: this.#rows, rows: rows.length })
@@ -49,7 +49,7 @@ export class RowStore {
     return rows
   }
 
-  /** The row that is shown at a place. */
+  /** The row at an index of the order shown. */
   row(place: number): Row | undefined {
     const at = this.#order ? this.#order[place] : place
     if (at === undefined) return undefined
@@ -84,7 +84,7 @@ export class RowStore {
     return rows
   }
 
-  /** All rows in the order of the answer; the page stays alive between the pieces. */
+  /** All rows in the order of the answer. The page stays responsive between the pieces. */
   async *all(signal: AbortSignal): AsyncGenerator<Row[], void, void> {
     for (const piece of [...this.#pieces]) {
       await new Promise((resolve) => setTimeout(resolve))
@@ -94,7 +94,7 @@ export class RowStore {
   }
 
   /**
-   * Shows the rows that have a text in any column, sorted by one column. What came later is not among them.
+   * Shows the rows that contain a text in any column, sorted by one column. Rows that arrive later are not included.
    * @throws the reason of the signal
    */
   async arrange(
@@ -129,7 +129,7 @@ export class RowStore {
 
 const textOf = (value: Value): string => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value))
 
-/** NULL is after all others. */
+/** NULL comes after all other values. */
 const compareValues = (a: Value, b: Value): number => {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -140,5 +140,5 @@ const compareValues = (a: Value, b: Value): number => {
 const isNumber = (value: Value): value is number | string =>
   typeof value === 'number' || (typeof value === 'string' && Number.isFinite(Number(value)))
 
-/** The same of a column of numbers, where one with many digits is a text. */
+/** The same for a column of numbers, where a number with many digits is a text. */
 const compareAsNumbers = (a: Value, b: Value): number => (isNumber(a) && isNumber(b) ? compareNumbers(a, b) : compareValues(a, b))

@@ -3,14 +3,14 @@ import type { ColumnSummary } from '../../parts/summary.js'
 import { isNumeric } from '../../parts/value.js'
 import type { RowStore } from './rows.js'
 
-/** Points of a picture. More could not be told apart. */
+/** The most points of a chart. More would not be distinguishable. */
 const pointsMax = 20_000
 
 export type Point = Record<string, Value | Date>
 
 const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)
 
-/** A value as a picture needs it: numbers that came as text, and times, are made so. */
+/** A value in the form that a chart needs: numbers in texts become numbers, and times become dates. */
 const pointValue = (value: Value, type: string): Value | Date => {
   if (value === null) return null
   if (isNumeric(type)) return Number(value)
@@ -19,7 +19,7 @@ const pointValue = (value: Value, type: string): Value | Date => {
 }
 
 /**
- * Rows of an answer as points: all of them, or every second, third … of many, from the first to the last.
+ * The rows of an answer as points: all of them, or every second, third … of many.
  *
  * @throws the reason of the signal
  */
@@ -39,25 +39,25 @@ export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<{ 
 export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
 export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
 
-/** A line goes from left to right, whatever the order of the rows: points without a place are left out. */
+/** A line goes from left to right, whatever the order of the rows. Points without an x value are left out. */
 export const alongLine = (points: readonly Point[], x: string): Point[] => {
   const isPlaced = (value: Point[string] | undefined) => value !== null && value !== undefined && !Number.isNaN(Number(value))
   const isNumbers = points.every((one) => one[x] === null || typeof one[x] === 'number' || one[x] instanceof Date)
   return isNumbers ? points.filter((one) => isPlaced(one[x])).sort((a, b) => Number(a[x]) - Number(b[x])) : [...points]
 }
 
-/** Whether bars stand for several rows each, which are summed. @example areSummed([{ a: 1 }, { a: 1 }], 'a') // true */
+/** Whether a bar sums several rows. @example areSummed([{ a: 1 }, { a: 1 }], 'a') // true */
 export const areSummed = (points: readonly Point[], x: string): boolean =>
   new Set(points.map((one) => JSON.stringify(one[x]))).size < points.length
 
-/** Colours that can be told apart. */
+/** Colours that are easy to distinguish. */
 const coloursMax = 12
 
-/** Columns with so few values that each can have a colour. */
+/** Columns with few enough values for one colour each. */
 export const colourable = (summaries: readonly ColumnSummary[]): string[] =>
   summaries.filter(({ distinct, isDistinctMore }) => distinct <= coloursMax && !isDistinctMore).map(({ column }) => column.name)
 
-/** The picture that fits the columns: a line over time, bars of names, dots of two numbers, or how one number is spread. */
+/** The best kind of chart for the columns: a line over time, bars by name, dots of two numbers, or the distribution of one number. */
 export const proposedPicture = (columns: readonly Column[], coloured: readonly string[]): Picture | undefined => {
   const bounds = /_(?:min|max|confidence|anomaly|original)$/
   const numbers = columns.filter(({ name, type }) => isNumeric(type) && !bounds.test(name)).map(({ name }) => name)

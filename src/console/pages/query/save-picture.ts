@@ -1,7 +1,7 @@
-/** Properties that the page's style gives to a picture, and that it must carry along when it leaves the page. */
+/** Properties that the chart gets from the page's styles. A saved chart needs them in its own file. */
 const carried = ['fill', 'stroke', 'color', 'font-family', 'font-size'] as const
 
-/** Parts of the picture of an SVG, all in pixels. */
+/** Sizes in the saved chart, all in pixels. */
 const drawn = (name: string, attributes: Readonly<Record<string, string | number>>, text = ''): SVGElement => {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value))
@@ -9,10 +9,10 @@ const drawn = (name: string, attributes: Readonly<Record<string, string | number
   return element
 }
 
-/** A line of the legend, the patch of a colour in it, and about the width of a character. */
+/** The height of a legend line, the size of its coloured square, and the approximate width of a character. */
 const [lineHeight, patch, character] = [22, 14, 7.5]
 
-/** What the colours of the picture mean: beside it stands a legend, which is no part of it. */
+/** A legend of the chart's colours. On the page the legend is outside the SVG. */
 const legendOf = (picture: SVGSVGElement, width: number): { elements: SVGElement[]; height: number } => {
   const swatches = [...(picture.closest('figure')?.querySelectorAll<HTMLElement>('.plot-swatch') ?? [])]
   let [x, y] = [8, 6]
@@ -35,7 +35,7 @@ const legendOf = (picture: SVGSVGElement, width: number): { elements: SVGElement
 
 type Alone = { text: string; width: number; height: number }
 
-/** The picture as a file of its own: with its colours, its legend, its size, and the ground of the page. */
+/** The chart as a separate SVG file: with its colours, its legend, its size, and the background of the page. */
 const alone = (picture: SVGSVGElement): Alone => {
   const copy = picture.cloneNode(true) as SVGSVGElement
   const originals = [picture, ...picture.querySelectorAll('*')]
@@ -67,10 +67,10 @@ const blobOf = ({ text }: Alone): Blob => new Blob([text], { type: 'image/svg+xm
 
 export const saveSvg = (picture: SVGSVGElement): void => give(blobOf(alone(picture)), 'chart.svg')
 
-/** Dots of the file for each of the screen. */
+/** The saved pixels for each pixel of the screen. */
 const scale = 2
 
-/** @throws Error when the browser cannot draw it */
+/** @throws Error when the browser cannot draw the chart */
 export const savePng = async (picture: SVGSVGElement): Promise<void> => {
   const file = alone(picture)
   const { width, height } = file

@@ -1,6 +1,6 @@
 import { chosen, closeSheet, nameOf, sheets, sheetsMax, shownSheet, type Sheet } from './sheets.js'
 
-/** The statements that are being written; one of them is shown. */
+/** The statements in progress; one of them is shown. */
 export const SheetList = ({ show, add }: { show: (sheet: Sheet) => void; add: () => void }) => (
   <div class="sheets" role="group" aria-label="Statements">
     {sheets.value.map((sheet) => (

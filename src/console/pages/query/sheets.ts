@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals'
 
-/** A statement that is being written, and the database that it is for. `at` is when it was changed, in ms; without it, long ago. */
+/** A statement in progress, and its database. `at` is the time of its last change, in ms; it is absent for old sheets. */
 export type Sheet = { id: number; sql: string; db: string; at?: number }
 
-/** A sheet that was closed, and when: other windows may still have it. */
+/** A closed sheet, and the time when it was closed: other windows may still have it. */
 type Closed = { id: number; at: number }
 
 export const sheetsMax = 20
@@ -27,13 +27,13 @@ const orBlank = (kept: readonly Sheet[]): readonly Sheet[] => (kept.length === 0
 export const sheets = signal<readonly Sheet[]>(orBlank(readList(key)))
 export const chosen = signal(sheets.value[0]?.id ?? blank.id)
 
-/** Each window makes ids of its own, and none that another one makes at the same time. */
+/** Windows that create sheets at the same time must create different ids. */
 const newId = (): number => Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) + 2
 
 const isNewer = (one: Sheet, other: Sheet): boolean => (one.at ?? 0) > (other.at ?? 0)
 
 /**
- * The sheets of two windows: of each the text that was written last, without those that were closed since.
+ * Merges the sheets of two windows: the latest text of each sheet, without those that were closed since.
  *
  * @example merged([{ id: 1, sql: 'a', db: 'd', at: 1 }], [{ id: 1, sql: 'b', db: 'd', at: 2 }], []) // [{ id: 1, sql: 'b', … }]
  */
@@ -47,7 +47,9 @@ export const merged = (kept: readonly Sheet[], ours: readonly Sheet[], closed: r
   return [...all.values()].filter(({ id, at = 0 }) => at > (closedAt.get(id) ?? -1))
 }
 
-/** Keeps the sheets beside those that other windows keep. One that is chosen here stays, so that what is typed has its place. */
+/**
+ * Stores the sheets together with those of other windows. The sheet that is shown here is never dropped, so that typed text is not lost.
+ */
 const keep = (next: readonly Sheet[], closing?: Closed): void => {
   const closed = [...readList<Closed>(closedKey), ...(closing ? [closing] : [])].slice(-closedMax)
   const all = merged(readList(key), next, closed)
@@ -57,7 +59,7 @@ const keep = (next: readonly Sheet[], closing?: Closed): void => {
     localStorage.setItem(closedKey, JSON.stringify(closed))
     localStorage.setItem(key, JSON.stringify(sheets.value))
   } catch {
-    // A full storage keeps what it has.
+    // If the storage is full, its old content stays.
   }
 }
 
@@ -71,7 +73,8 @@ export const write = (change: Partial<Pick<Sheet, 'sql' | 'db'>>): void => {
 }
 
 /**
- * Shows the sheet with a statement: the one that has it, an empty one, or a new one, for which the first is closed when there are too many.
+ * Shows a statement in the sheet that contains it, in an empty sheet, or in a new one. If there are too many sheets, the first one is
+ * closed.
  *
  * @example openSheet('SELECT 1', 'mindsdb')
  */
@@ -89,7 +92,7 @@ export const openSheet = (sql: string, db: string): void => {
   }
 }
 
-/** Closes a sheet, in all windows; there is always one. */
+/** Closes a sheet in all windows; there is always at least one sheet. */
 export const closeSheet = (id: number): void => {
   const at = sheets.value.findIndex((one) => one.id === id)
   const rest = sheets.value.filter((one) => one.id !== id)
@@ -103,9 +106,9 @@ const takeKept = (): void => {
 }
 
 /**
- * Takes what other windows wrote, and what they write from now on; `changed` is told after each time.
+ * Takes over the changes of other windows, now and from then on; `changed` is called after each change.
  *
- * @returns what ends it
+ * @returns a function that ends this
  */
 export const followWindows = (changed: () => void): (() => void) => {
   const take = ({ key: written }: StorageEvent) => {
@@ -118,7 +121,7 @@ export const followWindows = (changed: () => void): (() => void) => {
   return () => removeEventListener('storage', take)
 }
 
-/** What a sheet is called. @example nameOf({ id: 1, sql: 'SELECT 1', db: 'mindsdb' }) // 'SELECT 1' */
+/** The title of a sheet. @example nameOf({ id: 1, sql: 'SELECT 1', db: 'mindsdb' }) // 'SELECT 1' */
 export const nameOf = ({ sql }: Sheet): string => {
   const line = sql.trim().split('\n', 1)[0] ?? ''
   return line === '' ? 'New' : line.length > 24 ? `${line.slice(0, 23)}…` : line

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** A statement that was run in this browser. It is kept here alone. */
+/** A statement that ran in this browser. Only this browser stores it. */
 export type PastStatement = { sql: string; db: string; at: string; ok: boolean; ms: number }
 
 const keptMax = 200
@@ -14,20 +14,20 @@ const read = (): PastStatement[] => {
   }
 }
 
-/** The statements that were run in this browser, the newest first, each once. */
+/** The statements that ran in this browser, the newest first, each once. */
 export const past = signal<PastStatement[]>(read())
 
-/** Notes a statement, the newest first, beside those of other windows; one that is run again moves up. */
+/** Adds a statement at the front of the history, which other windows share. A repeated statement moves to the front. */
 export const note = (one: PastStatement): void => {
   past.value = [one, ...read().filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)
   try {
     localStorage.setItem(key, JSON.stringify(past.value))
   } catch {
-    // A full storage keeps what it has.
+    // If the storage is full, its old content stays.
   }
 }
 
-/** Removes all statements that this browser keeps. */
+/** Removes all statements from this browser. */
 export const forgetAll = (): void => {
   past.value = []
   localStorage.removeItem(key)

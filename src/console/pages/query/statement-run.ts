@@ -5,7 +5,7 @@ import { asApiError } from '../../basics/loading.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
-/** Rows. `error` is why no more of them came. */
+/** A table. `error` says why it is incomplete. */
 type TableOutcome = {
   type: 'table'
   store: RowStore
@@ -27,10 +27,10 @@ export type Outcome =
   | { type: 'ok'; affected: number | null; ms: number }
   | { type: 'error'; error: ApiError }
 
-/** How often the page is drawn anew while rows arrive. */
+/** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
 
-/** The statement that runs in this page, and what it answered. */
+/** The running statement of a sheet, and its outcome. */
 export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
   readonly summaries = signal<ColumnSummary[]>([])
@@ -41,7 +41,7 @@ export class StatementRun {
     return outcome.type === 'running' || (outcome.type === 'table' && !outcome.isWhole)
   }
 
-  /** Ends the running statement; the rows that arrived stay. The service stops the query when it sees that nobody reads. */
+  /** Cancels the running statement; the rows that have arrived stay. The service stops the query when the connection closes. */
   cancel(): void {
     this.#aborting?.abort()
     const outcome = this.outcome.peek()
@@ -49,7 +49,7 @@ export class StatementRun {
     else if (outcome.type === 'table') this.outcome.value = { ...outcome, isWhole: true, isCut: true }
   }
 
-  /** Runs a statement in the place of the one before. */
+  /** Runs a statement instead of the previous one. */
   async run(statement: Omit<Statement, 'signal'>): Promise<void> {
     this.#aborting?.abort()
     const aborting = new AbortController()
@@ -103,7 +103,7 @@ export class StatementRun {
         }
       }
     } catch (error) {
-      // The rows that came stay; without any, the failure is the answer.
+      // If rows have arrived, they stay; otherwise the failure is shown.
       if (aborting.signal.aborted || store.total === 0 || isDryRun) throw error
       draw(true, true, asApiError(error))
       return

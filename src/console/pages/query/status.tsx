@@ -4,7 +4,7 @@ import type { Outcome } from './statement-run.js'
 
 const rowsText = (count: number): string => `${countText(count)} ${count === 1 ? 'row' : 'rows'}`
 
-/** The progress of a statement, or its end. */
+/** The progress of a statement, or its result. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type === 'running') return <p role="status">Running…</p>
   if (outcome.type === 'cancelled') return <p role="status">Cancelled before the first row.</p>
@@ -40,7 +40,7 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
   )
 }
 
-/** Why a statement has no answer, or only the first rows of one, and how to go on. */
+/** Why a statement has no answer, or only its first rows, and what the user can do. */
 export const NoAnswer = ({ outcome }: { outcome: Outcome }) => {
   if (outcome.type !== 'error' && outcome.type !== 'table') return null
   const { error } = outcome

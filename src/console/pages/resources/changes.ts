@@ -5,7 +5,7 @@ import type { Operation } from '../../parts/diff.js'
 import { withOldValues } from './old-values.js'
 import type { Origin } from './origins.js'
 
-/** A change of a resource, and what it changed. */
+/** A change of a resource, with its differences. */
 export type Change = {
   position: number
   version: number
@@ -16,21 +16,21 @@ export type Change = {
   diff: Operation[]
 }
 
-/** Changes that follow each other, the oldest first. */
+/** Consecutive changes, the oldest first. */
 export type Changes = {
   changes: Change[]
-  /** The version before the first of them: 0 where none is earlier. */
+  /** The version before the first of them; 0 if there is none. */
   from: number
-  /** How many changes there are in all. */
+  /** The number of all changes. */
   version: number
 }
 
-/** Whose changes are asked for, and at which moment. */
+/** The resource whose changes are loaded, and the moment. */
 export type ChangesOf = { info: KindInfo; path: string; at: string | undefined }
 
 type Page = { before: Value; changes: Change[]; next: number | null; version: number }
 
-/** Changes that are loaded at once, which is as many as the API has in a page. */
+/** The number of changes per request: the most that one page of the API has. */
 const loadedMax = 1_000
 
 const readPage = async ({ info, path, at }: ChangesOf, after: number, limit: number, signal?: AbortSignal): Promise<Page> => {
@@ -40,7 +40,7 @@ const readPage = async ({ info, path, at }: ChangesOf, after: number, limit: num
 }
 
 /**
- * The last changes up to a version, as many as come in one page: a page of large changes has fewer.
+ * The last changes up to a version, as many as fit into one page: a page of large changes has fewer.
  *
  * @example (await loadUntil(of, 2_500, signal)).from // 1_500
  * @throws ApiError
@@ -60,7 +60,7 @@ export const loadNewest = async (of: ChangesOf, signal?: AbortSignal): Promise<C
   return next === null ? { changes, from: 0, version } : loadUntil(of, version, signal)
 }
 
-/** Whether a value says what is at a place in it, such as `/result/accuracy`: a `result` of null says that nothing is. */
+/** Whether a value has something at a path, such as `/result/accuracy`: it has nothing if `result` is null. */
 const has = (value: Value | undefined, place: string): boolean => {
   let inner = value
   for (const part of place.split('/').slice(1)) {
@@ -79,7 +79,7 @@ const sets = ({ path, value }: Operation, { at, but = [] }: Exclude<Origin, stri
   )
 
 /**
- * The change that gave a member of a record what it has; undefined for what no change did, or none of those that are loaded.
+ * The change that set a member of a record to its value; undefined if no change set it, or none of the loaded ones.
  *
  * @example blameOf(changes, { at: ['/params'] })?.actor // 'ann'
  */
@@ -90,5 +90,5 @@ export const blameOf = ({ changes, from }: Changes, origin: Origin): Change | un
   return changes.findLast(({ diff }) => diff.some((operation) => sets(operation, origin)))
 }
 
-/** Who changed something, and when, as one text. */
+/** The actor and the time of a change, as one text. */
 export const whoOf = ({ actor, recorded_at }: Change): string => `${actor}, ${recorded_at.slice(0, 16).replace('T', ' ')} UTC`

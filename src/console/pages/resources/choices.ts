@@ -1,12 +1,12 @@
 import type { Field } from '../../api/schemas.js'
 import type { ListedResource } from '../../basics/kinds.js'
 
-/** Members of a body that name a resource, and its kind. */
+/** The members of a body that name another resource, and its kind. */
 const kindsNamed: Readonly<Record<string, string>> = { skills: 'skill', agent_name: 'agent', database_name: 'database' }
 
 /**
- * What may be written in a field: the names of resources that it can refer to, or what the API's own document proposes. Others may be
- * written, too.
+ * The proposals for a field: the names of resources that it can refer to, or the examples in the API's document. Other values are allowed,
+ * too.
  *
  * @example choicesOf({ name: 'skills', … }, 'shop', resources) // ['rents']
  */

@@ -7,7 +7,7 @@ import { countText } from '../../parts/value.js'
 
 type Content = { kind: string; name: string; count: number } & Record<string, Value>
 
-/** Names of one kind that the page of a project shows; the list of the kind has all of them. */
+/** The most names of one kind on the page of a project; the list of the kind shows all. */
 const namesMax = 12
 
 const contentsQuery = `SELECT kind, name, count FROM (
@@ -17,7 +17,7 @@ const contentsQuery = `SELECT kind, name, count FROM (
 
 const kindsInProjects = kinds.filter(({ isInProject }) => isInProject)
 
-/** What is in a project, by kind: how many, and the first names. */
+/** The contents of a project by kind: the number of resources, and the first names. */
 export const Contents = ({ project }: { project: string }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(

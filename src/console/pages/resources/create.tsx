@@ -8,7 +8,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { choicesOf } from './choices.js'
 import { ResourceForm } from './form.js'
 
-/** A new resource of a kind. */
+/** A form for a new resource of a kind. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const project = useSignal('mindsdb')

@@ -11,7 +11,7 @@ type Mention = { kind: string; project: string; name: string } & Record<string, 
 
 const mentionsMax = 100
 
-/** Where the name of a resource may stand in others. A text that has it may mean something else: it is for the reader to see. */
+/** Finds resources whose texts contain the name. A text may use the name with another meaning; the user has to judge that. */
 const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
   SELECT 'view' AS kind, PROJECT AS project, NAME AS name, QUERY AS said FROM information_schema.views
   UNION ALL SELECT 'model', PROJECT, NAME, SELECT_DATA_QUERY FROM information_schema.models
@@ -40,7 +40,7 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
   </>
 )
 
-/** Deletes a resource, after it was shown what that would record, and what mentions the name. */
+/** Deletes a resource after showing the planned events, and the resources that mention its name. */
 export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
   const asked = useSignal<DeletionPlan | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)

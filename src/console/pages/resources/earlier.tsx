@@ -5,7 +5,7 @@ import { Refusal } from '../../parts/notice.js'
 import { countText } from '../../parts/value.js'
 import { loadNewest, loadUntil, type Changes, type ChangesOf } from './changes.js'
 
-/** The changes that a page has so far, and how it gets earlier ones. */
+/** The loaded changes of a page, and a function that loads earlier ones. */
 type KnownChanges = {
   value: Changes | undefined
   error: ApiError | undefined
@@ -14,15 +14,15 @@ type KnownChanges = {
 }
 
 /**
- * The newest changes of a resource, and those before them as they are asked for.
+ * The newest changes of a resource, and earlier ones on demand.
  *
- * @param isWanted false loads nothing
+ * @param isWanted if false, nothing is loaded
  * @example const { value, earlier } = useChanges({ info, path, at })
  */
 export const useChanges = (of: ChangesOf, isWanted = true): KnownChanges => {
   const { loaded, reload } = useLoaded(async (signal) => (isWanted ? loadNewest(of, signal) : undefined), [of.path, of.at, isWanted])
   const { value: newest, error } = loaded.value
-  /** What is known with earlier changes; `of` are the newest ones that it belongs to. */
+  /** The changes including earlier ones; `of` are the newest changes that they precede. */
   const joined = useSignal<{ of: Changes; all: Changes } | undefined>(undefined)
   const isLoading = useSignal(false)
   const refused = useSignal<ApiError | undefined>(undefined)
@@ -43,7 +43,7 @@ export const useChanges = (of: ChangesOf, isWanted = true): KnownChanges => {
   return { value, error, reload, earlier: { load: () => void load(), isLoading: isLoading.value, error: refused.value } }
 }
 
-/** Which changes are not there yet, and the control that loads them. Nothing where all are there. */
+/** Says which changes are not loaded yet, with a button that loads them. Nothing if all are loaded. */
 export const Earlier = ({ value, earlier }: Pick<KnownChanges, 'value' | 'earlier'>) =>
   value && value.from > 0 ? (
     <>

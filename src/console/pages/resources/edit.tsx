@@ -7,10 +7,10 @@ import { Busy, Refusal } from '../../parts/notice.js'
 import { choicesOf } from './choices.js'
 import { ResourceForm } from './form.js'
 
-/** The name that the API's document gives to a resource in a path. */
+/** The name of the path parameter for a resource in the API's document. */
 const segments: Readonly<Record<string, string>> = { knowledge_base: 'base' }
 
-/** What a body calls by another name than the record of the same resource. */
+/** Members that have one name in a body, and another one in the record of the resource. */
 const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<string, Value>>> = {
   database: ({ connection_data: parameters = null }) => ({ parameters }),
   chatbot: ({ agent = null, database: database_name = null }) => ({
@@ -24,7 +24,7 @@ const readRecord = async (kind: string, response: Response): Promise<Record<stri
   return { ...record, ...asSent[kind]?.(record) }
 }
 
-/** A form with what a resource is now. */
+/** A form with the current values of a resource. */
 export const Edit = ({
   info,
   path,

@@ -1,17 +1,17 @@
 import type { Field } from '../../api/schemas.js'
 import type { Value } from '../../api/sql.js'
 
-/** Texts that have lines. */
+/** Texts with several lines. */
 const long = /query|prompt|statement/
 
-/** An item of a list as a line: its name, where it has nothing else, or JSON. */
+/** An item of a list as one line: its name if it has nothing else, or JSON. */
 const lineOf = (item: Value): string => {
   if (item === null || typeof item !== 'object' || Array.isArray(item)) return typeof item === 'string' ? item : JSON.stringify(item)
   const { name, ...rest } = item
   return typeof name === 'string' && Object.values(rest).every((value) => value === null) ? name : JSON.stringify(item)
 }
 
-/** What a control shows of a value. */
+/** The text in a control for a value. */
 export const textOf = (form: Field['form'], value: Value | undefined): string => {
   if (value === null || value === undefined) return ''
   if (form === 'list' && Array.isArray(value)) return value.map(lineOf).join('\n')
@@ -27,9 +27,9 @@ const parsed = (name: string, text: string): Value => {
 }
 
 /**
- * What a control means; undefined is nothing.
+ * The value for the text in a control; undefined if it is empty.
  *
- * @throws Error that says what to write
+ * @throws Error that explains the expected text
  */
 export const valueOf = ({ name, form }: Field, text: string): Value | undefined => {
   if (text.trim() === '') return undefined
@@ -50,7 +50,7 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
 
 type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean; choices: readonly string[] }
 
-/** Adds one of the choices to a list as a line. Its text has no proposals by itself, as a field of one line has. */
+/** Adds a chosen value as a line to the text of a list. A text area has no proposals of its own, unlike a field of one line. */
 const Adding = ({ name, text, set, choices }: { name: string } & Pick<Props, 'text' | 'set' | 'choices'>) => {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const others = choices.filter((choice) => !lines.includes(choice))
@@ -69,7 +69,7 @@ const Adding = ({ name, text, set, choices }: { name: string } & Pick<Props, 'te
   )
 }
 
-/** A control for a member of a body. */
+/** A control for one member of a body. */
 export const Control = (props: Props) => (
   <div class="field">
     <Labelled {...props} />

@@ -9,23 +9,23 @@ import { Control, textOf, valueOf } from './fields.js'
 
 type Props = {
   form: BodyForm
-  /** What the resource is now; nothing if it is to be created. */
+  /** The current record of the resource; absent for a new resource. */
   record?: Record<string, Value>
   method: 'POST' | 'PUT'
   /** The API path that the form is sent to. */
   path: string
-  /** The version that is changed: another one in between is a conflict. */
+  /** The version that the change is based on: another change in between is a conflict. */
   etag?: string | undefined
   word: string
-  /** What may be written in a field. */
+  /** The proposals for a field. */
   choices: (field: Field) => readonly string[]
   done: (sent: Record<string, Value>) => void
 }
 
-/** Members of a body that only change others, which a form shows whole. */
+/** Members that add to or remove from another member. The form shows that other member instead. */
 const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 
-/** A form as the API describes it: only what was changed is sent. */
+/** A form from the API's document. It sends only the changed members. */
 export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, choices, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
@@ -39,7 +39,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         const text = texts.value[field.name] ?? ''
         if (text === was[field.name]) return []
         const value = valueOf(field, text)
-        // An emptied value is sent as null; in a new resource it is not sent.
+        // A cleared value is sent as null; for a new resource it is left out.
         return value === undefined ? (record === undefined ? [] : [[field.name, null]]) : [[field.name, value]]
       }),
     )

@@ -9,7 +9,7 @@ import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
 import { Earlier, useChanges } from './earlier.js'
 
-/** Kinds without a state to go back to; of a model its card activates a version. */
+/** Kinds that have no rollback. The active version of a model is chosen on its card. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project', 'model'])
 
 const RollBack = ({ path, version, done }: { path: string; version: number; done: () => void }) => {
@@ -54,7 +54,7 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
   )
 }
 
-/** The changes of a resource, the newest first: who, when, and what. */
+/** The changes of a resource, the newest first: who changed what, and when. */
 export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: () => void }) => {
   const at = momentShown()
   const { value, error, reload, earlier } = useChanges({ info, path, at })

@@ -18,7 +18,7 @@ import {
 
 const keyOf = (project: string | null, name: string): string => `${project ?? ''}\n${name}`
 
-/** Lists and records together: the table knows all of a kind at once, the records have its settings. */
+/** Combines lists and records: the log's table has all resources of a kind at once, the records have their settings. */
 const load = async (info: KindInfo, only: string | null, at: string | undefined, signal: AbortSignal) => {
   const all = await listResources(at, signal, info.kind)
   const listed = only === null ? all : all.filter(({ project }) => project === only)
@@ -44,7 +44,7 @@ const columnsOf = (info: KindInfo, records: Map<string, ResourceRecord>): ListCo
   { title: 'Created', of: ({ created_at }) => created_at.slice(0, 19) },
 ]
 
-/** The resources of one kind, of all projects or one of them. */
+/** The resources of one kind, of all projects or of one. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const at = momentShown()

@@ -2,15 +2,15 @@ import { applyPatch, Pointer } from 'rfc6902'
 import type { Value } from '../../api/sql.js'
 import type { Operation } from '../../parts/diff.js'
 
-/** An operation on what stands in the member `state` of an object. It has its own value, since later ones change what it made. */
+/** An operation on the member `state` of an object. It gets a copy of the value, because later operations change the original. */
 const onState = ({ op, path, value }: Operation) => {
   const place = `/state${path}`
   return op === 'remove' ? { op, path: place } : { op, path: place, value: structuredClone(value) }
 }
 
 /**
- * Changes that follow each other, with what each operation took away. Patches tell only what they put there, so they are followed from
- * the state before the first of them.
+ * Consecutive changes, with the old value of each operation. Patches contain only the new values, so they are applied one by one to the
+ * state before the first of them.
  *
  * @example withOldValues({ n: 1 }, [{ diff: [{ op: 'replace', path: '/n', value: 2 }] }]) // [{ diff: [{ …, value: 2, was: 1 }] }]
  */

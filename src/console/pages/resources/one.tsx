@@ -18,7 +18,7 @@ import { apiPathOf, kindNamed, pathOfResource, projectOf } from '../../basics/ki
 
 type Resource = { [name: string]: Value }
 
-/** The query that shows the rows of a resource; undefined if it has none. */
+/** The query for the rows of a resource; undefined if it has none. */
 const queryOf = (kind: string, project: string | null, name: string): string | undefined => {
   if (kind === 'file') return `SELECT * FROM files.${quoted(name)}`
   if (kind === 'view') return `SELECT * FROM ${quoted(project ?? '')}.${quoted(name)}`
@@ -27,7 +27,7 @@ const queryOf = (kind: string, project: string | null, name: string): string | u
   return undefined
 }
 
-/** Kinds that a form changes. A file is uploaded again, a model trained again, and a job made anew. */
+/** The kinds that a form can change. Files are uploaded again, models trained again, and jobs created again. */
 const editable: ReadonlySet<string> = new Set(['skill', 'agent', 'chatbot', 'view', 'database', 'knowledge_base'])
 
 const previewedMax = 50
@@ -53,7 +53,7 @@ const Preview = ({ query, at }: { query: string; at: string | undefined }) => {
   )
 }
 
-/** One resource: what it is, and all its changes. */
+/** One resource: its record, and all its changes. */
 export default ({ params: { kind = '', project: segment = '', name = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const project = projectOf(segment)

@@ -2,17 +2,17 @@ import type { ResourceRecord } from '../../basics/kinds.js'
 import { shown } from '../../parts/value.js'
 
 /**
- * Where a member of a record comes from: places in the state that a history tells of (JSON pointers), the first change of all, the last
- * one, or no change, since it is the same for all or comes from other resources.
+ * The origin of a member of a record: paths in the states of its history (JSON pointers), the first change, the last change, or no change,
+ * because the member is the same for all resources or comes from other resources.
  */
 export type Origin = { at: readonly string[]; but?: readonly string[] } | 'first' | 'last' | 'none'
 
 const at = (...places: string[]): Origin => ({ at: places })
 
-/** Members that mean the same in the record of each kind. */
+/** Members with the same meaning in the records of all kinds. */
 const common: Readonly<Record<string, Origin>> = { id: 'first', created_at: 'first', updated_at: 'last', project_id: at('/project') }
 
-/** Members of `params` that the record of an agent without skills shows beside them. */
+/** Members of `params` that are also members of the record of an agent without skills. */
 const besideParams = ['data', 'model', 'prompt_template'] as const
 
 const ofAgent = (record: ResourceRecord): Record<string, Origin> => ({
@@ -45,7 +45,7 @@ const ofModel = ({ version, active }: ResourceRecord): Record<string, Origin> =>
   }
 }
 
-/** Members whose place is not their own name, by kind. */
+/** Members whose path differs from their name, by kind. */
 const ofKinds: Readonly<Record<string, (record: ResourceRecord) => Record<string, Origin>>> = {
   skill: () => ({ agent_ids: 'none' }),
   agent: ofAgent,
@@ -69,7 +69,7 @@ const ofKinds: Readonly<Record<string, (record: ResourceRecord) => Record<string
 }
 
 /**
- * Where a member of the record that the API shows of a resource comes from.
+ * The origin of a member of the record that the API returns.
  *
  * @example originOf('database', 'connection_data', record) // { at: ['/parameters'] }
  */

@@ -31,7 +31,7 @@ const Blame = ({ changes, origin }: { changes: Changes; origin: Origin }) => {
   )
 }
 
-/** What a resource is, member by member; on request with the change that set each. */
+/** The members of a resource's record; on request with the change that set each of them. */
 export const Record = ({ info, path, record }: { info: KindInfo; path: string; record: { [name: string]: Value } }) => {
   const at = momentShown()
   const isBlamed = place.value.query.get('blame') === '1'

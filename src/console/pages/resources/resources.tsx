@@ -5,7 +5,7 @@ import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { kinds, listResources } from '../../basics/kinds.js'
 
-/** How many there are of each kind. */
+/** The number of resources of each kind. */
 export default () => {
   const at = momentShown()
   const { loaded, reload } = useLoaded((signal) => listResources(at, signal), [at])

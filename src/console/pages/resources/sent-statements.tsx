@@ -23,13 +23,13 @@ type SentStatement = {
 } & Record<string, Value>
 
 const sentMax = 50
-/** Beginning of a statement that its line shows; the query of all has it whole. */
+/** The number of characters of a statement in its line; the query for all statements shows the whole text. */
 const shownMaxChars = 200
 
 const ofConnection = (name: string): string =>
   `database_id = (SELECT stream FROM log.resources WHERE kind = 'database' AND lower(name) = lower(${literal(name)}))`
 
-/** The newest statements, each with the model that learned from its rows or the answer that it was for. */
+/** The newest statements, each with the model or the answer that needed it. */
 const newestOf = (name: string): string => `WITH sent AS (
     SELECT * FROM log.database_queries WHERE ${ofConnection(name)} ORDER BY position DESC LIMIT ${sentMax + 1}
   ), answer AS (
@@ -44,10 +44,10 @@ const newestOf = (name: string): string => `WITH sent AS (
   LEFT JOIN answer AS a ON s.purpose = 'skill' AND a.request = s.request
   ORDER BY s.position DESC`
 
-/** The query that lists all of them, with their whole texts. */
+/** The query for all statements, with their whole texts. */
 const allOf = (name: string): string => `SELECT * FROM log.database_queries WHERE ${ofConnection(name)} ORDER BY position DESC`
 
-/** What a statement was for: a version of a model, an answer of an agent, or somebody's query. */
+/** The purpose of a statement: a model's version, an agent's answer, or a user's query. */
 const Purpose = ({ sent }: { sent: SentStatement }) => {
   const { purpose, model, model_project, model_version, answer_project, answer_agent, answer_id, asked_by } = sent
   if (model !== null) {
@@ -68,7 +68,7 @@ const Purpose = ({ sent }: { sent: SentStatement }) => {
   )
 }
 
-/** What was sent to a connected database, the newest first. */
+/** The statements that were sent to a connected database, the newest first. */
 export const SentStatements = ({ database }: { database: string }) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded((signal) => select<SentStatement>({ query: newestOf(database), at, signal }), [database, at])

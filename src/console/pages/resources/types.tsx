@@ -10,7 +10,7 @@ import { countText } from '../../parts/value.js'
 
 type Column = { Field: string; Type: string } & Record<string, Value>
 
-/** What a column shall become: a type, and how its texts write a date. */
+/** The new type of a column, and the date format of its texts. */
 type ColumnChange = { type: string; format: string }
 
 const offered = ['BIGINT', 'DOUBLE', 'DECIMAL(18,4)', 'VARCHAR', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME'] as const
@@ -19,7 +19,7 @@ const previewedMax = 20
 const isText = (type: string): boolean => /^(?:text|varchar)/i.test(type)
 const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP'
 
-/** What makes a column's value the wanted one, or NULL where it cannot be. */
+/** Converts a column's value to the chosen type; NULL if that is impossible. */
 const converted = ({ Field, Type }: Column, wanted: ColumnChange | undefined): string => {
   const name = quoted(Field)
   if (wanted === undefined) return name
@@ -28,11 +28,11 @@ const converted = ({ Field, Type }: Column, wanted: ColumnChange | undefined): s
   return `TRY_CAST(${parsed} AS ${wanted.type})`
 }
 
-/** The rows of a table with other types. @example selectOf('homes', columns, { size: { type: 'DOUBLE', format: '' } }) */
+/** The query for the rows of a table with changed types. @example selectOf('homes', columns, { size: { type: 'DOUBLE', format: '' } }) */
 const selectOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
   `SELECT ${columns.map((column) => `${converted(column, wanted[column.Field])} AS ${quoted(column.Field)}`).join(', ')} FROM files.${quoted(file)}`
 
-/** How many values of each column would become NULL. */
+/** The number of values of each column that would become NULL. */
 const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
   `SELECT ${columns
     .filter(({ Field }) => wanted[Field])
@@ -83,7 +83,7 @@ const Outcome = ({
   )
 }
 
-/** The types of a file's columns, and other ones. The file gets a new content; the one before stays readable by time travel. */
+/** Shows and changes the types of a file's columns. A change gives the file new content; time travel still reads the old content. */
 export const Types = ({ file, done }: { file: string; done: () => void }) => {
   const { loaded, reload } = useLoaded((signal) => select<Column>({ query: `DESCRIBE files.${quoted(file)}`, signal }), [file])
   const wanted = useSignal<Record<string, ColumnChange>>({})

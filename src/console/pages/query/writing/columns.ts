@@ -12,9 +12,9 @@ const memberOf = <T>(members: Readonly<Record<string, T>>, wanted: string): T | 
   members[wanted] ?? Object.entries(members).find(([known]) => known.toLowerCase() === wanted.toLowerCase())?.[1]
 
 /**
- * The columns of the tables and the inputs of the models that a statement names, each with where it is from.
+ * The columns of the tables, and the inputs of the models, that a statement names, each with its table or model.
  *
- * @param db where names without a database are looked up
+ * @param db the database of names that are written without one
  * @example columnsIn('SELECT * FROM files.homes', { files: { homes: ['size'] } }, 'mindsdb') // [{ column: 'size', of: 'homes' }]
  */
 export const columnsIn = (statement: string, schema: Schema, db: string): { column: string; of: string }[] => {
@@ -26,10 +26,10 @@ export const columnsIn = (statement: string, schema: Schema, db: string): { colu
   return Array.from(found, ([column, of]) => ({ column, of }))
 }
 
-/** Before keywords and functions that begin in the same way. */
+/** Ranks columns before keywords and functions with the same beginning. */
 const first = 90
 
-/** Proposes columns of what the statement reads, where a name may stand alone. */
+/** Proposes columns of the statement's tables at places where a name may begin. */
 export const columnsOf = (schema: Schema, db: string): CompletionSource =>
   ifNotIn(['QuotedIdentifier', 'String', 'LineComment', 'BlockComment', '.'], (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/[\p{L}_][\p{L}\p{N}_]*/u)

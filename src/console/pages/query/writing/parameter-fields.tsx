@@ -2,7 +2,7 @@ import { guessed, parameterTypes, sentAs, type Given, type ParameterType } from 
 
 type Props = { names: readonly string[]; given: Readonly<Record<string, Given>>; change: (given: Record<string, Given>) => void }
 
-/** A field for each named parameter of the statement, and what it is sent as. */
+/** A field for each named parameter of the statement, and the type of its value. */
 export const ParameterFields = ({ names, given, change }: Props) => (
   <div class="parameters" role="group" aria-label="Parameters">
     {names.map((name) => {

@@ -3,19 +3,19 @@
 import type { Value } from '../../../api/sql.js'
 import { jsonIn } from '../../../basics/place.js'
 
-/** What a field of a parameter is sent as. */
+/** The types of a parameter's value. */
 export const parameterTypes = ['text', 'number', 'true/false', 'NULL'] as const
 export type ParameterType = (typeof parameterTypes)[number]
 
-/** What is typed into the field of a parameter, and what it is sent as; without a choice that is guessed. */
+/** The text in a parameter's field, and the chosen type; without a choice the type is guessed. */
 export type Given = { text: string; type?: ParameterType | undefined }
 
 const number = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** A number as a number writes itself: an article `0123` and a code `1e5` are texts. */
+/** A text that looks exactly like a number. The article number `0123` and the code `1e5` are texts. */
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /**
- * What a text most likely stands for: nothing is NULL, and only what loses nothing as a number is one.
+ * The most likely type of a text: an empty text is NULL, and only a text that loses nothing as a number is a number.
  *
  * @example guessed('01234') // 'text'
  */
@@ -25,14 +25,14 @@ export const guessed = (text: string): ParameterType => {
   return plainNumber.test(text) ? 'number' : 'text'
 }
 
-/** What a parameter is sent as; `note` says what the reader may not expect, `problem` why nothing can be sent. */
+/** The value of a parameter; `note` explains something unexpected, `problem` says why the value cannot be sent. */
 export type Sent = { value: Value; note?: string; problem?: string }
 
-/** Each number keeps so many digits. */
+/** Every number keeps this many digits. */
 const digitsKept = 15
 
 /**
- * The value of a parameter. A number with more digits than a number of JSON keeps is sent as its text, so that none is lost.
+ * The value of a parameter. A number with too many digits for a JSON number is sent as a text, so that no digit is lost.
  *
  * @example sentAs({ text: '01234' }) // { value: '01234' }
  */
@@ -47,7 +47,7 @@ export const sentAs = ({ text, type = guessed(text) }: Given): Sent => {
   return { value: word, note: 'sent as text, so that no digit is lost; CAST(… AS …) calculates with it' }
 }
 
-/** The values of an address: what is typed is a text, and an object says what it is sent as. */
+/** The parameter values in an address: a text is the typed text, an object also has its type. */
 export const readGiven = (query: URLSearchParams): Record<string, Given> => {
   const given = Object.entries(jsonIn(query.get('given')) ?? {})
   return Object.fromEntries(

@@ -1,9 +1,9 @@
 import { select } from '../../../api/sql.js'
 
-/** Databases, their tables and models, and the columns of these. */
+/** Databases with their tables and models, and the columns of these. */
 export type Schema = Record<string, Record<string, string[]>>
 
-/** What the editor proposes: databases, their tables, and the columns of these. */
+/** The editor's proposals: databases, their tables, and the columns of these. */
 export const loadSchema = async (at: string | undefined, signal: AbortSignal): Promise<Schema> => {
   const found = await select<{ s: string; t: string; c: string }>({
     query:
@@ -22,14 +22,14 @@ export const loadDatabases = async (at: string | undefined, signal: AbortSignal)
   return found.flatMap((row) => Object.values(row).slice(0, 1))
 }
 
-/** The named parameters of a statement, in their order; not those in texts, comments and casts. */
+/** The named parameters of a statement, in order; those in texts, comments and casts are ignored. */
 export const parametersOf = (text: string): string[] => {
   const bare = text.replace(/'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
   const names = [...bare.matchAll(/(?<![:\w]):([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
   return [...new Set(names)]
 }
 
-/** The place that an error of SQL names. @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 } */
+/** The place in the message of an SQL error. @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 } */
 export const placeOf = (message: string): { line: number; column: number } | undefined => {
   const [, line, column] = /\(line (\d+), column (\d+)\)/.exec(message) ?? []
   return line === undefined || column === undefined ? undefined : { line: Number(line), column: Number(column) }
