@@ -45,7 +45,7 @@ export type Service = {
  * @throws ConfigError that says what to change
  */
 export const startService = async (config: Config, logger: Logger): Promise<Service> => {
-  // An entry that says nothing stops the start, before anything is opened.
+  // An entry that cannot be read stops the start before anything is opened.
   const egress = egressOf(config)
   const { stop, ...service } = await opened(async (undo) => {
     const version = readVersion()
@@ -69,7 +69,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
           : connected.databases.answer(question, request, onReading)
       },
       holdBlob: storage.blobs.isLocal ? undefined : (sha) => storage.blobs.hold(sha),
-      // The tables have events that are missing in an older copy of the log.
+      // If the copy of the log is an older one, the tables have events that the log does not have.
       onForeign: (reason) =>
         log.refuseWrites({
           cause: `the log is an older copy, or another one: ${reason}`,

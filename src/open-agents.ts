@@ -17,7 +17,7 @@ import type { Sql } from './open-sql.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 
-/** The agents that answer, and the language models that they ask. */
+/** The agents, and the language models that they call. */
 export type AgentParts = Awaited<ReturnType<typeof openAgents>>
 
 type Options = {
@@ -33,7 +33,7 @@ type Options = {
   spendingOfProject: SpendingOfProject
 }
 
-/** Opens the agents, the function by which SQL asks them, and their evaluations. No model is called until a request arrives. */
+/** Opens the agents, their SQL function, and their evaluations. No model is called before the first request. */
 export const openAgents = ({
   config,
   languageModels,
@@ -65,11 +65,11 @@ export const openAgents = ({
       resources: log.resources,
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
     })
-    /** Calls the language model of an agent once, which need not exist yet. @throws Problem llm_failed, egress_refused */
+    /** Calls the language model of an agent once; the agent need not exist yet. @throws Problem llm_failed, egress_refused */
     const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
       await checkModel(await languageModels.forAgent(agent), { signal })
     }
-    /** What asks agents the questions of tables; `beside` runs work during which no answers are erased. */
+    /** Lets queries ask agents; `beside` runs work during which no answers are erased. */
     const evaluations = (beside: ErasureGuard) =>
       new AgentEvaluations({
         ...{ ledger, beside, ask: agents.ask },

@@ -13,17 +13,17 @@ import type { Log } from './log/contract/log.js'
 import { ConfigError, type Config } from './setup/config.js'
 import type { DataPaths } from './setup/data-directory.js'
 
-/** A store that nodes share, and the log that says what is needed of it. */
+/** A store that nodes share, and the log that tells which blobs are needed. */
 export type SharedBlobOptions = SharedPlace & {
-  /** Resolves when the log here has all that any node acknowledged before. */
+  /** Resolves when the local log has all events that any node acknowledged before. */
   newest: () => Promise<void>
-  /** One node at a time tidies the store. */
+  /** Only one node at a time tidies the store. */
   leases: Leases
   cacheMaxBytes?: number
 }
 
 /**
- * The store that the settings name for nodes that share a log; undefined when this process has a log of its own.
+ * The store that the settings name for nodes with a shared log; undefined when this process has its own log.
  *
  * @example sharedStoreOf(config, { url: 'postgres://db/ledger', newest: () => log.newest(), leases })
  * @throws ConfigError that names the setting
@@ -40,12 +40,12 @@ export const sharedStoreOf = (
 
 type Options = { paths: Pick<DataPaths, 'blobs'>; log: Log; logger: Pick<Logger, 'info' | 'warn'>; shared: SharedBlobOptions | undefined }
 
-/** Starts to remove blobs that nobody needs, in the background. Returns the function that ends it. */
+/** Starts to remove unneeded blobs in the background. Returns a function that ends this. */
 export type TidyBlobs = () => () => Promise<void>
 
 type BlobParts = { blobs: BlobStore; tidyBlobs: TidyBlobs }
 
-/** Work in the background that logs what it removed, once or at intervals. */
+/** Background work, once or at intervals, that logs the number of removed blobs. */
 const background =
   (tidy: (signal: AbortSignal) => Promise<number>, logger: Options['logger'], everyMs?: number): TidyBlobs =>
   () => {
@@ -67,7 +67,7 @@ const background =
     }
   }
 
-/** The blobs of one process: its folder has them all. */
+/** The blobs of a single process: its folder has all of them. */
 const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown) => void): BlobParts => {
   const blobs = new Blobs(paths.blobs)
   undo(watchNamedBlobs(log, blobs))
@@ -90,7 +90,7 @@ const openShared = async (
   undo(await forgetErased(log, blobs))
   /** Version of the log's own stream up to which erasures are finished. */
   let finished = 0
-  /** Removes blobs that no event names, and those whose erasure its node did not live to finish. */
+  /** Removes blobs that no event refers to, and erased blobs whose node ended before it removed them. */
   const tidy = async (signal: AbortSignal) => {
     await newest()
     const { removed, until } = await removeErasedBlobs(log, blobs, finished)
@@ -110,8 +110,8 @@ const openShared = async (
 }
 
 /**
- * Opens the blobs: the folder of one process, or a store that nodes share, of which the folder is a cache. What was erased while this node
- * was away is gone from the folder when this resolves.
+ * Opens the blobs: the folder of a single process, or a store that nodes share, with the folder as its cache. When this resolves, the
+ * folder has no blobs that were erased while this node was away.
  *
  * @example const { blobs, tidyBlobs, stop } = await openBlobs({ paths, log, logger, shared: undefined })
  * @throws ConfigError when a bucket cannot be used; Problem storage_failed when PostgreSQL cannot be reached

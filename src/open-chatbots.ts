@@ -6,12 +6,12 @@ import { Conversations } from './chatbots/conversations.js'
 import { MessageIntake } from './chatbots/message-intake.js'
 import type { Storage } from './open-storage.js'
 
-/** The parts through which chatbots converse. */
+/** The parts that chatbots need for conversations. */
 export type Chatbots = Awaited<ReturnType<typeof openChatbots>>
 
 type Options = { logger: Logger; storage: Storage; ask: AskAgent; fetch: Fetch }
 
-/** Opens the conversations of chatbots. `begin` takes up what an earlier run left, and reacts to messages from then on. */
+/** Opens the conversations of chatbots. `begin` continues the work of an earlier run, and reacts to messages from then on. */
 export const openChatbots = ({ logger, storage: { ledger, leases, clock }, ask, fetch }: Options) =>
   opened((undo) => {
     const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger })

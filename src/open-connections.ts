@@ -4,10 +4,10 @@ import type { Storage } from './open-storage.js'
 import { isLoopback, type Config } from './setup/config.js'
 import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 
-/** The databases that connections name, and the processes that talk to them. */
+/** The connected databases, and the processes that query them. */
 export type ConnectedParts = ReturnType<typeof openConnections>
 
-/** Opens the connected databases; a connection begins with its first use. `stop` waits until the queries are recorded. */
+/** Opens the connected databases; each connection is made at its first use. `stop` waits until all queries are recorded. */
 export const openConnections = ({ config, logger, storage }: { config: Config; logger: Logger; storage: Storage }) => {
   const connections = new Connections({ egressAllow: config.egressAllow, loopback: isLoopback(config.host), files: config.connectionFiles })
   const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })

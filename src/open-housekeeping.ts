@@ -19,8 +19,8 @@ export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
 
 /**
- * Opens jobs, erasures, the change of the master key and the export of the history. It returns when this node's files have no data that
- * other nodes erased; `begin` continues unfinished work.
+ * Opens jobs, erasures, the rotation of the master key, and the export of the history. It returns when the files of this node have no data
+ * that other nodes erased; `begin` continues unfinished work.
  */
 export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
   opened(async (undo) => {
@@ -42,7 +42,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
     undo(() => Promise.all([jobs.stop(), erasures.stop()]))
     const { dataDirectory, headKey, exports } = config
     const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
-    // Where others erased data meanwhile, this node serves when its files have nothing of it.
+    // If other nodes erased data meanwhile, this node serves only after its files have none of that data.
     await erasures.follow((err) => logger.error({ err }, 'erased data could not be removed from the files; trying again'))
 
     /** Continues the work that an earlier run of the service left unfinished, and starts. */
@@ -65,7 +65,7 @@ export const openHousekeeping = ({ config, logger, storage, analytics, knowledge
       await keep('answers', config.answerRetentionMs)
       if (exporter) await exportAs(exporter)
     }
-    /** One node exports for all: the folder may be one for all. */
+    /** Only one node exports, because the nodes may share the folder. */
     const exportAs = async (one: Exporter) => {
       const duty = new Duty({
         ...{ leases, name: 'export' },

@@ -21,7 +21,7 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
     const address = await listen(server, config, logger)
     undo(() => {
-      // Streams must be stopped first, because the server waits for all its answers.
+      // Streams are stopped first, because the server waits for all its answers.
       streams.stop()
       return stopListening(server)
     })

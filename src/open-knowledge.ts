@@ -17,12 +17,12 @@ import type { SpendingOfProject } from './llm/tokens/token-days.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 
-/** Knowledge bases, and the process that keeps their indexes. */
+/** The knowledge bases, and the process that keeps their indexes. */
 export type KnowledgeParts = Awaited<ReturnType<typeof openKnowledge>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; languageModels: LanguageModels; spendingOfProject: SpendingOfProject }
 
-/** The knowledge bases that have an index on the disk, also those that were deleted. */
+/** The knowledge bases with an index on the disk, including deleted ones. */
 const indexedIn = async (directory: string): Promise<StreamId[]> => {
   const names = await readdir(directory).catch(() => [])
   return names.flatMap((name) => {
@@ -31,7 +31,7 @@ const indexedIn = async (directory: string): Promise<StreamId[]> => {
   })
 }
 
-/** Opens the knowledge bases. `begin` takes out what was erased before the indexes had followed. */
+/** Opens the knowledge bases. `begin` finishes erasures that did not reach the indexes. */
 export const openKnowledge = ({ config, logger, storage, languageModels, spendingOfProject }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
@@ -54,14 +54,14 @@ export const openKnowledge = ({ config, logger, storage, languageModels, spendin
     })
     /** Removes erased data from every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
-    /** Finishes erasures that were cut off before the indexes had followed. */
+    /** Finishes erasures that were interrupted before they reached the indexes. */
     const begin = (): void => {
       void log
         .erasedAt()
         .then((position) => (position > 0 ? purge() : undefined))
         .catch((err: unknown) => logger.error({ err }, 'erased data could not be removed from the indexes of knowledge bases'))
     }
-    /** Knowledge bases as agents use them: by their names in a project, at a position of the log. */
+    /** The knowledge bases as agents use them: by name in a project, at a position of the log. */
     const ofAgents: KnowledgeOfAgents = {
       basesOf: async (resources, project, name) =>
         (await resourcesNamed(resources, 'knowledge_base', name, { project, most: limits.agentKnowledgeBasesMax })).map((base) => ({

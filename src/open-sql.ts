@@ -13,7 +13,7 @@ import type { AskQuestions } from './sql/facade/answer-select.js'
 import { SqlEngine } from './sql/facade/execute.js'
 import { TableWriter } from './sql/facade/table-writer.js'
 
-/** The SQL engine, and the checks that run the queries of trainings again. */
+/** The SQL engine, and the checks that repeat the queries of trainings. */
 export type Sql = Awaited<ReturnType<typeof openSql>>
 
 type Options = {

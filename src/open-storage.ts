@@ -33,11 +33,11 @@ type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: 
 /** A log with its access to other nodes. */
 type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases }
 
-/** The log in the data directory, and its nodes if LOG_URL says that it is a copy of a shared one. */
+/** The log in the data directory, and its other nodes if LOG_URL makes it a copy of a shared log. */
 const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<OpenedLog> => {
   const options = { file: paths.log, vault, onBatch: (batch: Batch) => metrics.batch(batch) }
   if (logUrl === undefined) return { log: new SqliteLog(options), leases: soleLeases }
-  // A log of one node needs neither the driver nor the memory that it takes.
+  // A log with a single node needs neither the driver nor the driver's memory.
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
   const logins = new SharedLogins({ way: log.link })
@@ -55,9 +55,9 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
     const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
-    // Compared before anything is written: a kept head may cover events that are missing in an older copy of the log.
+    // The log is compared with the kept head before anything is written: in an older copy of the log, events of the head may be missing.
     await headFile?.compare()
-    /** One node appends heads, since the file may be one for all. */
+    /** Only one node appends heads, because the nodes may share the file. */
     const signing =
       headFile &&
       new Duty({
@@ -68,7 +68,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
         },
         onFailed: (err) => logger.error({ err }, 'heads are not written'),
       })
-    // It stops after everything that writes events.
+    // The log stops after every part that writes events.
     undo(() => signing?.stop())
     const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt(), now: () => log.now() })
     clock.start()
@@ -83,7 +83,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const missingBlobs = new MissingBlobs({ log, blobs, logger })
     undo(() => missingBlobs.stop())
 
-    /** The first write of this run, made after the tables were found to agree with the log. */
+    /** The first write of this run, after the check that the tables agree with the log. */
     const begin = async () => {
       await log.forgetOldAnswers(clock.now())
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)

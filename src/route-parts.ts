@@ -43,7 +43,7 @@ export type Parts = {
   config: Config
   logger: Logger
   version: string
-  /** The name of this run of the service. */
+  /** The unique id of this run of the service. */
   instance: string
   metrics: Metrics
   storage: Storage

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The kind of an address. `public` is the only kind that anybody may call without being named. */
+/** The kind of an address. Only `public` addresses may be called without an entry that names them. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'unspecified' | 'reserved'
 
-/** An address as a number. An IPv6 address that stands for an IPv4 address is that IPv4 address. */
+/** An address as a number. An IPv6 address that stands for an IPv4 address becomes that IPv4 address. */
 export type Address = { version: 4 | 6; value: bigint }
 
-/** A network: an address, and how many of its first bits count. */
+/** A network: an address, and the number of its first bits that count. */
 export type Network = Address & { bits: number }
 
 const v4 = (text: string): bigint => text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
@@ -14,7 +14,7 @@ const v4 = (text: string): bigint => text.split('.').reduce((sum, part) => (sum 
 const groupsOf = (text: string): bigint[] => (text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`)))
 
 const v6 = (text: string): bigint => {
-  // A dotted end, `::ffff:127.0.0.1`, is two groups.
+  // A dotted end, as in `::ffff:127.0.0.1`, is two groups.
   const dotted = /(?:\d+\.){3}\d+$/.exec(text)?.[0]
   const end = dotted === undefined ? 0n : v4(dotted)
   const plain = dotted === undefined ? text : `${text.slice(0, -dotted.length)}${(end >> 16n).toString(16)}:${(end & 0xffffn).toString(16)}`
@@ -27,7 +27,7 @@ const v6 = (text: string): bigint => {
 const inside = (value: bigint, network: bigint, bits: number, width: number): boolean =>
   value >> BigInt(width - bits) === network >> BigInt(width - bits)
 
-/** Prefixes of IPv6 whose addresses hold an IPv4 address, and how far from the right it stands. */
+/** IPv6 prefixes whose addresses contain an IPv4 address, and the position of that address from the right. */
 const holders: readonly (readonly [network: bigint, bits: number, shift: bigint])[] = [
   [v6('::ffff:0:0'), 96, 0n],
   [v6('::ffff:0:0:0'), 96, 0n],
@@ -35,7 +35,7 @@ const holders: readonly (readonly [network: bigint, bits: number, shift: bigint]
   [v6('2002::'), 16, 80n],
 ]
 
-/** `::` and `::1` are addresses of their own. Any other address that begins with 96 zeros holds an IPv4 address, too. */
+/** `::` and `::1` are addresses of their own. Every other address that begins with 96 zeros contains an IPv4 address. */
 const compatible = (value: bigint): boolean => value >> 32n === 0n && value > 1n
 
 /**
@@ -57,7 +57,7 @@ export const parseAddress = (text: string): Address | undefined => {
 export const parseNetwork = (text: string): Network | undefined => {
   const [address = '', bits, ...more] = text.split('/')
   const isPlainV6 = isIPv6(address) && !address.includes('%')
-  // A range of IPv6 is taken as it is written: ::ffff:0:0/96 would otherwise be a single IPv4 address.
+  // An IPv6 network is used as written: ::ffff:0:0/96 would otherwise become a single IPv4 address.
   const parsed = bits !== undefined && isPlainV6 ? ({ version: 6, value: v6(address) } as const) : parseAddress(address)
   if (!parsed || more.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
   const width = parsed.version === 4 ? 32 : 128
@@ -119,7 +119,7 @@ export const kindOf = (address: Address): AddressKind =>
   (address.version === 4 ? known4 : known6).find(({ network }) => isInside(address, network))?.kind ??
   (address.version === 4 ? 'public' : 'reserved')
 
-/** The address as it is written, for a connection: an IPv4 address in an IPv6 form is called by its IPv4 form. */
+/** The text of an address for a connection. An IPv4 address in IPv6 form is written as IPv4. */
 export const writtenAddress = ({ version, value }: Address): string =>
   version === 4
     ? [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 0xffn)).join('.')

@@ -2,14 +2,14 @@ import { limits } from '../basics/limits.js'
 import { stoppedInTheMiddle } from './called-address.js'
 import { explainCall, AnswerTooLarge } from './called-over-http.js'
 
-/** Bytes of a body, and milliseconds without any of them. */
+/** The most bytes of a body, and the most milliseconds without any bytes. */
 export type BodyLimits = { maxBytes?: number; stallMs?: number }
 
 type Bounds = { where: string; stop: (reason: Error) => void; isStoppedByCaller: () => boolean }
 
 /**
- * The body of an answer as it arrives, with a limit on its bytes, counted after decompression, and on the time without any bytes.
- * Failures are problems.
+ * The body of an answer as it arrives. Two things have limits: its bytes after decompression, and the time without any bytes. Failures are
+ * problems.
  */
 export const boundedBody = (
   body: ReadableStream<Uint8Array>,

@@ -7,10 +7,10 @@ import type { CallLimits } from './fetch.js'
 import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
-/** One request: its body is a text. */
+/** One request, with a text as its body. */
 export type Call = { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
 
-/** An answer as it arrives. A caller that stops reading the body closes the connection. */
+/** An answer as it arrives. If the caller stops reading the body, the connection is closed. */
 export type CallAnswer = {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
@@ -45,7 +45,7 @@ const unpacked = (body: Readable, encoding: string | null, where: string): Reada
   }
 }
 
-/** The parts of a body, with limits on their bytes and on the time without any. Failures are problems. */
+/** The parts of a body. Their bytes, and the time without any bytes, have limits. Failures are problems. */
 async function* bounded(
   body: Readable,
   { where, stop, isStoppedByCaller, onEnd }: Bounds,
@@ -53,7 +53,7 @@ async function* bounded(
 ): AsyncGenerator<Buffer, void, void> {
   let bytes = 0
   let isWaiting = true
-  // One timer for all parts: a slow reader is no slow server.
+  // The timer only runs while it waits for the server: a slow reader does not count as a slow server.
   const timer = setTimeout(() => {
     if (isWaiting) stop(stoppedInTheMiddle(where, stallMs))
   }, stallMs)
@@ -75,14 +75,14 @@ async function* bounded(
 }
 
 /**
- * POST to other services under the rules of `egressFetch`, for answers of many small parts: it goes without the streams of the web, which
- * take several times as long for each part.
+ * POST to other services under the rules of `egressFetch`, for answers of many small parts. It does not use web streams, which need several
+ * times as long for each part.
  *
  * @example
  * const call = egressCall(egressOf(config))
  * const { status, body } = await call('https://api.example.com/v1/chat/completions', { headers, body: text, signal })
  * for await (const bytes of body) …
- * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; what the caller's signal says
+ * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; the reason of the caller's signal
  */
 export const egressCall = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}) => {
   const pools = new HttpPools(policy, connecting)

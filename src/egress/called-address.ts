@@ -4,7 +4,7 @@ import { readHost, readPort } from './policy.js'
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Ports that `fetch` calls nowhere: servers of other protocols could take a request for one of their own. */
+/** The ports that `fetch` never calls: servers of other protocols could mistake a request for one of their own. */
 const badPorts: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79],
   ...[87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
@@ -41,10 +41,10 @@ export const redirectOf = (status: number, location: string | null, { url, where
   )
 }
 
-/** The error of a call whose headers do not arrive. */
+/** The error of a call whose headers did not arrive in time. */
 export const noAnswerIn = (where: string, ms: number): Problem =>
   callFailed('No answer', `${where} did not answer within ${ms} ms`, 'Try again later.')
 
-/** The error of a call whose body stops. */
+/** The error of a call whose body stopped arriving. */
 export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
   callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)

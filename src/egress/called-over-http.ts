@@ -1,6 +1,6 @@
 import { Problem } from '../basics/errors.js'
 
-/** A refusal to call, or a call that failed. */
+/** A refused call, or a failed call. */
 export const callFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
@@ -11,14 +11,14 @@ export class ConnectionLost extends Problem {
   }
 }
 
-/** An answer goes on for too long. */
+/** The answer has more bytes than the limit. */
 export class AnswerTooLarge extends Problem {
   constructor(where: string) {
     super('connection_failed', 'Answer too large', `${where} answers with more bytes than are read`, { hint: 'Ask for less.' })
   }
 }
 
-/** An error, its cause, and so on. They may come from other realms than ours, so they are read by their members. */
+/** An error, its cause, and so on. Errors may come from other realms, where `instanceof` fails, so their members are tested. */
 const causes = function* (error: unknown): Generator<object> {
   let [cause, depth] = [error, 0]
   for (; typeof cause === 'object' && cause !== null && depth < 8; depth++) {
@@ -36,7 +36,7 @@ const isTls = (code: string): boolean => /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNA
 const isNotHttp = (code: string): boolean => /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(code)
 
 /**
- * The meaning of a failed call. No sentence repeats the path, the query or the headers of the call: they may hold keys.
+ * The reason of a failed call. No sentence contains the path, the query or the headers of the call, because they may contain keys.
  *
  * @example explainCall(error, 'api.example.com:443').detail // 'api.example.com:443 broke off the connection'
  */

@@ -4,12 +4,12 @@ import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import type { EgressPolicy } from './policy.js'
 import { resolveAllowed, type AllowedAddress, type Lookup } from './resolve.js'
 
-/** How long a connection is quiet before the system asks whether the other end is still there. */
+/** The idle time of a connection before the system checks that the other end still exists. */
 const keepAliveAfterMs = 10_000
 
 export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?: Lookup }
 
-/** A connected socket, and where it leads. A certificate is checked against `name`. */
+/** A connected socket and its destination. A certificate must be valid for `name`. */
 export type ConnectedSocket = { socket: Socket; to: AllowedAddress }
 
 const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined)
@@ -43,7 +43,7 @@ const connectTo = (to: AllowedAddress, signal: AbortSignal): Promise<Socket> =>
     const settle = () => {
       signal.removeEventListener('abort', stop)
       socket.removeAllListeners()
-      // An error between two statements has no other listener, and must not end the process.
+      // Between two statements an error has no other listener, and must not end the process.
       socket.on('error', () => undefined)
     }
     socket.once('connect', () => {
@@ -59,7 +59,7 @@ const connectTo = (to: AllowedAddress, signal: AbortSignal): Promise<Socket> =>
   })
 
 /**
- * Opens a connection to a host, if the policy allows it: to an address that was checked, with keep-alive. The addresses of a host are
+ * Opens a connection with keep-alive to a host, if the policy allows it. It connects to a checked address. The addresses of a host are
  * tried one after the other.
  *
  * @example const { socket } = await connectAllowed(policy, 'db.example.com', 5432, { timeoutMs: 10_000 })
@@ -73,7 +73,7 @@ export const connectAllowed = async (
 ): Promise<ConnectedSocket> => {
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
-  // The system's resolver takes no signal.
+  // The system's resolver accepts no signal.
   const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
   let code: unknown
   for (const to of places)

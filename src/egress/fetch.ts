@@ -6,12 +6,12 @@ import { explainCall } from './called-over-http.js'
 import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
-/** Limits of one caller; those that it does not name are the service's. */
+/** The limits of one caller; the default is the service's own limit. */
 export type CallLimits = BodyLimits & { headersTimeoutMs?: number }
 
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Requests of the platform are another class than those of the library. */
+/** The platform's `Request` is another class than the library's. */
 const asCall = (input: string | URL | Request, init: RequestInit): { text: string; init: RequestInit } => {
   if (!(input instanceof Request)) return { text: String(input), init }
   const { url, method, headers, body, signal } = input
@@ -19,15 +19,15 @@ const asCall = (input: string | URL | Request, init: RequestInit): { text: strin
 }
 
 /**
- * A `fetch` for calls to other services that goes only where the policy allows. A host is resolved once for each connection, all its
- * addresses are checked, and the connection is made to the checked one; TLS asks for a certificate of the host. Redirects are refused.
- * Time to the headers, time between parts of the body and bytes of the body, unpacked, have limits (`egress…` in limits.ts). Answers are
- * read as they arrive, and the caller's signal stops them at any time. No error repeats the path, the query or a header.
+ * A `fetch` for calls to other services that the policy allows. For each connection, a host is resolved once, all its addresses are
+ * checked, and the connection is made to a checked address; the certificate must be valid for the host. Redirects are refused. Three things
+ * have limits (`egress…` in limits.ts): the time to the headers, the time between parts of the body, and the decompressed bytes of the
+ * body. Answers are read as they arrive, and the caller's signal stops them at any time. No error contains the path, the query or a header.
  *
  * @example
  * const call = egressFetch(egressOf(config))
  * const answer = await call('https://api.example.com/v1/models', { headers: { authorization: 'Bearer k' }, signal })
- * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; what the caller's signal says
+ * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; the reason of the caller's signal
  */
 export const egressFetch = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}): typeof globalThis.fetch => {
   const pools = new HttpPools(policy, connecting)

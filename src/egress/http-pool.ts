@@ -9,12 +9,12 @@ import type { EgressPolicy } from './policy.js'
 import type { Lookup } from './resolve.js'
 
 /**
- * The parts of a connection that tests and private authorities choose: the resolver, certificates that are trusted besides the usual ones,
- * and the most connections of a caller to one address, if not `egressConnectionsMax`.
+ * The options of connections for tests and for private certificate authorities: the resolver, additional trusted certificates, and the most
+ * connections of a caller to one address (`egressConnectionsMax` by default).
  */
 export type HttpConnectOptions = { lookup?: Lookup; ca?: string; connections?: number }
 
-/** How long a pool that is no longer remembered waits for calls that have just got hold of it. */
+/** The time before a dropped pool is closed, so that calls that have just obtained it can still begin. */
 const lastCallsMs = 1_000
 
 const secured = ({ socket, to }: ConnectedSocket, ca: string | undefined, signal: AbortSignal): Promise<Socket> =>
@@ -24,7 +24,7 @@ const secured = ({ socket, to }: ConnectedSocket, ca: string | undefined, signal
     const tls = connectTls({
       socket,
       host: to.name,
-      // TLS takes a name here, and no address.
+      // TLS accepts a name here, but no address.
       ...(isIP(to.name) === 0 && { servername: to.name }),
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ALPNProtocols: ['http/1.1'],
@@ -65,8 +65,8 @@ const connector =
   }
 
 /**
- * Connections to servers that speak HTTP, each made under the policy, kept while they are used. A new connection is resolved and checked
- * anew.
+ * Connections to HTTP servers. They are made under the policy, and stay open while they are used. For each new connection the host is
+ * resolved and checked again.
  */
 export class HttpPools {
   private readonly pools = new LRUCache<string, Pool>({
@@ -91,7 +91,7 @@ export class HttpPools {
       connect: this.connect,
       connections: this.connecting.connections ?? limits.egressConnectionsMax,
       maxResponseSize: limits.egressAnswerMaxBytes,
-      // The caller's own limits are shorter, or longer.
+      // The caller's own timeouts apply instead; they may be shorter or longer.
       headersTimeout: 0,
       bodyTimeout: 0,
     })

@@ -9,7 +9,7 @@ type Entry = Ports & ({ name: string; under: boolean } | { network: Network })
 
 /** The allowed outgoing calls. */
 export type EgressPolicy = {
-  /** Whether programs on this machine may be called without being named: only if nobody else can reach this service. */
+  /** Whether programs on this machine may be called without an entry: only if no other machine can reach this service. */
   loopback: boolean
   entries: readonly Entry[]
 }
@@ -51,8 +51,8 @@ const entryOf = (text: string): Entry | undefined => {
 }
 
 /**
- * Reads EGRESS_ALLOW: entries with commas or blanks between them. Each is a name (`db.corp`), the names below one (`*.corp`), an address
- * or a network (`10.0.0.0/8`), with a port or a range of ports behind a colon. IPv6 with a port stands in brackets.
+ * Reads EGRESS_ALLOW: entries that are separated by commas or blanks. An entry is a name (`db.corp`), all names below one (`*.corp`), an
+ * address, or a network (`10.0.0.0/8`), with an optional port or range of ports after a colon. IPv6 with a port is in brackets.
  *
  * @example parseEgress('*.corp:5432, 10.0.0.0/8', { loopback: false }).entries.length // 2
  * @throws RangeError that names the entry
@@ -69,14 +69,14 @@ export const parseEgress = (text: string, { loopback }: { loopback: boolean }): 
   return { loopback, entries }
 }
 
-/** A host that may be asked for: its name in ASCII without the last dot, or its address. */
+/** A host of a call: its name in ASCII without the last dot, or its address. */
 export type Host = { name: string; address: Address | undefined }
 
 const refusal = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to call', detail, { hint })
 
 /**
- * Reads a host as a connection names it. There is one way to write an address, and whatever else looks like one is refused: a part that
- * checks and a part that connects could read it differently.
+ * Reads a host as written in a connection. Only the standard form of an address is accepted. Anything else that looks like an address is
+ * refused, because the check and the connection could read it differently.
  *
  * @example readHost('LOCALHOST.') // { name: 'localhost', address: undefined }
  * @throws Problem egress_refused
@@ -114,16 +114,18 @@ const covers = (entry: Entry, port: number): boolean => port >= entry.from && po
 const named = (entry: Entry, name: string): boolean =>
   'name' in entry && (entry.under ? name.endsWith(entry.name) && name.length > entry.name.length : name === entry.name)
 
-/** Only an entry with the address allows these kinds. A name could lead there unnoticed, for example to the metadata service of a cloud. */
+/**
+ * Addresses of these kinds need an entry with the address. A name could lead to them unnoticed, for example to the metadata service of a
+ * cloud.
+ */
 const byAddressOnly: ReadonlySet<AddressKind> = new Set(['link-local', 'reserved'])
-/** No entry allows these kinds: such an address does not name the machine that would be called. */
+/** No entry allows addresses of these kinds: such an address does not identify the machine that would be called. */
 const never: ReadonlySet<AddressKind> = new Set(['multicast', 'unspecified'])
 
 const asEntry = (address: string, port: number): string => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`)
 
 /**
- * Checks one address of a host. Public addresses are allowed, those of this machine if the policy says so, others only if an entry names
- * them.
+ * Checks one address of a host. Public addresses are allowed, and those of this machine if the policy says so. All others need an entry.
  *
  * @example checkAddress(parseEgress('', { loopback: true }), readHost('127.0.0.1'), address, 5432)
  * @throws Problem egress_refused with the setting that would allow it

@@ -6,7 +6,7 @@ import { checkAddress, readHost, readPort, type EgressPolicy } from './policy.js
 /** Asks for all addresses of a name. */
 export type Lookup = (name: string) => Promise<readonly string[]>
 
-/** Where to connect: the checked address, and the name that a certificate must be for. */
+/** The destination of a connection: the checked address, and the name that its certificate must be valid for. */
 export type AllowedAddress = { name: string; address: string; port: number }
 
 const fromSystem: Lookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
@@ -23,11 +23,11 @@ const readAddress = (text: string): Address => {
 }
 
 /**
- * Resolves a host once, and checks each of its addresses. A host with one address that is not allowed is not called at all. Connect to
- * the address that this returns: a second look-up could have another answer.
+ * Resolves a host once, and checks each of its addresses. If one of them is not allowed, the host is not called at all. Connect to the
+ * address that this returns: a second lookup could return another one.
  *
  * @example await resolveAllowed(policy, 'db.example.com', 5432) // [{ name: 'db.example.com', address: '192.0.0.9', port: 5432 }]
- * @throws Problem egress_refused, connection_failed for a name that is not known
+ * @throws Problem egress_refused, connection_failed for an unknown name
  */
 export const resolveAllowed = async (
   policy: EgressPolicy,
@@ -45,7 +45,7 @@ export const resolveAllowed = async (
 }
 
 const answers = async (name: string, lookup: Lookup): Promise<readonly string[]> => {
-  // Names below localhost never leave the machine, independent of any resolver.
+  // Names below localhost always mean this machine, whatever a resolver says.
   if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
   try {
     return await lookup(name)

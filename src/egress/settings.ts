@@ -2,7 +2,7 @@ import { ConfigError, isLoopback, type Config } from '../setup/config.js'
 import { egressRule, parseEgress, type EgressPolicy } from './policy.js'
 
 /**
- * The allowed outgoing calls, by the settings: programs on this machine only if no other machine reaches the service.
+ * The allowed outgoing calls, from the settings. Programs on this machine are only included if no other machine reaches the service.
  *
  * @example egressOf(readConfig({ EGRESS_ALLOW: 'db.corp:5432' })).loopback // true
  * @throws ConfigError that names the entry

@@ -15,7 +15,7 @@ const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
 const ofRerun = '"purpose":"rerun"'
 
-/** Whether the stored text of an event may be that of an answer, of a comment or an evaluation, or of a message to a chatbot. */
+/** Whether the stored text of an event may describe an answer, a comment, an evaluation, or a message to a chatbot. */
 export const recordsAnswers = (text: string): boolean =>
   text.includes(answered) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
 
@@ -53,8 +53,8 @@ const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<
 }
 
 /**
- * The state of a plan in the making. `taken` has the positions of the planned events, `firstOf` the first version with an answer in each
- * stream, `saidIn` what was said in each conversation, and `received` the positions of messages, which are the causes of answers.
+ * The state of an unfinished plan. `taken` has the positions of the planned events, `firstOf` the first version with an answer in each
+ * stream, `saidIn` the messages of each conversation, and `received` the positions of messages, which are the causes of answers.
  */
 type Sweep = {
   log: ReadableLog
@@ -98,7 +98,7 @@ const answerAt = async (log: ReadableLog, position: number): Promise<Envelope | 
   return event?.type === 'AgentAnswered' ? event : undefined
 }
 
-/** Takes the later events of a stream that belong to taken answers: comments, answers of reruns, and evaluations. */
+/** Adds the later events of a stream that belong to planned answers: comments, answers of reruns, and evaluations. */
 const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<void> => {
   const { log, taken } = sweep
   const later = streamEventsWith(log, stream, after, (text) => [judged, evaluated, ofRerun].some((what) => text.includes(what)))
@@ -110,7 +110,7 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
     const touched = cases.filter(({ of, gave }) => taken.has(of?.position ?? 0) || taken.has(gave?.position ?? 0))
     if (touched.length === 0) continue
     await takeOnce(sweep, event)
-    // The answers given instead are answers to the same question.
+    // The answers of a rerun are also answers to the same question.
     for (const { gave } of touched) {
       const again = gave ? await answerAt(log, gave.position) : undefined
       if (again) await takeOnce(sweep, again)
@@ -118,7 +118,7 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
   }
 }
 
-/** The answers that an agent gave to taken messages, and those that it failed to give. */
+/** Adds the answers of an agent to planned messages, also the failed ones. */
 const takeCaused = async (sweep: Sweep): Promise<void> => {
   const { log, received } = sweep
   let first = Infinity
@@ -128,13 +128,13 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
 }
 
 /**
- * Plans to erase answers and messages. An erased answer takes its comments, its reruns, its evaluations with the answers given there, and
- * the messages to the chatbot that belong to it. An erased message takes the answers to it. Any other event is erased alone.
+ * Plans to erase answers and messages. With an answer, its comments, its reruns, its evaluations with their answers, and the chatbot
+ * messages that belong to it are erased. With a message, its answers are erased. Any other event is erased alone.
  */
 export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[], into: PlanPart): Promise<void> => {
   const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
   for (const event of events) await takeOnce(sweep, event)
-  // An answer that was given again may have comments of its own.
+  // A rerun answer may have its own comments.
   for (let before = 0; before < sweep.taken.size;) {
     before = sweep.taken.size
     for (const [stream, version] of [...sweep.firstOf]) await takeLater(sweep, stream, version)
@@ -190,7 +190,7 @@ export const planOlderAnswers = async (log: ReadableLog, time: string, after: nu
   for await (const event of eventsWith(log, after, recordsAnswers)) {
     if (!isOfAnswers(event)) continue
     const isOlder = event.recorded_at < time
-    // Answers that were erased before can get no comments or evaluations.
+    // An answer that was erased earlier can get no new comments or evaluations.
     if (!isOlder && found.to === after) break
     if (isOlder) found.to = event.position
     if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
@@ -198,7 +198,7 @@ export const planOlderAnswers = async (log: ReadableLog, time: string, after: nu
   return found
 }
 
-/** Whether an event that is young enough to stay is about answers that do not. */
+/** Whether an event that is recent enough to stay is about answers that will be erased. */
 const isAboutOlder = async (log: ReadableLog, event: Envelope, to: number): Promise<boolean> => {
   if (event.type === 'AnswerJudged') return (dataOf.parse(event.data).answered_at ?? Number.MAX_SAFE_INTEGER) <= to
   if (event.type !== 'AgentEvaluated') return false

@@ -21,7 +21,7 @@ const nameOf = async (log: ReadableLog, { type, stream, position }: Envelope): P
   return `${kind} ${name} (position ${position})`
 }
 
-/** Plans to erase all these blobs, which events name, and lists everything else that names them. */
+/** Plans to erase these blobs, which events refer to, and lists everything else that refers to them. */
 const planBlobs = async (
   log: ReadableLog,
   blobs: BlobStore,
@@ -43,7 +43,7 @@ const planBlobs = async (
 
 type FileSubject = { name: string; version?: number; content?: string }
 
-/** Plans to erase the contents that a file ever had, or one of them. */
+/** Plans to erase all past and current contents of a file, or one of them. */
 export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, version, content }: FileSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
   const contents = events

@@ -18,14 +18,14 @@ const inserted = z.object({ payload: z.string(), vectors: z.string().nullable(),
 const stored = z.array(z.union([z.object({ erased: z.literal(true) }), z.looseObject({ id: z.string(), content: z.string() })]))
 type StoredDocuments = z.infer<typeof stored>
 
-/** The documents, with a mark in the place of each erased one. Undefined when none is erased. */
+/** The documents, with a mark instead of each erased one. Undefined when none is erased. */
 const without = (documents: StoredDocuments, goes: (id: string) => boolean): { left: StoredDocuments; gone: number } | undefined => {
   const left = documents.map((document) => ('id' in document && goes(document.id) ? ({ erased: true } as const) : document))
   const gone = left.filter((document, i) => document !== documents[i]).length
   return gone === 0 ? undefined : { left, gone }
 }
 
-/** The vectors of the documents that stay, in the order of the chunks. */
+/** The vectors of the remaining documents, in the order of the chunks. */
 const vectorsLeft = (vectors: Buffer, before: StoredDocuments, left: StoredDocuments, chunking: z.infer<typeof chunkingSchema>): Buffer => {
   const counts = before.map((document) => ('content' in document ? chunksOf(document.content, chunking).length : 0))
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -38,13 +38,10 @@ const vectorsLeft = (vectors: Buffer, before: StoredDocuments, left: StoredDocum
   return Buffer.concat(parts)
 }
 
-/**
- * Plans to erase documents of a knowledge base, with some ids or all, in every version that ever existed. Their vectors are erased with
- * them.
- */
+/** Plans to erase documents of a knowledge base, with the given ids or all, in every version. Their vectors are erased with them. */
 export const planDocuments = async (log: ReadableLog, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
   const stream = await resourceStream(log, 'knowledge_base', knowledge_base, project)
-  // The ids may be personal: the event does not name them.
+  // The ids may be personal data, so the event does not contain them.
   const plan = emptyPlan('documents', `${project}.${knowledge_base}`)
   const wanted = ids && new Set(ids)
   const work = new LongWork()

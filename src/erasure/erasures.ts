@@ -1,5 +1,5 @@
 /**
- * Room: taking data away, until no byte of it is left. It imports events, basics, catalogue, vault, log, commands, files and
+ * Room: erasing data, until no byte of it is left. It imports events, basics, catalogue, vault, log, commands, files and
  * knowledge/documents alone.
  */
 
@@ -50,16 +50,16 @@ type Options = {
   purge: (upTo: number) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
-  /** Other nodes of the log, which have files, too. */
+  /** The other nodes of the log, which also have files. */
   wipes?: Wipes | undefined
 }
 
-/** This long before connections close, a waiting client gets the answer that the erasure will be finished later. */
+/** The time before connections close at which a waiting client is told that the erasure will be finished later. */
 const toldMs = 1_000
-/** How long a node that could not wipe its files waits until it tries again. */
+/** The wait of a node before it tries again to wipe its files. */
 const wipeAgainMs = 2_000
 
-/** The kinds of data that can be erased by age, each with the setting for its age. */
+/** The kinds of data that can be erased by age, each with the setting for its maximum age. */
 const ageing = {
   rows: { plan: planOlderRows, reason: 'PREDICTION_RETENTION' },
   answers: { plan: planOlderAnswers, reason: 'ANSWER_RETENTION' },
@@ -67,10 +67,10 @@ const ageing = {
 
 export type RetentionKind = keyof typeof ageing
 
-/** Makes the plan of an erasure, also again when a part of it is recorded. */
+/** Makes the plan of an erasure; also again when a part of it is already recorded. */
 type MakePlan = (isRecorded: boolean) => Promise<Plan>
 
-/** What was recorded: the plan as far as it was carried out, and all blobs whose bytes must be gone before the answer. */
+/** The recorded part of the plan, and all blobs whose bytes must be gone before the answer. */
 type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> }
 
 /**
@@ -80,24 +80,24 @@ type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> 
  * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
  */
 export class Erasures {
-  /** Nothing may refer to recorded rows or answers between the plan of their erasure and its event. */
+  /** Nobody may refer to recorded rows or answers between the plan of their erasure and its event. */
   readonly #rows = new SharedLock()
-  /** Erasures run one at a time: each decides on the state that the previous one left. */
+  /** Erasures run one at a time, because each depends on the state that the previous one left. */
   #last: Promise<unknown> = Promise.resolve()
   /** The positions up to which each kind of data has been erased by age. */
   readonly #olderThan: Record<RetentionKind, number> = { rows: 0, answers: 0 }
-  /** Aborted when a stop has waited long enough. */
+  /** Aborted when a stop has reached its time limit. */
   readonly #patience = new AbortController()
   #isStopping = false
   #following: Processing | undefined
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem if nothing has this name, or something else uses the same bytes */
+  /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const makePlan: MakePlan = async (isRecorded) => {
       const plan = await this.#plan(request.subject)
-      // If somebody stored the same bytes after the event, they stay.
+      // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
     }
@@ -123,22 +123,22 @@ export class Erasures {
   }
 
   /**
-   * Does work that refers to recorded rows or answers. This node erases none meanwhile; if another one does, the commands of the work are
-   * refused.
+   * Runs work that refers to recorded rows or answers. Meanwhile this node erases none. If another node erases some, the commands of the
+   * work are refused.
    */
   beside<T>(origin: Origin, work: (origin: Origin) => Promise<T>): Promise<T> {
     return this.#rows.beside(async () => work(await this.#guarded(origin)))
   }
 
-  /** An origin whose commands are refused after any further erasure. In a log of one node, no erasure comes in between. */
+  /** An origin whose commands are refused after another erasure. In a log with a single node, no erasure can come in between. */
   async #guarded(origin: Origin): Promise<Origin> {
     if (!this.options.wipes) return origin
     return this.options.ledger.guarded(origin)
   }
 
   /**
-   * Accepts no more erasures, and resolves when none is under way. A process that goes on reading the log keeps bytes in its files. The
-   * stop waits for it as long as a stop may take; the next start continues.
+   * Accepts no more erasures, and resolves when none is running. A process that keeps reading the log keeps bytes in its files. The stop
+   * waits for it up to its time limit; the next start continues.
    */
   async stop(withinMs: number = limits.stopTimeoutMs - toldMs): Promise<void> {
     this.#isStopping = true
@@ -227,10 +227,10 @@ export class Erasures {
     for (;;) {
       let erasures = await log.streamVersion(logStream)
       const made = distinct(await makePlan(positions.length > 0))
-      // Blobs stay until all events are recorded.
+      // Blobs are only removed after all events are recorded, so a repeated plan contains them again.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }
       const shares = sharesOf(plan)
-      // The event erases them all: in one batch of a shared log they may be too many.
+      // The event would erase all kept replies at once, which may be too many for one batch of a shared log.
       if (!first && shares.length > 0 && this.options.wipes && plan.what !== 'secrets') await eraseKeptReplies(log, () => this.#isStopping)
       first ??= made
       let isOvertaken = false
@@ -263,7 +263,7 @@ export class Erasures {
     }
     const erased = payloads.flatMap((planned): ErasedPayload[] => {
       const replacement = replacementOf(planned)
-      // Both the hash in events and the one of a later replacement: readers of either find the new replacement at once.
+      // Refers both to the hash in events and to that of a later replacement, so that readers of either find the new replacement at once.
       return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
     })
     const data: DataErased = { what, subject, reason, payloads: erased, blobs }
@@ -272,8 +272,8 @@ export class Erasures {
   }
 
   /**
-   * After the event is on the disk, the data is removed from every file, too. Earlier erasures of the data are finished as well: the
-   * request may be sent again because the store failed, or because not all nodes had wiped.
+   * After the event is durable, this removes the data from all other files. It also finishes earlier erasures of the data: the request may
+   * be a repeated one, because the store failed or because not all nodes had wiped their files.
    */
   async #finish({ plan, positions, contents }: RecordedErasure): Promise<void> {
     const { blobs, wipes } = this.options
@@ -286,7 +286,7 @@ export class Erasures {
     else if (last !== undefined) await this.#wipe(plan.what, last)
   }
 
-  /** Removes data that was erased up to a position from the files of this node, except blobs, which nodes share. */
+  /** Removes data that was erased up to a position from the files of this node, except blobs, which the nodes share. */
   async #wipe(what: Plan['what'], position: number): Promise<void> {
     // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'
@@ -320,9 +320,9 @@ export class Erasures {
     this.#following.ended.catch(onFailed)
   }
 
-  /** Other nodes wait for this node, so it tries until it has wiped. */
+  /** Other nodes wait for this node, so it repeats the wiping until it succeeds. */
   async #followOne(wipes: Wipes, event: LogEvent, position: number, onFailed: (error: unknown) => void): Promise<void> {
-    // A rotation leaves keys that were wrapped under the old one.
+    // The other event is the end of a rotation, which leaves keys that were wrapped under the old master key.
     const what = event.type === 'DataErased' ? event.data.what : 'secrets'
     for (;;)
       try {
@@ -330,7 +330,7 @@ export class Erasures {
         await wipes.wiped(position)
         return
       } catch (error) {
-        // The next start wipes.
+        // The next start wipes the files.
         if (this.#isStopping) return
         onFailed(error)
         await sleep(wipeAgainMs)

@@ -2,7 +2,7 @@ import { stopping } from '../basics/errors.js'
 import type { Log, ReplyPlace } from '../log/contract/log.js'
 
 /**
- * Erases the kept answers that show rows, some at a time, before the event that erases rows does it for those that are left.
+ * Erases kept replies that contain rows, a few at a time. The event that erases rows then has to erase only the remaining ones.
  *
  * @example await eraseKeptReplies(log, () => isStopping)
  * @throws Problem 503 when the service stops meanwhile

@@ -3,12 +3,12 @@ import type { Envelope } from '../../events/stored/envelope.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 
-/** The events of a conversation that have payloads: messages, and the answers to them. */
+/** The events of a conversation that have payloads: messages and their answers. */
 const types = Object.keys(conversationKind.payloads ?? {})
 const texts = types.map((type) => `"type":"${type}"`)
 const known: ReadonlySet<string> = new Set(types)
 
-/** Whether the stored text of an event may be that of a message or of the answer to one. */
+/** Whether the stored text of an event may describe a message or the answer to one. */
 export const recordsMessages = (text: string): boolean => texts.some((type) => text.includes(type))
 
 /** Whether an event records a message, or the answer to one. */
@@ -19,12 +19,12 @@ export async function* messagesIn(log: Pick<Log, 'readStream'>, conversation: st
   for await (const event of streamEventsWith(log, conversation, 0, recordsMessages)) if (isOfMessages(event)) yield event
 }
 
-/** Messages of a conversation: by the answers that were given to them, and by their own ids. */
+/** Messages of a conversation, selected by their answers or by their own ids. */
 export type MessageIds = { answers: Set<string>; messages: Set<string> }
 
 /**
- * The events of some messages: each message, and each delivery of its answer. They hold the question and the answer of an agent, as the
- * record of the answer does.
+ * The events of some messages: each message, and each delivery of its answer. They contain the question and the answer of an agent, like
+ * the record of the answer.
  */
 export async function* messagesSaid(
   log: Pick<Log, 'readStream'>,

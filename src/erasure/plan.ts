@@ -2,11 +2,11 @@ import { Problem } from '../basics/errors.js'
 import type { ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
 
-/** A payload that is erased, or of which only some rows are. */
+/** A payload to erase completely, or to replace by its remaining rows. */
 export type PlannedPayload = {
-  /** Its hash in events. */
+  /** Its hash as written in events. */
   hash: string
-  /** The hash of the payload that holds its rows now, if an earlier erasure replaced it. */
+  /** The hash of the payload that has its rows now, if an earlier erasure replaced it. */
   standsIn: string
   /** The remaining rows for the replacement; null if none remain. */
   stays: string | Buffer | null
@@ -14,17 +14,17 @@ export type PlannedPayload = {
   rows: number
 }
 
-/** The data that an erasure removes, and the data that it leaves. */
+/** The data that an erasure removes, and the data that it keeps. */
 export type Plan = {
   what: ErasureKind
   subject: string
   payloads: PlannedPayload[]
   blobs: string[]
-  /** The blobs that had been erased before; their bytes may be there still, because the node that erased them failed. */
+  /** The blobs that had been erased before. Their bytes may still exist, because the node that erased them failed. */
   erasedBlobs: string[]
-  /** How much of it had been erased before. */
+  /** The number of payloads and blobs that had been erased before. */
   already: number
-  /** Other things that name the same bytes, and lose them too. */
+  /** Other things that refer to the same bytes, and also lose them. */
   sharedWith: string[]
   /** Other things that have a copy of the same data, and keep it. */
   alsoIn: string[]
@@ -33,7 +33,7 @@ export type Plan = {
 /** The part of a plan that grows while events are read. */
 export type PlanPart = Pick<Plan, 'payloads' | 'already'>
 
-/** A plan that names each payload once: several events may name the same. */
+/** A plan that contains each payload once, even if several events refer to it. */
 export const distinct = (plan: Plan): Plan => ({
   ...plan,
   payloads: [...new Map(plan.payloads.map((payload) => [payload.hash, payload])).values()],
@@ -64,7 +64,7 @@ export const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
   }))
 }
 
-/** The refusal of an erasure whose bytes something else uses, too. */
+/** The refusal of an erasure whose bytes something else uses as well. */
 export const sharedContent = ({ subject, sharedWith }: Plan): Problem =>
   new Problem('not_empty', 'Shared content', `the bytes of ${subject} are also those of: ${sharedWith.slice(0, 10).join(', ')}`, {
     hint: 'An erasure takes the bytes away from all of these. To erase them all the same, send "shared": true.',

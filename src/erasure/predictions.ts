@@ -21,7 +21,7 @@ const dataOf = z.object({
   predictions: z.array(z.object({ position: count, request: z.string() })).default([]),
 })
 
-/** How many rows an event recorded, and their kind: rows of requests, or truths of rows predicted before. */
+/** The number and the kind of the rows that an event recorded: rows of requests, or truths of rows predicted before. */
 const keptBy = ({ data }: Envelope): { rows: number; places: RowPlace[] } => {
   const { rows, requests, predictions } = dataOf.parse(data)
   return { rows, places: [...requests, ...predictions] }
@@ -47,7 +47,7 @@ const part = async (log: ReadableLog, event: Envelope, hash: string, leaves: Lea
 
 const everything: Leaves = () => true
 
-/** Plans which rows of an event are erased. Says whether it ever had some. */
+/** Plans the rows of an event to erase. Returns whether the event ever had some. */
 const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: PlanPart): Promise<boolean> => {
   if (!keepsRows(event.type) || (leaves !== everything && !keptBy(event).places.some(leaves))) return false
   const hashes = payloadsOf(event.type, event.data)
@@ -74,8 +74,8 @@ export const planPrediction = async (log: ReadableLog, position: number): Promis
 }
 
 /**
- * The rows of one request and their truths, in any event; the truths that the request reported; the answers of agents that it got, and the
- * comments that it left.
+ * The rows of one request and their truths, in any event; the truths that the request reported; the agents' answers to the request; and its
+ * comments.
  */
 export const planRequest = async (log: ReadableLog, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
@@ -104,7 +104,7 @@ export const planOlderRows = async (log: ReadableLog, time: string, after: numbe
   for await (const event of eventsWith(log, after, keeping)) {
     if (!keepsRows(event.type)) continue
     const isOlder = event.recorded_at < time
-    // No truth can be reported for rows that were erased before.
+    // Nobody can report truths for rows that were erased before.
     if (!isOlder && found.to === after) break
     if (isOlder) found.to = event.position
     await take(log, event, isOlder ? everything : ({ position }) => position !== undefined && position <= found.to, found)

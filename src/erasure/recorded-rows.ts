@@ -4,12 +4,12 @@ const rowsSchema = z.array(
   z.looseObject({ position: z.number().optional(), request: z.string(), row: z.number(), erased: z.boolean().optional() }),
 )
 
-/** The request that a row was predicted for; for a truth also the position of its prediction. */
+/** The request of a predicted row; for a truth also the position of its prediction. */
 export type RowPlace = { request: string; position?: number | undefined }
 
 /**
- * The recorded rows of a payload without some of them: how many are removed, and the rest, as the replacement holds it; null when
- * nothing is left. Undefined when no row can be removed.
+ * The recorded rows of a payload without the erased ones: the number of erased rows, and the remaining rows as the replacement has them;
+ * null when none remain. Undefined when no row can be erased.
  *
  * @example withoutRows('[{"request":"a","row":1},{"request":"b","row":1}]', ({ request }) => request === 'a') // { goes: 1, stays: '[{"request":"a","row":1,"erased":true},…' }
  */

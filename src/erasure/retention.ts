@@ -10,8 +10,8 @@ const words: Readonly<Record<RetentionKind, string>> = { rows: 'rows of predicti
 type Options = { what: RetentionKind; erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
 
 /**
- * Erases rows of predictions, or answers of agents, that are older than a time, at once and from then on. Returns a function that ends this; `erasures`
- * itself ends the one that is under way then.
+ * Erases rows of predictions, or answers of agents, that are older than a time, now and from then on. Returns a function that ends this;
+ * stopping `erasures` ends an erasure that is running then.
  *
  * @example const stop = keepFor(30 * 86_400_000, { what: 'rows', erasures, clock, logger }); stop()
  */
@@ -22,7 +22,7 @@ export const keepFor = (ms: number, { what, erasures, clock, logger, everyMs = l
       (err: unknown) => logger.error({ err }, `${words[what]} that were kept long enough could not be erased; trying again later`),
     )
   void look()
-  // A row kept for an hour must not stay for two.
+  // The interval is limited, so that rows with a maximum age of an hour do not stay for two.
   const timer = setInterval(() => void look(), Math.min(everyMs, Math.max(1_000, ms / 2)))
   return () => clearInterval(timer)
 }

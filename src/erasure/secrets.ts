@@ -21,14 +21,14 @@ const takeSecrets = async (log: ReadableLog, hashes: Iterable<string>, plan: Pla
   }
 }
 
-/** The stream of an existing or deleted resource, given by name, id or stream. */
+/** The stream of an existing or deleted resource, found by name, id or stream. */
 export const resourceStream = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined) => {
   if (!isInProject(kind)) return streamOf(log, kind, name)
   if (project === undefined) throw wrong(`the project of the ${kind} must be given, too`)
   return streamOf(log, kind, name, await streamOf(log, 'project', project))
 }
 
-/** Every secret that the stream of a resource ever named. */
+/** Every secret that the stream of a resource ever referred to. */
 export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined): Promise<Plan> => {
   const stream = await resourceStream(log, kind, name, project)
   const plan = emptyPlan('secrets', `${kind} ${project === undefined ? name : `${project}.${name}`}`)
@@ -43,7 +43,7 @@ export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, pr
 
 const readAtOnce = 100
 
-/** The secrets that resources have now. They are read some at a time, because there may be any number of them. */
+/** The secrets of existing resources. They are read in batches, because their number is unlimited. */
 const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> => {
   const inUse = new Set<string>()
   const work = new LongWork()
@@ -66,7 +66,7 @@ const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> =>
   return inUse
 }
 
-/** Adds the secrets that were named before a time, and that no resource has now. */
+/** Adds the secrets that were recorded before a time and that no resource has now. */
 export const addOldSecrets = async (log: ReadableLog, time: string, plan: Plan): Promise<void> => {
   const old = new Set<string>()
   for await (const { type, recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {

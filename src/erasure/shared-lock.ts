@@ -1,11 +1,12 @@
 /**
- * Lets shared work run side by side, and exclusive work alone: it waits for all work begun before, and later work waits for it.
+ * Runs shared work concurrently, and exclusive work alone: exclusive work waits for all work that began before it, and later work waits for
+ * it.
  *
  * @example await Promise.all([rows.beside(report), rows.alone(erase), rows.beside(reportMore)])
  */
 export class SharedLock {
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Resolves when all exclusive work so far is done. */
+  /** Resolves when all exclusive work so far has ended. */
   #alone: Promise<unknown> = Promise.resolve()
 
   /** Runs shared work when the exclusive work before it has ended. @throws the error of the work */

@@ -4,14 +4,14 @@ import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 
-/** How many blobs were removed, and the version of the log's own stream up to which erasures are finished. */
+/** The number of removed blobs, and the version of the log's own stream up to which erasures are finished. */
 type RemovalProgress = { removed: number; until: number }
 
 /**
- * Removes the remains of erased blobs, after a crash or a failure. A blob is kept if it was put again since, or if a later event names it
- * and the store does not know when it was put. With a shared log, this node must first have all acknowledged events. It reads erasures
- * after a version of the log's own stream, because an earlier call has finished the erasures before; with `only`, it reads only these
- * blobs.
+ * Removes the remains of erased blobs after a crash or a failure. It keeps a blob that was stored again since. It also keeps one that a
+ * later event refers to, if the store does not know when the blob was stored. With a shared log, this node must first have all acknowledged
+ * events. It reads erasures after a given version of the log's own stream, because an earlier call has finished the erasures before; with
+ * `only`, it looks only at these blobs.
  *
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */

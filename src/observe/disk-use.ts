@@ -47,8 +47,8 @@ const sampleMaxPayloads = 1_000
 const hashSpace = 2 ** 48
 
 /**
- * Estimates the bytes of all payloads without reading them all. Hashes are evenly distributed, so the last hash of the first
- * thousand tells which share of all payloads these are. Fewer payloads are counted exactly.
+ * Estimates the bytes of all payloads without reading all of them. Hashes are evenly distributed, so the last of the first thousand hashes
+ * shows which share of all payloads these are. Fewer payloads are counted exactly.
  */
 const payloadBytes = (db: Connection): number => {
   const rows = db
@@ -64,7 +64,7 @@ const payloadBytes = (db: Connection): number => {
 
 type BlobKind = 'files' | 'matrices' | 'artefacts'
 
-/** The blobs that the current resources name. */
+/** The blobs that current resources refer to. */
 const namedBlobs = (db: Connection): Map<string, BlobKind> => {
   const kinds = new Map<string, BlobKind>()
   const files = db.prepare<[], string>(`SELECT state ->> '$.content' FROM resources WHERE kind = 'file'`).pluck()

@@ -15,13 +15,13 @@ export type Sources = {
   disk: () => Promise<DiskUse>
   /** Clients that follow the events. */
   streams: () => number
-  /** The export of the history, if there is one. */
+  /** The export of the history, if it is on. */
   exported: () => ExportStatus | undefined
 }
 
 const states = ['following', 'building', 'stopped'] as const
 
-/** The metrics that are looked up at each scrape. A value that cannot be looked up keeps its last value. */
+/** The metrics that are looked up at each scrape. A failed lookup leaves the last value. */
 export class Gauges {
   readonly #info
   readonly #log
@@ -130,7 +130,7 @@ export class Gauges {
     this.#sql.running.set(running)
     this.#sql.waiting.set(waiting)
     this.#analytics.rss.set(bytes)
-    // These are counted elsewhere, so each counter is reset and set to that count.
+    // Other parts count these values, so each counter is reset and set to their count.
     for (const counter of [this.#sql.retries, this.#analytics.restarts, this.#analytics.losses]) counter.reset()
     this.#sql.retries.inc(retries)
     this.#analytics.restarts.inc(restarts)
@@ -147,5 +147,5 @@ export class Gauges {
   }
 }
 
-/** A value that cannot be looked up must not prevent the others. */
+/** A failed lookup must not prevent the others. */
 const known = <T>(value: Promise<T>): Promise<T | undefined> => value.catch(() => undefined)

@@ -23,12 +23,12 @@ export class Instruments {
     return new Counter(this.#configuration(name, help, labels))
   }
 
-  /** A number that goes up and down. @param labels the names of its labels */
+  /** A number that rises and falls. @param labels the names of its labels */
   gauge(name: string, help: string, labels: readonly string[] = []): Gauge {
     return new Gauge(this.#configuration(name, help, labels))
   }
 
-  /** How often values were up to each of some bounds. @param buckets the bounds, in order */
+  /** A histogram of values. @param buckets the upper bounds of its buckets, in ascending order */
   histogram(name: string, help: string, buckets: readonly number[], labels: readonly string[] = []): Histogram {
     return new Histogram({ ...this.#configuration(name, help, labels), buckets: [...buckets] })
   }
@@ -43,7 +43,7 @@ export class Instruments {
     return this.#registry.contentType
   }
 
-  /** Everything in the text format. */
+  /** All metrics in the text format. */
   async text(): Promise<string> {
     await this.#addProcess()
     const text = await this.#registry.metrics()

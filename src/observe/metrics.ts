@@ -9,12 +9,12 @@ import type { Batch } from '../log/contract/log.js'
 import { Gauges, type Sources } from './gauges.js'
 import { Instruments, type MetricDescription } from './instruments.js'
 
-/** Seconds, from a read out of memory to the longest query. */
+/** In seconds, from a read out of memory to the longest query. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Commits are faster, and a slow disk shows first in their durations. */
+/** Finer bounds, because commits are faster than requests, and their durations are the first sign of a slow disk. */
 const commitDurations = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const batchSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000]
-/** The scale starts far below that of a whole request: one row takes some microseconds. */
+/** Much finer bounds than those of whole requests: the prediction of one row takes some microseconds. */
 const predictDurations = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5]
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -118,7 +118,7 @@ export class Metrics {
     this.#commitSeconds.observe(seconds)
     this.#batchSize.observe(commands)
     for (const { event, source } of events) {
-      // Foreign types are unlimited, so they share one label.
+      // Types from other releases are unlimited in number, so they share one label.
       this.#events.inc({ type: isForeignType(event.type) ? anyForeign : event.type })
       this.#happened(event, source)
     }
@@ -140,12 +140,12 @@ export class Metrics {
     this.#answerTokens.inc({ direction: 'output' }, output_tokens ?? 0)
   }
 
-  /** Notes how long a prediction took, in seconds. */
+  /** Records the duration of a prediction, in seconds. */
   predicted(seconds: number): void {
     this.#predictSeconds.observe(seconds)
   }
 
-  /** Counts a query by its outcome, and notes how long it took, in seconds. */
+  /** Counts a query by its outcome, and records its duration, in seconds. */
   queried(outcome: string, seconds: number): void {
     this.#queries.inc({ outcome })
     this.#querySeconds.observe(seconds)
@@ -157,13 +157,13 @@ export class Metrics {
     this.#uploadBytes.inc(bytes)
   }
 
-  /** All of it, in the text format. */
+  /** All metrics, in the text format. */
   async text(): Promise<string> {
     if (this.#sources) await this.#gauges.read(this.#sources)
     return this.#make.text()
   }
 
-  /** Name, type, labels and meaning of each, for the docs. */
+  /** The name, type, labels and meaning of each metric, for the docs. */
   described(): Promise<MetricDescription[]> {
     return this.#make.described()
   }

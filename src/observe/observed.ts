@@ -6,7 +6,7 @@ import type { SelectService } from '../sql/contract/select.js'
 import type { Vault } from '../vault/vault.js'
 import type { Metrics } from './metrics.js'
 
-/** The codes of the service's own faults; every other problem is a refusal. */
+/** The problem codes of faults of the service itself; every other problem is a refusal. */
 const faults = new Set(['internal', 'storage_failed', 'outcome_unknown', 'busy'])
 
 const outcomeOf = (error: unknown): 'refused' | 'failed' => (isProblem(error) && !faults.has(error.code) ? 'refused' : 'failed')

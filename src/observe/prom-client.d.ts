@@ -1,5 +1,5 @@
-// Single modules of prom-client. The whole package also loads unused modules for clusters and pushing, and those for the metrics of
-// a process: together a tenth of the memory of a service that nobody scrapes.
+// Single modules of prom-client. The whole package also loads modules that are not used here: for clusters, for pushing, and for the
+// metrics of a process. Together they need a tenth of the memory of a service that nobody scrapes.
 declare module 'prom-client/lib/counter.js' {
   import { Counter } from 'prom-client'
   export default Counter

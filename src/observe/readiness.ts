@@ -9,15 +9,15 @@ export type Readiness = {
   /** Reads and writes over REST. */
   rest: { ready: boolean; reason?: string }
   /**
-   * Whether the tables follow the log, are being built or have stopped; their position, and how many events they are behind.
-   * `other_rows` counts how often since the start they did not show rows that had been added; each time they were opened again.
+   * Whether the tables follow the log, are being built, or have stopped; their position, and the number of events that they are behind.
+   * `other_rows` counts how often since the start they did not show rows that had been added; each time the tables were opened again.
    */
   sql: { ready: boolean; reason?: string; state: TablesState; position: number; lag: number; other_rows: number }
-  /** Reads over REST: on a node that shares its log they may need PostgreSQL, or go on without it. */
+  /** Reads over REST. On a node that shares its log they may need PostgreSQL, or work without it. */
   reads: { ready: boolean; reason?: string }
-  /** `shared` is there on a node that shares its log: whether PostgreSQL answers, and what the node has not followed yet. */
+  /** `shared` exists only on a node that shares its log: whether PostgreSQL answers, and how many events the node still has to follow. */
   log: { position: number | null; writable: boolean; reason?: string; shared?: SharedHealth }
-  /** Warnings for an operator although every part works. Absent if there are no warnings. */
+  /** Warnings for an operator, even if every part works. Absent if there are no warnings. */
   warnings?: string[]
 }
 
@@ -30,14 +30,16 @@ type Parts = {
 
 const unreadable = (error: unknown): string => (isProblem(error) ? error.detail : 'the log cannot be read')
 
-/** Why a node should get no requests until it has caught up: its writes would wait, and its reads would be refused or old. */
+/**
+ * The reason why a node should get no requests before it has caught up: its writes would wait, and its reads would be refused or outdated.
+ */
 const lagging = ({ lag: { batches, events } }: SharedHealth): string | undefined =>
   batches > limits.nodeLagMaxBatches
     ? `this node is ${batches} batches (${events} events) behind the others, and catches up (nodeLagMaxBatches)`
     : undefined
 
 /**
- * Checks every part. The log retries from time to time after a failed write, so that this state ends by itself.
+ * Checks every part. After a failed write, the log tries again from time to time, so that state ends without an operator.
  *
  * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, state: 'following', position: 120, lag: 0, other_rows: 0 }
  */

@@ -17,7 +17,7 @@ import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
 import type { Vault } from '../vault/vault.js'
 
-/** `position` is that of the event that ends the rotation; null until then. */
+/** `position` is that of the event that ends the rotation; null before it. */
 export type RotationStatus = Rotation & { position: number | null }
 
 export type RotationOptions = {
@@ -26,11 +26,11 @@ export type RotationOptions = {
   ledger: Ledger
   vault: Vault
   paths: DataPaths
-  /** Whether the master key was given directly, and is in no file. */
+  /** Whether the master key was given directly, and no file has it. */
   isKeyGiven: boolean
   /** Resolves when other processes that read the log know the vault's keys. */
   tellReaders: () => Promise<void>
-  /** Called with the error when a rotation could not be ended; it stays under way. */
+  /** Called with the error when a rotation could not be ended; the rotation continues later. */
   onFailed: (error: unknown) => void
   /** The other nodes of the log, if it is shared. */
   peers?: Peers | undefined
@@ -46,11 +46,11 @@ const lackingKey = (nodes: readonly string[]): Problem =>
   })
 
 /**
- * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads, a few at a time, are wrapped
- * under the next one; ciphertexts and events do not change. An interrupted rotation continues at the next start.
+ * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads are wrapped under the next one, a few
+ * at a time; ciphertexts and events do not change. An interrupted rotation continues at the next start.
  *
- * Where nodes share the log, each has to be given the next key; the one that gets it last begins. One node does the work, with a lease,
- * and another node continues it when that node is gone.
+ * If nodes share the log, an operator gives each of them the next key; the last node to get it begins the rotation. One node holds a lease
+ * and does the work. If that node is gone, another node continues.
  *
  * @example await rotation.begin(origin); await rotation.ended
  */
@@ -62,25 +62,25 @@ export class KeyRotation {
   #lookTimer: NodeJS.Timeout | undefined
   /** The key in use when this node last looked. */
   #keyInUse: string | undefined
-  /** Aborts with a stop: the stop does not wait for other nodes. */
+  /** Aborted by a stop, which does not wait for other nodes. */
   readonly #patience = new AbortController()
-  /** The rotation without its wiping, which waits for readers and which every start repeats. */
+  /** The rotation without its final wiping. The wiping waits for readers, and every start repeats it. */
   #turned: Promise<unknown> = Promise.resolve()
   #ended: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: RotationOptions) {}
 
-  /** The rotation under way, or the last one since the start. */
+  /** The current rotation, or the last one since the start. */
   get status(): RotationStatus | undefined {
     return this.#last
   }
 
-  /** Resolves when the rotation under way has ended: the old key can read no part of the log any more. */
+  /** Resolves when the current rotation has ended: the old key can no longer read any part of the log. */
   get ended(): Promise<void> {
     return this.#ended
   }
 
-  /** Continues an interrupted rotation; if there is none, makes the key files say which key is in use. */
+  /** Continues an interrupted rotation; without one, it makes the key files state the key in use. */
   async resume(): Promise<void> {
     const { log, peers, vault } = this.options
     const under = await log.rotation()
@@ -105,7 +105,7 @@ export class KeyRotation {
     this.#lookTimer.unref()
   }
 
-  /** Continues a rotation that no node works on, and notices one that another node has ended. */
+  /** Continues a rotation that no node works on, and notices the end of a rotation by another node. */
   async #look({ leases }: Peers): Promise<void> {
     const { log, vault } = this.options
     if (this.#isRunning || this.#isBeginning) return
@@ -113,14 +113,14 @@ export class KeyRotation {
     if (under) {
       this.#last = { ...under, position: null }
       const lease = await leases.take(leaseName)
-      // It may have ended before the lease was free.
+      // The rotation may have ended before the lease was free.
       const left = lease && (await log.rotation())
       if (left) this.#goOn(left, systemOrigin, lease)
       else await lease?.release()
     } else if (this.#keyInUse !== vault.keyId) {
       this.#keyInUse = vault.keyId
       await this.#settle()
-      // It may have begun and ended between two looks.
+      // A rotation may have begun and ended between two looks.
       this.#last = (await this.#lastEnded()) ?? this.#last
     }
   }
@@ -137,8 +137,8 @@ export class KeyRotation {
   }
 
   /**
-   * Begins a rotation, and resolves when the log has noted it: from then on the next key is needed.
-   * @throws Problem when one is under way, or the key is missing or is the one in use
+   * Begins a rotation, and resolves when the log has recorded it: from then on the next key is needed.
+   * @throws Problem when a rotation is running, or the key is missing or is already in use
    */
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
     const { log, vault, paths, isKeyGiven, tellReaders } = this.options
@@ -152,7 +152,7 @@ export class KeyRotation {
     let lease: Lease | undefined
     try {
       lease = await this.#agree(key)
-      // The log may have noted a beginning although the storage reported a failure.
+      // The log may have recorded a beginning although the storage reported a failure.
       const under = await log.rotation()
       if (under) return this.#goOn(under, origin, lease)
       if (!isKeyGiven) await keepNextKey(paths, key)
@@ -167,7 +167,7 @@ export class KeyRotation {
     }
   }
 
-  /** The right to begin, once all nodes have the key. @throws Problem that names those that lack it */
+  /** The right to begin, once all nodes have the key. @throws Problem with the nodes that lack it */
   async #agree(key: Buffer): Promise<Lease | undefined> {
     const { peers, vault, tellReaders } = this.options
     if (!peers) return undefined
@@ -219,7 +219,7 @@ export class KeyRotation {
     return begun
   }
 
-  /** Returns undefined when a stop interrupted it, or another node goes on with it. */
+  /** Returns undefined if a stop interrupted it, or if another node continues it. */
   async #run(under: Rotation, origin: Origin, lease: Lease | undefined): Promise<RotationStatus | undefined> {
     try {
       return await this.#turn(under, origin, lease)
@@ -242,7 +242,7 @@ export class KeyRotation {
     const ended = await retryWhileBusy(async () => {
       const erasures = await log.streamVersion(logStream)
       const under = await log.rotation()
-      // A node that seemed to be gone may have ended it.
+      // A node that seemed to be gone may have ended the rotation.
       if (!under) return undefined
       const data = { from, to, payloads: under.payloads }
       const { positions } = await ledger.execute({ type: 'EndKeyRotation', data }, { ...origin, erasures })

@@ -9,13 +9,13 @@ import { languageModelSettings, readModelAccess, type ModelAccess } from './lang
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A setting's duration, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
+/** The duration in a setting, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
 const durationMs = (text: string): number => {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   return Number(count || NaN) * (unitsMs[unit] ?? NaN)
 }
 
-/** A setting that cannot be used; the message names the variable and the values that it takes. */
+/** A setting that cannot be used; the message has the variable and its possible values. */
 export class ConfigError extends Error {}
 
 const portRule = 'must be a whole number from 0 to 65535'
@@ -30,10 +30,10 @@ const rangeRule = `must be a whole number from ${limits.exportRangeMinPositions}
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** The proxies whose `X-Forwarded-…` headers are trusted: none, a number of proxies in a row, or these addresses and networks. */
+/** The proxies whose `X-Forwarded-…` headers are trusted: none, a number of consecutive proxies, or these addresses and networks. */
 export type TrustedProxies = false | number | readonly string[]
 
-/** Names that may stand for the proxy's address. */
+/** Names that may be used instead of the proxy's address. */
 const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 const isNetwork = (entry: string): boolean => {
@@ -50,7 +50,7 @@ const proxiesOf = (text: string): number | readonly string[] =>
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
-/** How long something is kept, in milliseconds. */
+/** The time for which something is kept, in milliseconds. */
 const retention = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
@@ -201,42 +201,42 @@ const settings = z.object({
     .describe('least severe line that is logged'),
 })
 
-/** What opens a bucket. */
+/** The keys of a bucket. */
 export type S3Keys = { accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
 
 export type Config = {
   port: number
   host: string
   dataDirectory: string
-  /** The address of the PostgreSQL that orders the log, with its password. */
+  /** The address of the PostgreSQL database that orders the log, with its password. */
   logUrl: string | undefined
-  /** Whether requests see only the data of this node, without waiting for other nodes. */
+  /** Whether requests use only the data of this node, without waiting for other nodes. */
   readsLocally: boolean
-  /** The value of BLOBS_URL for `readS3` of src/files/shared, and its keys. */
+  /** The value of BLOBS_URL for `readS3` of src/files/shared, and the keys of the bucket. */
   blobsUrl: string | undefined
   blobKeys: S3Keys | undefined
   auth: { username: string; password: string } | undefined
-  /** The master keys that were given; empty when a file in the data directory holds the key. */
+  /** The given master keys; empty when a file in the data directory has the key. */
   masterKeys: readonly Buffer[]
   newMasterKey: Buffer | undefined
   /** The seed of the key that signs heads. */
   headKey: Buffer | undefined
-  /** The file that heads are appended to, and how often. */
+  /** The file to which heads are appended, and the interval. */
   headFile: { path: string; intervalMs: number } | undefined
-  /** The folder or bucket that Parquet files are written to, the keys of the bucket, how often, and how many positions each of them has. */
+  /** The destination of Parquet files, a folder or a bucket with its keys; the interval, and the number of positions in each file. */
   exports: { place: string; keys: S3Keys | undefined; intervalMs: number; rangePositions: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   trustedProxies: TrustedProxies
   /** The value of EGRESS_ALLOW for `parseEgress` of src/egress. */
   egressAllow: string
-  /** The settings of the environment for language models, by the names of their providers. */
+  /** The settings for language models in the environment, by the names of their providers. */
   modelAccess: ModelAccess
-  /** The tokens of each agent in a day. */
+  /** The daily tokens of each agent. */
   agentTokensPerDay: number
-  /** The tokens of everything of each project in a day; without it they are not counted. */
+  /** The daily tokens of each project, for all purposes; tokens are not counted without it. */
   projectTokensPerDay: number | undefined
-  /** Whether every query to a connected database is recorded, and not only those of trainings. */
+  /** Whether every query to a connected database is recorded, and not only the queries of trainings. */
   recordsAllQueries: boolean
   /** The folder whose files connections may read. */
   connectionFiles: string | undefined
@@ -261,13 +261,13 @@ export const settingDescriptions = Object.entries(settings.shape).map(([name, sc
   default: schema.safeParse(undefined).data,
 }))
 
-/** A setting as its reader may see it. The value of a secret is `******`; null means that the setting has no value. */
+/** A setting for display. The value of a secret is `******`; null means that the setting has no value. */
 export type VisibleSetting = { name: string; value: string | null; is_default: boolean; about: string }
 
-/** Settings whose whole value is a secret. */
+/** Settings that consist only of a secret. */
 const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
 
-/** An address without the password and the parameters that it may hold. */
+/** An address without its password and its parameters, which may be secret. */
 const withoutPassword = (text: string): string => {
   if (!URL.canParse(text)) return text
   const { protocol, host, pathname } = new URL(text)
@@ -289,7 +289,7 @@ const settingsShown = (given: Record<string, string | undefined>): VisibleSettin
  * @throws ConfigError that names the variable
  */
 export const readConfig = (environment: Record<string, string | undefined>): Config => {
-  // An empty variable counts as unset: compose files and unit files write unset variables so.
+  // An empty variable counts as unset, because compose files and unit files pass unset variables as empty ones.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = settings.safeParse(given)
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))

@@ -1,11 +1,11 @@
 import { compiledFile } from './package.js'
 
-/** The start of a process that gives up rights: flags of Node, and additional variables of its environment. */
+/** The start options of a process that gives up rights: flags of Node, and additional environment variables. */
 export type Confinement = { execArgv: string[]; env: Record<string, string> }
 
 /**
- * The remaining rights of a process: the paths where it may change files, those where it may remove empty directories, and whether it may
- * use TCP.
+ * The remaining rights of a process: the paths where it may change files, the paths where it may remove empty directories, and whether it
+ * may use TCP.
  */
 export type KeptRights = { writable: readonly string[]; emptiable?: readonly string[]; tcp?: boolean }
 

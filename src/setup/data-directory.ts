@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { ConfigError } from './config.js'
 import { sqliteCode } from '../basics/storage-error.js'
 
-/** The version of the data directory's layout. A newer one is refused; an older one is migrated after the log is copied. */
+/** The version of the data directory's layout. A newer layout is refused; an older one is migrated after a copy of the log was made. */
 export const dataFormat = 1
 
 /** The paths in a data directory. */
@@ -16,32 +16,32 @@ export type DataPaths = {
   /** The address of the running server. */
   server: string
   log: string
-  /** The id of this node, where several share a log. */
+  /** The id of this node, if several nodes share a log. */
   node: string
   vaultKey: string
-  /** The key that becomes `vaultKey` once every payload's key is wrapped under it. */
+  /** The next key, which becomes `vaultKey` once it wraps the keys of all payloads. */
   nextVaultKey: string
   headKey: string
-  /** While this exists, a restore into the directory is under way, or was interrupted. */
+  /** Exists while a restore into the directory is running, or after it was interrupted. */
   restoring: string
   /** Exists only in a backup. */
   manifest: string
   blobs: string
-  /** The tables, in a directory of their own: the process that has them open can write there, but not beside it. */
+  /** The tables, in a directory of their own: the process that opens them can write there, but not outside. */
   analytics: string
-  /** How often the tables were rebuilt. */
+  /** The number of times that the tables were rebuilt. */
   rebuilds: string
   temporary: string
   /** The state of the trusted clock. */
   clock: string
-  /** Where queries write tables before they become blobs. */
+  /** The directory where queries write tables before these become blobs. */
   tables: string
   /** The indexes of knowledge bases, which follow the log. */
   knowledge: string
 }
 
 /**
- * Where each file of a data directory stands. Nothing is created.
+ * The paths in a data directory. Nothing is created.
  *
  * @example dataPaths('/var/lib/mindledger').log // '/var/lib/mindledger/log.sqlite'
  */
@@ -81,7 +81,9 @@ const refuseHalf = ({ root, restoring }: DataPaths): void => {
   if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it starts from the beginning.`)
 }
 
-/** Checks a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
+/**
+ * Checks a data directory without changing it. @throws ConfigError when it does not exist, has no log, or was written by a newer release
+ */
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   refuseHalf(paths)
@@ -95,7 +97,7 @@ export const checkDataDirectory = (root: string): DataPaths => {
 }
 
 /**
- * Makes a directory and its parents. Node's recursive `mkdir` never returns where a file system takes no directories: `/proc/x`.
+ * Makes a directory and its parents. Node's recursive `mkdir` never returns for a file system without directories: `/proc/x`.
  *
  * @throws the error of the system
  */
@@ -105,7 +107,7 @@ export const makeDirectory = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** Nothing writes to a backup: its manifest would no longer be true. */
+/** Refuses a backup: a write would make its manifest wrong. */
 const refuseBackup = ({ root, manifest }: DataPaths): void => {
   if (!existsSync(manifest)) return
   throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
@@ -130,7 +132,7 @@ export const prepareDataDirectory = (root: string): DataPaths => {
   return paths
 }
 
-/** Earlier releases kept the tables beside the log. */
+/** Earlier releases stored the tables beside the log. */
 const takeInTables = ({ root, analytics }: DataPaths): void => {
   const before = join(root, 'analytics.duckdb')
   if (!existsSync(before) || existsSync(analytics)) return
@@ -139,10 +141,10 @@ const takeInTables = ({ root, analytics }: DataPaths): void => {
 }
 
 /**
- * Locks the directory for this process alone, and empties its temporary part. The lock belongs to the process: when the process ends,
- * however it does, the lock is released. Returns the function that releases it.
+ * Locks the directory for this process, and empties its temporary part. The lock is released when the process ends, for any reason. Returns
+ * a function that releases it.
  *
- * @throws ConfigError when another server holds it, or it is a backup
+ * @throws ConfigError when another server has locked it, or it is a backup
  */
 export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   refuseBackup(paths)
@@ -151,7 +153,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     lock = new Database(paths.lock, { timeout: 0 })
     lock.pragma('journal_mode = DELETE')
     lock.exec('BEGIN EXCLUSIVE')
-    // Unfinished work of an earlier server is not used.
+    // Unfinished files of an earlier server are useless.
     rmSync(paths.temporary, { recursive: true, force: true })
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
     rmSync(paths.server, { force: true })
@@ -166,7 +168,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   return () => held.close()
 }
 
-/** Whether a process has locked the directory. Changes nothing, so that it also works for a read-only directory. */
+/** Whether a process has locked the directory. It changes nothing, so it also works in a read-only directory. */
 export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
   if (!existsSync(paths.lock)) return false
   let lock: Database.Database | undefined
@@ -186,29 +188,30 @@ const unusable = (root: string, error: unknown) =>
   new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
 
 /**
- * The refusal when something beside the log knows events that the log does not have. Writing on would make two histories of one log.
+ * The refusal when something beside the log has events that the log does not have. New events would then make a second history of the same
+ * log.
  *
- * @param found what was found: `the tables stand at position 350, and the log ends at 300`
- * @param accept what an operator does to continue with the log as it is
+ * @param found the finding: `the tables stand at position 350, and the log ends at 300`
+ * @param accept the operator's way to continue with the log as it is
  */
 export const olderLog = (found: string, accept: string): string =>
   `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`
 
-/** Removes everything that DuckDB writes beside its temporary files. */
+/** Removes all files that DuckDB writes for temporary data. */
 export const removeTables = ({ analytics }: DataPaths): void => {
   for (const suffix of ['', '.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
 }
 
 /**
- * Puts a copy in the place of the tables, while no process has them open. A crash leaves either the copy or the old tables;
- * the next start knows old ones by their `begun_at`, and builds them anew.
+ * Replaces the tables by a copy, while no process has them open. After a crash either the copy or the old tables are there; the next start
+ * recognises old ones by their `begun_at`, and rebuilds them.
  */
 export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
   for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
   renameSync(copy, analytics)
 }
 
-/** The id of the node that this directory belongs to; makes one at the first start. @throws ConfigError when the file has something else */
+/** The id of the node that owns this directory; the first start makes it. @throws ConfigError when the file has other content */
 export const nodeIdOf = ({ node }: Pick<DataPaths, 'node'>): string => {
   if (!existsSync(node)) writeFileSync(node, `${randomUUID()}\n`, { mode: 0o600, flush: true })
   const id = readFileSync(node, 'utf8').trim()

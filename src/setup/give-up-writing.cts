@@ -1,7 +1,7 @@
 /**
- * Takes from a process the right to change files, before anything else runs in it. Landlock, a part of Linux, lets a process narrow
- * its own rights for good, with those of the threads and processes that it starts afterwards. It is loaded with `--require`: the
- * loader of ES modules starts threads, and they would keep the rights of before.
+ * Takes the right to change files from a process, before its program runs. Landlock, a part of Linux, lets a process permanently restrict
+ * its own rights, and those of threads and processes that it starts afterwards. This file is loaded with `--require`, because the loader of
+ * ES modules starts threads, which would keep the earlier rights.
  *
  * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed. KEEPS_TCP
  * leaves TCP as it is.
@@ -13,20 +13,23 @@ import modules = require('node:module')
 type Call = (...values: unknown[]) => number
 type Koffi = { load: (file: null) => { func: (declaration: string) => Call }; errno: () => number }
 
-/** The numbers of the system calls are the same on every processor that Node runs on. */
+/** The numbers of these system calls are the same on every processor that Node supports. */
 const [createRuleset, addRule, restrictSelf] = [444, 445, 446]
 const [versionFlag, ruleBeneathPath, setNoNewPrivileges, pathOnly] = [1, 1, 38, 0o10000000]
 
-/** Rights over the content of a file: writing, and, since version 3, truncating. */
+/** Rights to change the content of files: writing, and, since version 3, truncating. */
 const contentRights = (version: number): bigint => (1n << 1n) | (version >= 3 ? 1n << 14n : 0n)
 
-/** These, and those over directories: removing, making, and, since version 2, linking from elsewhere. Reading and executing stay free. */
+/**
+ * The same, and the rights over directories: removing, making, and, since version 2, linking from elsewhere. Reading and executing are not
+ * restricted.
+ */
 const allRights = (version: number): bigint => contentRights(version) | (0x1ffn << 4n) | (version >= 2 ? 1n << 13n : 0n)
 
-/** Binding and connecting TCP, since version 4. */
+/** Binding and connecting TCP sockets, since version 4. */
 const networkRights = (version: number): bigint => (version >= 4 && process.env['KEEPS_TCP'] === undefined ? 3n : 0n)
 
-/** Abstract Unix sockets and signals to processes outside, since version 6. */
+/** Abstract Unix sockets, and signals to processes outside, since version 6. */
 const scopes = (version: number): bigint => (version >= 6 ? 3n : 0n)
 
 const removeDirectory = 1n << 4n

@@ -8,7 +8,7 @@ const isAddress = (text: string): boolean => {
 const address = z.string().refine(isAddress, 'must be an address without a password, such as https://llm.example.com/v1')
 const key = z.string().min(1)
 
-/** Settings that give access to language models, under the names that their providers' own programs read. */
+/** Settings for the access to language models. Their names are those that the providers' own programs use. */
 export const languageModelSettings = {
   OPENAI_API_KEY: key
     .optional()
@@ -34,7 +34,7 @@ export const languageModelSettings = {
 
 type Settings = z.infer<z.ZodObject<typeof languageModelSettings>>
 
-/** What the environment gives for one provider. */
+/** The settings of one provider in the environment. */
 export type ProviderAccess = { apiKey?: string; address?: string; apiVersion?: string }
 export type ModelAccess = Readonly<Record<string, ProviderAccess>>
 
@@ -44,7 +44,7 @@ const access = (apiKey: string | undefined, at: string | undefined, apiVersion?:
   ...(apiVersion !== undefined && { apiVersion }),
 })
 
-/** The settings by the names of their providers; a provider for which nothing is set is left out. */
+/** The settings by provider; a provider without settings is left out. */
 export const readModelAccess = (s: Settings): ModelAccess => {
   const all = {
     openai: access(s.OPENAI_API_KEY, s.OPENAI_BASE_URL ?? s.OPENAI_API_BASE),

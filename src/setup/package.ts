@@ -1,4 +1,4 @@
-// This package as it is installed: its folder, its programs, and the fingerprint of its code.
+// The installed package: its folder, its programs, and the fingerprint of its code.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -31,7 +31,7 @@ export type Program =
   | 'meaning-worker'
 
 /**
- * The file of a program: the build puts them into one folder.
+ * The file of a program. The build puts all programs into one folder.
  *
  * @example new Worker(programFile('pool-thread'))
  */
@@ -60,13 +60,13 @@ const addFolder = (digest: Hash, folder: string): void => {
 let ours: string | undefined
 
 /**
- * A fingerprint of the code that makes states out of events: what another release built must be rebuilt. A bundled program has the same
+ * A fingerprint of the code that computes states from events: states of another release must be rebuilt. A bundled program has the same
  * fingerprint as its modules. The code of a running program does not change, so its files are read once.
  *
  * @example codeFingerprint() // 64 hex digits
  */
 export const codeFingerprint = (): string => (ours ??= fingerprintOf(join(packageRoot, 'dist/events')))
 
-/** A fingerprint of the code that makes indexes of knowledge bases: what other code built is built anew. */
+/** A fingerprint of the code that builds indexes of knowledge bases: indexes of other code are rebuilt. */
 export const knowledgeFingerprint = (): string =>
   fingerprintOf(...['dist/events', 'dist/src/knowledge/documents', 'dist/src/knowledge/index'].map((folder) => join(packageRoot, folder)))

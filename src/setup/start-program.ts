@@ -3,20 +3,20 @@ import { confined, type KeptRights } from './confinement.js'
 import { programFile, type Program } from './package.js'
 
 type ProgramOptions = {
-  /** Flags of Node for it. */
+  /** Flags of Node for the process. */
   flags?: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** The rights that it keeps; without it, all. */
+  /** The rights that the process keeps; all by default. */
   keeps?: KeptRights
-  /** Keeps what it writes to its standard error for the caller to read; otherwise that is dropped. */
+  /** Lets the caller read the standard error of the process; by default it is dropped. */
   readsErrors?: boolean
-  /** Sends values such as buffers and dates as they are, not as JSON. */
+  /** Sends values such as buffers and dates without conversion to JSON. */
   sendsValues?: boolean
 }
 
 /**
- * Starts a program of this package as a process, which is talked to over IPC. It gets neither the flags nor the environment of the service:
- * variables hold keys and passwords, and name files and settings. What it prints may quote rows, and is dropped.
+ * Starts a program of this package as a process with an IPC channel. It gets neither the flags nor the environment of the service, because
+ * variables contain keys and passwords, and refer to files and settings. Its output may contain rows, so it is dropped.
  *
  * @example const child = startProgram('train-process', { readsErrors: true }); child.send(job)
  */

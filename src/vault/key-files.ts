@@ -12,7 +12,7 @@ const readKey = (file: string): Buffer[] => {
   throw new ConfigError(`${file} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
 }
 
-/** Writes a key file whole or not at all: a truncated one would be a lost key. */
+/** Writes a key file atomically: a truncated key file would mean a lost key. */
 const writeKey = (file: string, key: Buffer): void => {
   const part = `${file}.part`
   rmSync(part, { force: true })
@@ -21,14 +21,14 @@ const writeKey = (file: string, key: Buffer): void => {
 }
 
 /**
- * The known master keys: the given ones, or those in the files. During a rotation there are two files; the later one is read first,
- * since it replaces the other in one step.
+ * The known master keys: the given ones, or those in the files. During a rotation there are two files. The later one is read first, because
+ * it replaces the other one in a single step.
  */
 export const findMasterKeys = (paths: DataPaths, given: readonly Buffer[] = []): Buffer[] =>
   given.length > 0 ? [...given] : [...readKey(paths.nextVaultKey), ...readKey(paths.vaultKey)]
 
 /**
- * The master keys of a server: the known ones, or for a new log a new one, which is stored in a file.
+ * The master keys of a server: the known ones, or a new key for a new log, which is stored in a file.
  * @throws ConfigError when the key is lost
  */
 export const masterKeys = (paths: DataPaths, given: readonly Buffer[] = []): [Buffer, ...Buffer[]] => {
@@ -49,7 +49,7 @@ export const keepNextKey = async (paths: DataPaths, key: Buffer): Promise<void> 
   await sync(paths.root)
 }
 
-/** Makes the files say which key is in use when no rotation is under way: the next key replaces the other, or is removed as unused. */
+/** Makes the files state the key in use when no rotation is running: the next key replaces the old one, or is removed as unused. */
 export const settleKeyFiles = async (paths: DataPaths, keyId: string): Promise<void> => {
   const [next] = readKey(paths.nextVaultKey)
   if (!next) return

@@ -5,7 +5,7 @@ const ivBytes = 12
 const tagBytes = 16
 export const masterKeyBytes = 32
 
-/** AES-256-GCM: iv ‖ ciphertext ‖ tag. `bound` has to be the same to decrypt. */
+/** AES-256-GCM: iv ‖ ciphertext ‖ tag. Decryption needs the same `bound`. */
 export const encrypt = (key: Uint8Array, plain: Uint8Array, bound = ''): Buffer => {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(bound))
@@ -44,7 +44,7 @@ export class MasterKey {
     return decrypt(this.#wrapping, wrapped, bound)
   }
 
-  /** The key for request fingerprints, from before these had a key of their own. */
+  /** The key for request fingerprints of logs that have no separate key for these. */
   deriveFingerprintKey(): Buffer {
     return derive(this.bytes, 'fingerprint')
   }
@@ -53,7 +53,7 @@ export class MasterKey {
 /** A stored payload whose key may have been erased. */
 export type StoredPayload = { hash: string; keyId: string; wrapped: Buffer | null; body: Buffer }
 
-/** The known master keys: one, none if only the events are read, and two during a rotation. */
+/** The known master keys: normally one, none if only events are read, and two during a rotation. */
 export class KeyRing {
   #keys: ReadonlyMap<string, MasterKey>
 
@@ -61,27 +61,27 @@ export class KeyRing {
     this.#keys = keyed(masters)
   }
 
-  /** The master key of an id; undefined when it is not at hand. */
+  /** The master key with an id; undefined when it is not known. */
   get(keyId: string): MasterKey | undefined {
     return this.#keys.get(keyId)
   }
 
-  /** The bytes of all master keys at hand. */
+  /** The bytes of all known master keys. */
   keys(): Buffer[] {
     return [...this.#keys.values()].map(({ bytes }) => bytes)
   }
 
-  /** From now on it also opens payloads that these keys sealed. */
+  /** Adds keys: payloads that they sealed can be opened from now on. */
   add(...masters: readonly Uint8Array[]): void {
     this.#keys = new Map([...this.#keys, ...keyed(masters)])
   }
 
-  /** From now on only these keys are known. */
+  /** Replaces the known keys by these. */
   replace(masters: readonly Uint8Array[]): void {
     this.#keys = keyed(masters)
   }
 
-  /** The plain bytes; undefined when the payload is damaged, its key was erased, or no key here unwraps it. */
+  /** The decrypted bytes; undefined when the payload is damaged, its key was erased, or no known key unwraps it. */
   open({ hash, keyId, wrapped, body }: StoredPayload): Buffer | undefined {
     const master = this.#keys.get(keyId)
     if (wrapped === null || !master) return undefined

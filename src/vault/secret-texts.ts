@@ -1,18 +1,18 @@
 import { isDoubtfulKey, isSecretKey } from './secret-keys.js'
 
-/** Ordinary words, perhaps with a number behind them: `none`, `oauth2`, `chat-history`. */
+/** Ordinary words, with an optional number at the end: `none`, `oauth2`, `chat-history`. */
 const plainWords = /^[a-z]+(?:[ _.-][a-z]+)*[ _.-]?\d*$/i
 
 /**
- * Whether a text looks like a secret that somebody made up: one word of some length that mixes letters and digits, or a user with a
- * password. `looksSecret('hG7x-22kq')` → true, `looksSecret('oauth2')` → false
+ * Whether a text looks like a generated secret: a single word of some length with letters and digits, or a user with a password.
+ * `looksSecret('hG7x-22kq')` → true, `looksSecret('oauth2')` → false
  */
 export const looksSecret = (text: string): boolean => {
   if (text.length > 10_000 || /\s/.test(text) || plainWords.test(text)) return false
   return /^[^:/]+:[^:/]{3,}$/.test(text) || (text.length >= 8 && /\p{L}/u.test(text) && /\d/.test(text))
 }
 
-/** Prefixes that vendors give their keys so that they can be found: OpenAI, GitHub, GitLab, Slack, Google, Stripe and others. */
+/** The prefixes of vendors' keys, which make them easy to find: OpenAI, GitHub, GitLab, Slack, Google, Stripe and others. */
 const knownForms = new RegExp(
   [
     /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
@@ -21,7 +21,7 @@ const knownForms = new RegExp(
     /\bAIza[\w-]{35}/,
     /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/,
     /\bSG\.[\w-]{16,}\.[\w-]{16,}/,
-    // A token of JSON is looked for at its first point: from each of its beginnings, the search would be quadratic.
+    // A JSON web token is searched from its first point: a search from each possible beginning would take quadratic time.
     /\.(?<=\beyJ[\w-]{8,}\.)eyJ[\w-]{8,}\.[\w-]{8,}/,
     /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/,
     /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/\w/,
@@ -32,18 +32,21 @@ const knownForms = new RegExp(
     .join('|'),
 )
 
-/** Whether a text names a secret where a pattern finds names. One by one, since a megabyte may hold a quarter of a million of them. */
+/**
+ * Whether a pattern that finds names finds the name of a secret. It tests the names one by one, because a megabyte may have 250,000 of
+ * them.
+ */
 const namesSecret = (text: string, pattern: RegExp): boolean => {
   for (const [, name = ''] of text.matchAll(pattern)) if (isSecretKey(name)) return true
   return false
 }
 
 const authority = /[^\s/]*/y
-/** The value is looked at and not passed: a URL in it may have parameters of its own. */
+/** The pattern looks ahead at the value but does not consume it, because a URL in the value may have parameters of its own. */
 const parameters = /[?&;#]([^=?&;#\s]{1,100})=(?=([^&;\s*][^&;\s]{0,200}))/g
-/** Names that services give a key in their URLs, and others something else. */
+/** Parameter names that some services use for keys, and others for something else. */
 const oftenKeys = /^(?:key|sig|signature)$/i
-/** A user and a colon without a port: the text up to the next @ is a password, even with slashes and spaces in it. */
+/** A user and a colon without a port: the text up to the next @ is a password, even if it contains slashes and spaces. */
 const userAndColon = /[^\s/:@]{1,200}:(?!\d*(?:[/?#@\s]|$))/y
 
 /** `user%5B%5D` → `user[]`; a malformed text stays as it is. */
@@ -55,14 +58,17 @@ const decoded = (name: string): string => {
   }
 }
 
-/** Whether the parameters of URLs in a text carry a secret: by the name, or by what stands under a name that keys often have. */
+/**
+ * Whether parameters of URLs in a text contain a secret: because of the name, or because of the value under a name that may stand for a
+ * key.
+ */
 const hasSecretParameter = (text: string): boolean => {
   for (const [, name = '', value = ''] of text.matchAll(parameters))
     if (isSecretKey(decoded(name)) || (oftenKeys.test(name) && looksSecret(value))) return true
   return false
 }
 
-/** Whether what follows `//` begins with a user and a password. */
+/** Whether the text after `//` begins with a user and a password. */
 const hasPasswordAt = (text: string, at: number, lastAt: number): boolean => {
   authority.lastIndex = at
   const [found = ''] = authority.exec(text) ?? []
@@ -72,7 +78,7 @@ const hasPasswordAt = (text: string, at: number, lastAt: number): boolean => {
   return lastAt > at && userAndColon.test(text) && lastAt > userAndColon.lastIndex
 }
 
-/** `https://k3y@github.com`: over HTTP a user without a password is a token, unless it is a word. */
+/** `https://k3y@github.com`: over HTTP a user without a password is a token, unless it is an ordinary word. */
 const hasTokenAt = (text: string, at: number): boolean => {
   if (!/https?:\/\/$/i.test(text.slice(Math.max(0, at - 8), at))) return false
   authority.lastIndex = at
@@ -82,8 +88,8 @@ const hasTokenAt = (text: string, at: number): boolean => {
 }
 
 /**
- * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. The time grows with the text:
- * a single regular expression would take minutes for a maliciously chosen megabyte.
+ * Whether a text contains a URL with a password: `postgres://u:p@host`, `https://host/?api_key=k`. The time is linear in the length of the
+ * text; a single regular expression could take minutes for a malicious megabyte.
  */
 export const hasUrlPassword = (written: string): boolean => {
   if (!written.includes('//') && !written.includes('\\/')) return false
@@ -98,7 +104,7 @@ export const hasUrlPassword = (written: string): boolean => {
 }
 
 const assignment = /(?:^|[\s;,&])([\p{L}\w.-]{1,100})\s{0,4}=\s{0,4}['"]?[^\s;,&'"*]/gu
-/** The first name may have spaces in it: `Data Source=h;Password=p`. */
+/** The first name may contain spaces: `Data Source=h;Password=p`. */
 const firstAssignment = /^[\p{L}\w.-]{1,100}(?: [\p{L}\w.-]{1,100}){0,2}\s{0,4}=/u
 const header = /^([\p{L}\w-]{1,100}):\s{0,4}(?:(?:bearer|basic|token|digest|apikey|bot)\s+([^\s*]\S*)|(\S+))\s*$/iu
 const option = /(?:^|\s)--?([\p{L}\w-]{1,100})(?:=|\s+)[^\s*-]/gu
@@ -125,13 +131,13 @@ const hasSecretMember = (value: unknown, key: string): boolean => {
   return Object.entries(value).some(([name, member]) => hasSecretMember(member, name))
 }
 
-/** Whether a text is JSON with a secret in it. */
+/** Whether a text is JSON that contains a secret. */
 const jsonHasSecret = (text: string): boolean => {
   if (!/^\s*[{[]/.test(text) || !/[}\]]\s*$/.test(text)) return false
   try {
     return hasSecretMember(JSON.parse(text), '')
   } catch (error) {
-    // A value that is nested too deeply cannot be checked, so it counts as a secret.
+    // A value with too many nested levels cannot be checked, so it counts as a secret.
     return error instanceof RangeError
   }
 }
@@ -140,8 +146,8 @@ const jsonHasSecret = (text: string): boolean => {
 const marks = /[-_./\\@=:{[\s]|AIza/
 
 /**
- * Whether a text holds a secret, whatever its key is called: a URL or a connection string with a password, a private key, a header,
- * an option of a command, JSON with a secret key in it, or a key in a known form.
+ * Whether a text contains a secret, whatever its key is: a URL or a connection string with a password, a private key, a header, a
+ * command-line option, JSON with a secret key, or a key in a known form.
  *
  * @example holdsSecret('host=h user=u password=p') // true
  */

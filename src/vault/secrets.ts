@@ -6,10 +6,10 @@ import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './secret-texts.js'
 import type { SealedPayload, Vault } from './vault.js'
 
-/** Shown in place of a secret; sent back in the same place, it means "unchanged". */
+/** The text that replaces a secret. A client that sends it back in the same place leaves the secret unchanged. */
 export const mask = '******'
 
-/** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
+/** The same JSON with a reference instead of each secret, and the payloads with the secrets. */
 export type SealedJson<T extends Json> = { value: T; payloads: SealedPayload[] }
 
 const isSecret = (key: string, value: Json) =>
@@ -27,13 +27,13 @@ const marked = (value: JsonObject): Json | undefined => {
 
 const valueNames: ReadonlySet<string> = new Set(['value', 'val'])
 
-/** The key of a member: in `{"name": "Authorization", "value": "…"}` the value has the key Authorization. */
+/** The key of a member. In `{"name": "Authorization", "value": "…"}` the key of the value is Authorization. */
 const keyOf = (member: string, { name, key, header }: JsonObject): string => {
   const named = name ?? key ?? header
   return valueNames.has(member) && typeof named === 'string' && isSecretKey(named) ? named : member
 }
 
-/** A header as a pair: `["Authorization", "Bearer k"]`. Two names of columns are not a header. */
+/** A header as a pair: `["Authorization", "Bearer k"]`. A pair of column names is not a header. */
 const isSecretPair = (list: readonly Json[]): list is [string, string] => {
   const [name, value] = list
   return list.length === 2 && typeof name === 'string' && isSecretKey(name) && typeof value === 'string' && /[\s\d]/.test(value)
@@ -78,7 +78,7 @@ export const sealSecrets = <T extends Json>(vault: Vault, params: T): SealedJson
 }
 
 /**
- * Params with the secrets themselves in the places of their references: only for the moment in which they are used.
+ * Params with the secrets instead of their references, only for immediate use.
  *
  * @throws Problem erased when a secret is gone
  * @example await openSecrets({ api_key: { $secret: '…' } }, (hash) => log.payload(hash)) // { api_key: 'sk-1' }
@@ -99,7 +99,7 @@ export const openSecrets = async (params: JsonObject, payload: (hash: string) =>
   return Object.fromEntries(await Promise.all(members))
 }
 
-/** The params as anyone may see them. */
+/** The params as everyone may see them, without secrets. */
 export const maskSecrets = <T extends Json>(value: T): T => {
   const masked = (node: Json): Json => {
     if (isSecretReference(node)) return mask
@@ -109,5 +109,5 @@ export const maskSecrets = <T extends Json>(value: T): T => {
   return masked(value) as T
 }
 
-/** Params that were never sealed, as anyone may see them. */
+/** Params that were never sealed, as everyone may see them. */
 export const hideSecrets = (value: Json): Json => walk(value, '', () => mask)

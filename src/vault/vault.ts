@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/stored/chain.js'
 import { encrypt, KeyRing, MasterKey, masterKeyBytes, type StoredPayload } from './master-key.js'
 
-/** A stored payload. Events name only `body`; erasing `wrapped` makes it unreadable for ever. */
+/** A stored payload. Events contain only the hash of `body`; erasing `wrapped` makes it unreadable for ever. */
 export type SealedPayload = { hash: string; keyId: string; wrapped: Buffer; body: Buffer }
 
 /** A stored key: the id of the master key that wraps it, and the wrapped bytes. */
@@ -22,39 +22,39 @@ export class Vault {
   #master: MasterKey
   #fingerprintKey: Buffer | undefined
 
-  /** Seals with the first of the keys, and opens with all of them. */
+  /** Seals with the first key, and opens with all of them. */
   constructor(master: Uint8Array, ...others: readonly Uint8Array[]) {
     this.#master = new MasterKey(master)
     this.#ring = new KeyRing([master, ...others])
   }
 
-  /** The id of the master key that it seals with. */
+  /** The id of the master key that it uses to seal. */
   get keyId(): string {
     return this.#master.id
   }
 
-  /** The master keys that it knows, for other readers of this log. */
+  /** The known master keys, for other readers of this log. */
   keys(): Buffer[] {
     return this.#ring.keys()
   }
 
-  /** Whether the master key of an id is at hand. */
+  /** Whether the master key with an id is known. */
   knows(keyId: string): boolean {
     return this.#ring.get(keyId) !== undefined
   }
 
-  /** From now on it also opens payloads that this key sealed. Returns its id. */
+  /** Adds a key: payloads that it sealed can be opened from now on. Returns its id. */
   add(master: Uint8Array): string {
     this.#ring.add(master)
     return new MasterKey(master).id
   }
 
-  /** Seals with this key from now on. */
+  /** Uses this key to seal from now on. */
   use(keyId: string): void {
     this.#master = this.#key(keyId)
   }
 
-  /** Keeps only the key that it seals with. */
+  /** Forgets all keys except the one that seals. */
   forgetOthers(): void {
     this.#ring.replace([this.#master.bytes])
   }
@@ -76,7 +76,7 @@ export class Vault {
     return this.#ring.open(payload)
   }
 
-  /** Wraps a key under the master key, or under another one that it knows. `bound` says what the key is for. */
+  /** Wraps a key under the master key, or under another known one. `bound` is the purpose of the key. */
   wrap(key: Uint8Array, bound: string, keyId = this.keyId): WrappedKey {
     return { keyId, wrapped: this.#key(keyId).wrap(key, bound) }
   }
@@ -96,7 +96,10 @@ export class Vault {
     return this.#key(keyId).bytes
   }
 
-  /** The key for request fingerprints. It outlives master keys, so that requests sent again after a rotation are recognised. */
+  /**
+   * The key for request fingerprints. It stays the same when the master key changes, so that repeated requests are recognised after a
+   * rotation.
+   */
   get fingerprintKey(): Buffer {
     return this.#fingerprintKey ?? this.#master.deriveFingerprintKey()
   }
@@ -105,7 +108,7 @@ export class Vault {
     this.#fingerprintKey = key
   }
 
-  /** Whether a payload's key is there, and a known master key unwraps it. */
+  /** Whether a payload's key exists and a known master key unwraps it. */
   unwraps({ hash, keyId, wrapped }: Omit<StoredPayload, 'body'>): boolean {
     if (wrapped === null) return false
     try {
@@ -115,7 +118,7 @@ export class Vault {
     }
   }
 
-  /** Shows whether two texts are equal without revealing anything of them: they may hold secrets. */
+  /** A fingerprint of a text. Equal texts have equal fingerprints. It reveals nothing else, because the text may contain secrets. */
   fingerprint(text: string): string {
     return createHmac('sha256', this.fingerprintKey).update(text).digest('hex')
   }
