@@ -18,7 +18,7 @@ export const runProgram = async (
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> => {
   const env: NodeJS.ProcessEnv = { ...process.env, ...options.env }
-  // The program must not get the test runner's own flags.
+  // The program must not inherit the flags of the test runner.
   delete env['NODE_OPTIONS']
   const child = spawn(program, args, { ...(options.cwd !== undefined && { cwd: options.cwd }), env, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
@@ -34,8 +34,8 @@ export const mindledger = (args: readonly string[], env: Record<string, string> 
   runProgram(process.execPath, [cliFile, ...args], { env, ...(cwd !== undefined && { cwd }) })
 
 /**
- * The same by somebody who may write only what the permissions let its owner write. Root may write everywhere, so it gives that right up;
- * another user may not be able to read this program, which may lie in a private directory.
+ * The same for a user with normal write permissions. Root may write everywhere, so it gives up that right; another user might not be able
+ * to read this program in a private directory.
  */
 export const mindledgerWithoutRights = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
   process.getuid?.() === 0
@@ -43,8 +43,8 @@ export const mindledgerWithoutRights = (args: readonly string[], env: Record<str
     : mindledger(args, env)
 
 /**
- * A port for a server that starts later, or again. It is below those that systems give to whoever asks for any and to outgoing
- * connections: among these another test would have it meanwhile.
+ * A port for a server that starts later, or starts again. It is below the ports that systems choose automatically and use for outgoing
+ * connections, because another test could get one of those meanwhile.
  */
 export const freePort = async (): Promise<number> => {
   const port = randomInt(15_000, 32_000)

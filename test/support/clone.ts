@@ -6,12 +6,12 @@ import { spawnService, temporaryDirectory } from './service.js'
 
 const linked = ['node_modules', 'dist', 'package.json']
 
-/** A folder that looks like a clone after `npm ci`, with the service running on its `data`, and a shell in it. */
+/** A folder like a clone after `npm ci`, with a service that uses its `data`, and a shell in it. */
 export type Clone = { home: string; url: string; shell: (text: string) => Promise<Ended>; stop: () => Promise<void> }
 
 /**
- * Serves a folder as a reader of the docs does. In the shell, `npx mindledger` is the compiled program, and the service's port
- * replaces the one in the docs.
+ * Starts the service in a folder as a reader of the docs does. In the shell, `npx mindledger` is the compiled program, and the service's
+ * port replaces the port of the docs.
  *
  * @example const clone = await openClone(); const { code, out } = await clone.shell('npx mindledger head'); await clone.stop()
  */
@@ -39,7 +39,7 @@ export const openClone = async (environment: Record<string, string> = {}): Promi
   return { home, url: server.url, shell, stop }
 }
 
-/** The stderr without the progress of a training, which a slow machine shows. */
+/** The standard error without the progress of a training, which only a slow machine shows. */
 export const complaints = ({ err }: Ended): string => err.replace(/^(?:\w+\.)*\w+(?:\.\d+)?: \w+(?: \d+ %)?\n/gm, '')
 
 /** The text of a file of the repository. */
@@ -51,6 +51,6 @@ export const blocksOf = (page: string): { language: string; text: string }[] =>
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** A line of output as a page shows it: `…` stands for anything, and columns may be wider. */
+/** A line of output as a page shows it: `…` matches any text, and columns may be wider. */
 export const shownLine = (line: string): RegExp =>
   new RegExp(`^${line.trimEnd().split('…').map(escaped).join('.*').replaceAll(/ {2,}/g, ' +')}${line.includes('…') ? '' : '\\s*'}$`, 'm')

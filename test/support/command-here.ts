@@ -2,8 +2,8 @@ import { runCommand } from '../../src/cli/run-command.js'
 import type { Ended } from './cli.js'
 
 /**
- * Runs a command of the CLI to its end in this process, for tests that are not about the process: a start costs more than most
- * commands do. It does not see what a command writes around its output, as `log` and `export` do.
+ * Runs a command of the CLI to its end in this process, for tests that do not need a separate process: starting one takes longer than most
+ * commands. It does not capture direct output, as that of `log` and `export`.
  */
 export const commandHere = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> => {
   const [out, err]: [string[], string[]] = [[], []]

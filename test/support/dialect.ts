@@ -2,10 +2,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals'
 import { until } from './until.js'
 import { send, startTestService, type SqlReply } from './service.js'
 
-/**
- * A statement and its answer: `ok`, the columns of a table separated by commas and perhaps its rows, or what the text of the error
- * says.
- */
+/** A statement and its answer: `ok`; or the columns of a table separated by commas, with optional rows; or a part of the error message. */
 export type Case = [statement: string, answer: string | RegExp, rows?: unknown[][]]
 
 type Sent = { db?: string; params?: unknown }
@@ -27,12 +24,12 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
   if (rows) expect(data).toEqual(rows)
 }
 
-/** A query whose answer was dropped unread would keep its place until its answer expires. */
+/** Waits until no query is left: a query with an unread answer would keep its place until the answer expires. */
 const expectNoQueries = async (url: string): Promise<void> => {
   await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(url, 'GET', '/metrics')).body)))
 }
 
-/** A service for the tests of the file that calls this: its `url` is set before the first test. `prepare` fills it before. */
+/** A service for the tests of the calling file: its `url` is set before the first test, after `prepare` has filled it. */
 export const dialectService = (prepare: (url: string) => Promise<void> = async () => undefined): { readonly url: string } => {
   let at: Awaited<ReturnType<typeof startTestService>>
   beforeAll(async () => {

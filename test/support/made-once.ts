@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A directory that is made once for this machine: what takes seconds is not made anew for each file of tests. Whoever makes it beside
- * another test makes it whole or not at all, and everybody may read it.
+ * A directory that is made once per machine, because making it takes seconds. If two tests make it at the same time, only a complete
+ * directory is used, and every user may read it.
  *
  * @example const place = await madeOnce(`browser-${version}`, unpackInto)
  */
@@ -18,7 +18,7 @@ export const madeOnce = async (name: string, make: (directory: string) => Promis
     renameSync(part, place)
   } catch (error) {
     rmSync(part, { recursive: true, force: true })
-    // Another test was first.
+    // Another test was faster.
     if (!existsSync(place)) throw error
   }
   return place

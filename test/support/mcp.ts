@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 /** The answer of a tool, as tests read it. */
 export type ToolAnswer = { text: string; data: Record<string, unknown> | undefined; isError: boolean; meta: Record<string, unknown> }
 
-/** What tests do with a client, whichever generation it is of. */
+/** The operations of a client in tests, for both generations of clients. */
 export type McpClient = {
   tools: () => Promise<{ name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined }[]>
   call: (name: string, args?: Record<string, unknown>, signal?: AbortSignal) => Promise<ToolAnswer>
@@ -28,7 +28,7 @@ const answerOf = ({ content, structuredContent, isError, _meta }: Called): ToolA
 
 const jsonIn = ([content]: readonly object[]): unknown => JSON.parse(String(content && Reflect.get(content, 'text')))
 
-/** The options of a client that may be cancelled. */
+/** The options of a call that may be cancelled. */
 const until = (signal: AbortSignal | undefined) => (signal ? { signal } : {})
 
 /** The client of the first generation, `@modelcontextprotocol/sdk`. */
@@ -45,7 +45,9 @@ export const oldClient = async (url: string, headers: Record<string, string> = {
   }
 }
 
-/** The client of the second generation; `legacy` is what it does unless it is told to speak the newer revision. */
+/**
+ * The client of the second generation. By default its mode is `legacy`; with the other mode it speaks the newer revision of the protocol.
+ */
 export const newClient = async (
   url: string,
   mode: 'legacy' | { pin: string },
@@ -63,7 +65,7 @@ export const newClient = async (
   }
 }
 
-/** All clients that there are, by a name for the test. */
+/** All clients, by a name for the test. */
 export const generations: readonly { name: string; connect: (url: string, headers?: Record<string, string>) => Promise<McpClient> }[] = [
   { name: 'the first generation', connect: oldClient },
   { name: 'the second, in the older revision', connect: (url, headers) => newClient(url, 'legacy', headers) },

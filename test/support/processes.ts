@@ -51,8 +51,8 @@ export const isRunning = (pid: number): boolean => {
 }
 
 /**
- * Sends a signal to a process, which may have just ended by itself. Without a process it fails: the number 0 would be this process and all
- * others of its group.
+ * Sends a signal to a process, which may have just ended by itself. It fails without a process id, because the id 0 would mean this process
+ * and its whole group.
  */
 export const signalTo = (pid: number | undefined, name: NodeJS.Signals): void => {
   if (pid === undefined || !(pid > 0)) throw new Error(`there is no process to send ${name} to`)

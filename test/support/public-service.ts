@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers'
 type Json = Record<string, unknown>
 type Rows = { columns: string[]; rows: unknown[][] }
 
-/** The contents of a test's public service, in the formats in which release 25.11.1 answers. */
+/** The contents of a test's public service, in the answer formats of release 25.11.1. */
 export type PublicContents = {
   databases: Json[]
-  /** Rows as JSON texts, so that numbers are as they were written. */
+  /** Rows as JSON texts, so that numbers stay as written. */
   files: Record<string, { columns: string[]; rows: string[] }>
   /** By project: lists by the last part of their path, such as `skills`. */
   projects: Record<string, Record<string, unknown>>
@@ -63,7 +63,7 @@ const listAt = (path: string, { databases, files, projects }: PublicContents): u
   }
 }
 
-/** A server that answers as the public service does, on a free port of the loopback. */
+/** A server with the answers of the public service, on a free port of the loopback interface. */
 export const startPublicService = async (contents: PublicContents, isLocked = false) => {
   const state: { instead: Instead | undefined; asked: string[] } = { instead: undefined, asked: [] }
   const isLetIn = ({ headers }: IncomingMessage): boolean =>

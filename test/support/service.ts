@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { startService, type Service } from '../../src/main.js'
 import { readConfig } from '../../src/setup/config.js'
 
-/** A directory that is removed with its test. */
+/** A directory that is removed after its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), 'mindledger-test-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -17,7 +17,7 @@ export const temporaryDirectory = (): { path: string; remove: () => void } => {
 
 export type Reply = { status: number; type: string; headers: Headers; body: unknown }
 
-/** Sends a request; an object becomes JSON, a text is sent as it is. */
+/** Sends a request; an object becomes JSON, a text is sent unchanged. */
 export const send = async (
   url: string,
   method: string,
@@ -43,10 +43,10 @@ export const send = async (
 
 export type SqlReply = { type: string; column_names: string[]; data: unknown[][]; error_message?: string; context: { db: string } }
 
-/** What SQL says until it has started. The statement did nothing, and any client would send it again. */
+/** The error of SQL before it has started. The statement had no effect, and clients send it again. */
 const notYet = /^(?:The process that answers SQL is starting|The tables are being built)/
 
-/** Sends a statement; again while SQL is starting, which takes long on a busy machine. */
+/** Sends a statement, and repeats it while SQL is starting, which takes long on a busy machine. */
 export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> => {
   for (;;) {
     const reply = (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply
@@ -55,13 +55,13 @@ export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<S
   }
 }
 
-/** The rows of a statement, for a test that waits for them: none while SQL is away. */
+/** The rows of a statement, for a test that waits for them: none while SQL is unavailable. */
 export const rowsNow = async (url: string, query: string): Promise<unknown[][]> => {
   const { type, data } = await sql(url, query)
   return type === 'table' ? data : []
 }
 
-/** The service in this process, on a free port and with a directory of its own. */
+/** The service in this process, on a free port and with its own directory. */
 export const startTestService = async (
   environment: Record<string, string> = {},
 ): Promise<{ service: Service; url: string; directory: string; stop: () => Promise<void> }> => {
@@ -74,7 +74,7 @@ export const startTestService = async (
   return { service, url: service.url, directory: directory.path, stop }
 }
 
-/** A directory for a test that starts and stops the service in this process as often as it likes. */
+/** A directory for a test that starts and stops the service in this process several times. */
 export const restartable = () => {
   const directory = temporaryDirectory()
   let service: Service | undefined
@@ -93,7 +93,7 @@ export const restartable = () => {
   return { path: directory.path, running: (): Service | undefined => service, start, stop, remove }
 }
 
-/** The service as users start it, in a process that can be killed. */
+/** The service as users start it, in a separate process that can be killed. */
 export const spawnService = async (
   directory: string,
   environment: Record<string, string> = {},
@@ -116,7 +116,7 @@ export const spawnService = async (
   return { child, url, lines, ended }
 }
 
-/** The same, with what kills it; it is killed in any case when what is in `undo` is undone. */
+/** The same, with a function that kills it; the clean-up of `undo` kills it in any case. */
 export const spawnUntil = async (undo: (() => unknown)[], directory: string, environment: Record<string, string>) => {
   const server = await spawnService(directory, environment)
   const kill = async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Preloaded by `node --import`, this shifts a program's clock by `SHIFT_MS`, ahead or back. The machine's uptime stays. */
+/** A preload for `node --import` that shifts a program's clock by `SHIFT_MS`, forward or back. The machine's uptime does not change. */
 const shift = Number(process.env['SHIFT_MS'] ?? 0)
 const RealDate = Date
 

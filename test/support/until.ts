@@ -1,8 +1,9 @@
 /**
- * Waits until a condition holds. After a second it asks less often: each question takes time from the processes that it waits for. The
- * time ends a test that hangs, a little before its own limit does, and measures none: a busy machine is many times slower.
+ * Waits until a condition is true. After a second it asks less often, because each question takes time from the processes that it waits
+ * for. The timeout only ends a hanging test, shortly before the test's own limit. It measures nothing, because a busy machine is many times
+ * slower.
  *
- * @throws Error when it does not hold in time, in milliseconds
+ * @throws Error when the condition is not true in time, in milliseconds
  * @example await until(async () => (await active()) === 0)
  */
 export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 20 * 60_000): Promise<void> => {

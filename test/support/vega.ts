@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 const data = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '../data')
 const from = (file: string) => `FROM '${join(data, file)}'`
 
-/** The tables of the analysts, each as a SELECT over a published file. */
+/** The analysts' tables, each as a SELECT over a published file. */
 export const vegaTables: Readonly<Record<string, string>> = {
   movies: `SELECT * REPLACE ("Title"->>'$' AS "Title") ${from('movies.json')}`,
   cars: `SELECT * ${from('cars.json')}`,

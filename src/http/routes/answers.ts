@@ -74,7 +74,7 @@ const judged = z
 
 const isGood = (word: z.infer<typeof verdictWords>): boolean => word === 'good' || word === 1 || word === true
 
-/** The verdict of a request. @throws Problem unless it gives exactly one */
+/** The verdict in a request. @throws Problem unless there is exactly one */
 const verdictOf = ({ verdict, rating, score }: z.infer<typeof feedback>): 'good' | 'bad' => {
   const [given, ...more] = [verdict, rating, score].filter((word) => word !== undefined)
   if (given === undefined || more.length > 0)
@@ -90,7 +90,7 @@ const factsOf = ({ answer: id, agent: _, payload: __, position, recorded_at, ...
   ...more,
 })
 
-/** A copy: a part of a text would keep all of it in memory. */
+/** Copies a text: a part of a text would keep the whole text in memory. */
 const beginningOf = (words: string): string =>
   words.length <= limits.answerListedMaxChars ? words : Buffer.from(words.slice(0, limits.answerListedMaxChars).toWellFormed()).toString()
 
@@ -98,7 +98,7 @@ const path = '/projects/:project/agents/:agent/answers'
 
 type Options = { ledger: Ledger; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
 
-/** The routes for recorded answers of agents: a list of them, a single one with its question and data, and judgements on it. */
+/** The routes for recorded answers of agents: a list, a single answer with its question and data, and judgements. */
 export const answerRoutes = ({ ledger, reading, records, judge }: Options): Route[] => {
   const shortly = async (answer: RecordedAnswer) => {
     const { steps, ...shown } = factsOf(answer)
@@ -113,7 +113,7 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
   const page = async (log: LogAt, stream: string, after: number, limit: number): Promise<Entry[]> => {
     const work = new LongWork()
     const entries: Entry[] = []
-    // One at a time: each record may have many bytes.
+    // Answers are read one at a time, because each record may have many bytes.
     for (const [i, stored] of (await log.readStream(stream, after, limit, limits.eventSliceMaxChars)).entries()) {
       const answer = asAnswer(stored.text)
       entries.push({ place: after + i + 1, items: answer ? [await shortly(answer)] : [] })

@@ -9,8 +9,8 @@ import { route, type Route } from '../protocol/route.js'
 import { loginOf, type Sessions } from '../protocol/sessions.js'
 
 /**
- * Paths that need no login: the login itself, the console's own files, which ask for one, health checks, webhooks, which check
- * signatures, and probes for other deployments.
+ * Paths that need no login: the login itself, the console's files (the console has its own login page), health checks, webhooks (which
+ * check signatures), and probes of deployments.
  */
 const open =
   /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|assets\/[^/]+|webhooks\/chatbots\/[^/]+|cloud\/.*)?\/?$/
@@ -23,11 +23,11 @@ const tokenOf = (call: Call): string | undefined => {
   return bearer ?? cookie
 }
 
-/** Identifies the caller and requires a login. Metrics may be open to all. @throws Problem 401, 503 */
+/** Identifies the caller, and requires a login. Metrics may be public. @throws Problem 401, 503 */
 export const callerOf = async (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Promise<Caller> => {
   const token = tokenOf(call)
   const isOpen = open.test(call.path) || (openMetrics && metrics.test(call.path))
-  // Addresses without a login also answer while the logins cannot be reached.
+  // Addresses that need no login also answer while the store of logins cannot be reached.
   const actor = await sessions.actorOf(token).catch((error: unknown) => {
     if (!isOpen) throw error
     return undefined

@@ -41,7 +41,7 @@ type Input = { segments: { project: string; agent: string }; query: { as_of: num
 
 const planned = (agents: Agents, asked: AgentRequest): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
 
-/** Whether answers of the agent include the context. */
+/** Whether the agent's answers include the context. */
 const returnsContext = ({ agent }: AgentRequest): boolean => agent.state.params['return_context'] === true
 
 const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly string[], call: Call): Reply => {
@@ -68,7 +68,7 @@ const wholeAnswer = async (agents: Agents, asked: AgentRequest): Promise<{ answe
   }
 }
 
-/** The events of an answer, at once. A refusal before the first event is thrown. */
+/** The events of an answer, without delay. A refusal before the first event is thrown. */
 async function* eventsOf(agents: Agents, asked: AgentRequest, call: Call): AsyncGenerator<Piece, void, void> {
   const events = new AnswerEvents(asked.turns.at(-1)?.content ?? '')
   const answering = agents.ask(asked)
@@ -105,7 +105,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
       throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is beyond the head of the log`, {
         hint: `The log has the positions 1 to ${head}.`,
       })
-    // The agent is found by the names of that moment, as in reads.
+    // The agent is looked up at the requested moment, as in reads.
     const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), asOf }
     const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {

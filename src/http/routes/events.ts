@@ -29,7 +29,7 @@ const page = z
 const cloudType = 'application/cloudevents+json'
 const pageEventsDefault = 100
 
-/** The position at which a client resumes a stream. It sends the last one it has seen; its URL still has the first one. */
+/** The position where a client resumes a stream. The client sends the last position that it has seen; its URL still has the first one. */
 const resumedAt = (call: Call): number | undefined => {
   const said = call.header('last-event-id')
   if (said === undefined || said === '') return undefined
@@ -37,7 +37,7 @@ const resumedAt = (call: Call): number | undefined => {
   throw wrong(`Last-Event-ID must be a position, not ${said}`)
 }
 
-/** The event at a position; another node may have written it just now. */
+/** The event at a position. Another node may have written it just now. */
 const eventAt = async (log: Log, position: number): Promise<StoredEvent | undefined> => {
   if (position === 0) return undefined
   const read = async () => (await log.readAll(position - 1, 1)).find((event) => event.position === position)
@@ -55,7 +55,7 @@ const refuseTooMany = (limit: number | undefined): void => {
 
 const varies = { Vary: 'Accept' }
 
-/** The routes for the events of the log: pages and downloads, a stream that goes on, and one event by its position. */
+/** The routes for the events of the log: pages, downloads, a continuous stream, and one event by its position. */
 export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): Route[] => {
   const downloads = new Downloads(feed)
   return [
@@ -94,7 +94,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
       async handle({ query, call }) {
         const { format } = query
         const filter = await followedFilterOf(query, log)
-        // A client may come from another node, which was further.
+        // The client may come from another node, which had more events.
         const resumed = resumedAt(call)
         await headFor(log, resumed ?? 0)
         const { head } = feed

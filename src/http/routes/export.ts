@@ -13,7 +13,7 @@ import { route, type Route } from '../protocol/route.js'
 const exportType = 'application/jsonl'
 
 /**
- * The source of an export over HTTP. An export may scan the whole log, so it reads in slices, each in a turn of its own: other
+ * The source of an export over HTTP. An export may scan the whole log, so it reads in slices, each as a separate piece of work: other
  * requests wait for one slice at most.
  *
  * @example const source = exportSource(log, heads, feed.slices.turns)

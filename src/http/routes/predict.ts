@@ -30,7 +30,7 @@ const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several r
 /** The rows to predict, and the options of the answer. */
 type PredictBody = { rows: InputRow[]; params: PredictParams }
 
-/** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
+/** The rows of a predict request: the documented array, or the object `{"data": …, "params": {…}}` that other clients send. */
 export const predictBody: Body<PredictBody> = {
   schema: z.union([rowsSchema, z.object({ data: dataSchema, params: predictParams.nullish() })]),
   read: async ({ json: body, isOther }) => {
@@ -47,13 +47,13 @@ export const predictBody: Body<PredictBody> = {
 }
 
 /**
- * The answers with the position at which they are recorded: outcomes are reported by it. The reply is never kept, even if recording is
- * off: rows are stored in payloads or not at all.
+ * The answers, with the position at which they are recorded; reports of outcomes refer to it. The reply is never kept, even if recording is
+ * off: rows are either stored in payloads or not at all.
  */
 const replyOf = ({ answers, position }: PredictResult): Reply =>
   jsonArray(answers, { headers: position === undefined ? {} : { 'Mindledger-Position': String(position) }, keep: 'never' })
 
-/** The route that predicts. A repeated request gets the recorded answer of the first one. */
+/** The route for predictions. A repeated request gets the recorded answer of the first one. */
 export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Route[] => [
   route({
     method: 'post',

@@ -20,7 +20,7 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64')
 
 const plain = (said: string) => text('text/plain', said)
 
-/** The routes that prove the log to others: signed heads, the key that verifies them, and proofs as in RFC 9162. */
+/** The routes for proofs of the log: signed heads, the key that verifies them, and proofs by RFC 9162. */
 export const proofRoutes = (log: Log, heads: Heads): Route[] => {
   /** The requested size; the newest by default. */
   const sizeOf = async (asked: number | undefined) => asked ?? (await log.head()).position

@@ -100,7 +100,7 @@ const replyOf = ({ cases, ...rerun }: Rerun, call: Call, most: number) => {
   if (rerun.evaluation !== null) {
     call.positions = [rerun.evaluation]
   }
-  // What was only made again from its record is made again the next time.
+  // An answer that was only repeated from its record is repeated again next time.
   return json({ ...rerun, cases: cases.map((one) => shownCase(one, most)) }, { keep: rerun.evaluation === null ? 'never' : 'rows' })
 }
 
@@ -112,9 +112,9 @@ const whoOf = (call: Call) => ({ origin: call.origin(), client: call.client, sig
 
 type Options = { ledger: Ledger; reruns: Reruns; sql: SqlEngine }
 
-/** Routes that ask recorded answers again. */
+/** The routes that repeat recorded answers. */
 export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
-  /** The answers of an agent that a query names. @throws Problem of the query */
+  /** The answers of an agent that a query selects. @throws Problem of the query */
   const chosenBy = async (query: string, agent: string, call: Call): Promise<string[]> => {
     const { origin, client, signal } = whoOf(call)
     const answer = await sql.execute({

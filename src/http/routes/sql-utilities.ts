@@ -12,7 +12,7 @@ const listed = z
 
 const named = z.object({ name: z.string() })
 
-/** The JSON texts of the names of a database's tables, with commas between them. */
+/** The names of a database's tables as JSON texts, joined by commas. */
 async function* tableNames(moment: Moment, database: Database): AsyncGenerator<string, void, void> {
   let before = ''
   for await (const table of itemsOf(entriesOf(moment, database, (one) => (one.type === 'agent' || one.type === 'job' ? undefined : one)))) {
@@ -21,7 +21,7 @@ async function* tableNames(moment: Moment, database: Database): AsyncGenerator<s
   }
 }
 
-/** A database as JSON. One connected database that does not answer must not hide the others. */
+/** A database as JSON. A connected database that does not answer must not hide the others. */
 async function* withTables(moment: Moment, name: string, database: Database): AsyncGenerator<string, void, void> {
   yield `{"name":${JSON.stringify(name)},"tables":[`
   try {
@@ -44,7 +44,7 @@ async function* allDatabases(moment: Moment, defaultProject: string): AsyncGener
   yield ']}'
 }
 
-/** The routes that editors need besides running statements. */
+/** The routes that editors need besides the route that runs statements. */
 export const sqlUtilityRoutes = (reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path: '/sql/list_databases',

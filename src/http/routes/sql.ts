@@ -27,13 +27,13 @@ const dryRun = z.boolean().describe('Shows the events that a statement which wri
 
 const readOnly = z.boolean().describe('Refuses a statement that writes, also one in the language of a connected database; not sent back')
 
-/** A list of JSON values. The body is parsed JSON, so only the number of values needs a check. */
+/** A list of JSON values. The body is parsed JSON already, so only the number of values is checked. */
 const positional = z
   .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
   .meta({ type: 'array', items: {} })
 
 const fields = z.looseObject({
-  // An empty statement is refused by the parser of SQL, with its own message.
+  // SQL's parser refuses an empty statement, with its own message.
   query: z.string().meta({ minLength: 1 }),
   context: z
     .looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish(), read_only: readOnly.nullish() })
@@ -57,7 +57,7 @@ const answers = z.union([
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
 
-/** The schema of a context's member. */
+/** The schema of one member of a context. */
 const unfitContext: ReadonlyMap<unknown, string> = new Map([
   ['as_of', '"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"'],
   ['dry_run', '"dry_run" in "context" must be true or false'],
@@ -79,7 +79,7 @@ const body: Body<z.infer<typeof fields>> = {
   },
 }
 
-/** A list holds the values for `?`, by their place from 1. */
+/** A list has the values for `?`, by their place from 1. */
 const paramsOf = (params: z.infer<typeof fields>['params']): Parameters | undefined =>
   Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
 
@@ -88,11 +88,11 @@ const invalidFormat = () =>
 
 const accepted: Readonly<Record<string, Format>> = { 'text/csv': 'csv', [parquetType]: 'parquet' }
 
-/** The format that the body names; otherwise CSV or Parquet for a client that prefers it, and JSON for all others. */
+/** The format in the body; otherwise CSV or Parquet for a client that prefers it, and JSON for all others. */
 const formatOf = (call: Call, named: Format | null | undefined): Format =>
   named ?? accepted[call.accepts(['json', ...Object.keys(accepted)]) || 'json'] ?? 'json'
 
-/** Reads and refusals are not kept: a retry reads again, and may no longer be refused. */
+/** Replies to reads and refusals are not kept: a retry reads again, and may succeed. */
 const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
   if (answer.type === 'error') return { keep: 'never' }
   return answer.type === 'table' ? { keep: answer.positions.length === 0 ? 'never' : 'rows' } : {}
@@ -101,7 +101,7 @@ const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
 /**
  * SQL over HTTP: every statement is answered with 200, errors as `{"type": "error", …}`.
  *
- * @param directory where answers in Parquet are written before they are sent
+ * @param directory the directory where Parquet answers are written before they are sent
  */
 export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
   route({

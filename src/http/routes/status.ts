@@ -23,7 +23,7 @@ export type ServiceInfo = {
 
 const settingSchema = z.object({ name: z.string(), value: z.string().nullable(), is_default: z.boolean(), about: z.string() })
 
-/** The routes that tell of this node: version, login, settings, and whether it answers. */
+/** The routes for the state of this node: version, login, settings, and a health check. */
 export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, exported, settings }: ServiceInfo): Route[] => [
   route({
     method: 'get',

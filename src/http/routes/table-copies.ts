@@ -5,21 +5,21 @@ import type { Log } from '../../log/contract/log.js'
 import { fileOnce } from '../protocol/file-once.js'
 import { route, type Route } from '../protocol/route.js'
 
-/** Copies the tables into a new file, as of a position or later. @throws Error when they have not reached it */
+/** Copies the tables into a new file, at a position or later. @throws Error when the tables have not reached it */
 type Copier = { copy: (into: string, upTo: number) => Promise<number> }
 
 const duckdbType = 'application/vnd.duckdb.file'
 
 /** The route that copies the current tables, so that a client can compare them with a replay of the log. */
 export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, directory: string): Route[] => {
-  // A copy takes as much disk as the tables do.
+  // A copy needs as much disk space as the tables.
   let underWay: symbol | undefined
   const copyInto = async (file: string): Promise<number> => {
     const { position } = await log.head()
     // Tables that have stopped are copied as they are; the comparison then shows the missing events.
     return tables.copy(file, position).catch(() => tables.copy(file, 0))
   }
-  /** A new copy, and the position that it was made at. */
+  /** A new copy, and its position. */
   const newCopy = async (): Promise<{ file: string; position: number }> => {
     const file = join(directory, `${randomUUID()}.duckdb`)
     const position = await copyInto(file).catch((error: unknown) => {
@@ -47,7 +47,7 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
         try {
           const { file, position } = await newCopy()
           const headers = { 'Mindledger-Position': String(position) }
-          // A client that has read all of it may ask for another copy at once.
+          // A client that has read the whole copy may ask for another one at once.
           return await fileOnce(duckdbType, file, { headers, stallMs: null, ended: end })
         } catch (error) {
           end()

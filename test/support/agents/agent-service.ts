@@ -4,7 +4,7 @@ import { findMasterKeys } from '../../../src/vault/key-files.js'
 import { AnswerMaker } from './answer-maker.js'
 import { send, sql, startTestService } from '../service.js'
 
-/** A service in this process with an agent, and what records its answers. `environment` must not set the master key. */
+/** A service in this process with an agent and the recorder of its answers. `environment` must not set the master key. */
 export const startWithAgent = async (environment: Record<string, string> = {}) => {
   const at = await startTestService(environment)
   const [key] = findMasterKeys(checkDataDirectory(at.directory))

@@ -11,7 +11,7 @@ import { Vault } from '../../../src/vault/vault.js'
 const asked = (content: string) => ({ role: 'user' as const, content })
 const usage = { input: 100, output: 20 }
 
-/** What an agent of these tests said: one query, whose text and rows have the words in them. */
+/** The answer of a test agent: one query, with the given words in its text and rows. */
 export const recordOf = (question: string, answer: string, words = 'planted'): AnswerRecord => {
   const call = { id: 'call_1', tool: 'query', input: JSON.stringify({ sql: `SELECT '${words}' AS word` }) }
   return {
@@ -46,7 +46,7 @@ export const stepsOfRecord: AnswerStep[] = [
 
 export type Facts = Partial<Omit<AgentAnswered, 'agent' | 'payload'>>
 
-/** The event of an answer, but for its payload. */
+/** The event of an answer, without its payload. */
 export const factsOf = (agent: StreamId, facts: Facts = {}): Omit<AgentAnswered, 'payload'> => ({
   ...{ agent, version: 1, answer: uuidv7(), purpose: 'completion', conversation: null, skills: [], models: [], knowledge_bases: [] },
   ...{
@@ -64,7 +64,7 @@ export const factsOf = (agent: StreamId, facts: Facts = {}): Omit<AgentAnswered,
 
 export const by = (request: string, actor = 'ada'): Origin => ({ actor, source: 'rest', request, correlation: null, causation: null })
 
-/** Records answers and evaluations in the log of a service, as its agents do, without a language model. */
+/** Records answers and evaluations in the log of a service like its agents do, without a language model. */
 export class AnswerMaker {
   readonly ledger: Ledger
 
@@ -85,7 +85,7 @@ export class AnswerMaker {
     return { answer: streamId.parse(data.answer), position: positions[0]! }
   }
 
-  /** A verdict, with a comment if there is one. */
+  /** A verdict, with an optional comment. */
   async judge(
     { agent, answer, position }: { agent: StreamId; answer: StreamId; position: number },
     verdict: 'good' | 'bad',

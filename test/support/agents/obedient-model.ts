@@ -1,12 +1,12 @@
 import { calls, contentOf, type Asked, type Script } from './scripted-model.js'
 
-/** What an injected text makes the model do: `«tool {arguments}»`. */
+/** The form of an order in an injected text: `«tool {arguments}»`. */
 const orders = /«(\w+) ([^»]*)»/g
 
-/** How an order is written into data or a message. */
+/** Writes an order into data or a message. */
 export const orderOf = (tool: string, input: object): string => `«${tool} ${JSON.stringify(input)}»`
 
-/** The arguments may have been quoted once more on their way, as in a row of JSON. */
+/** The arguments of an order. They may have been quoted once more, as in a JSON row. */
 const plain = (input: string): string => {
   try {
     JSON.parse(input)
@@ -25,7 +25,7 @@ const ordersIn = ({ messages }: Asked): [string, string][] => {
   return [...fresh.matchAll(orders)].slice(0, 6).map(([, tool = '', input = '']) => [tool, plain(input)])
 }
 
-/** The worst model: it does whatever any text tells it, wherever the text stands. What no text orders, `otherwise` answers. */
+/** A model that obeys orders in any text of its input, as the worst case. If no text has an order, `otherwise` answers. */
 export const obedient =
   (otherwise: Script): Script =>
   (asked) => {

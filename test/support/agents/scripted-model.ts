@@ -2,7 +2,7 @@ import { LLMock, type ChatCompletionRequest, type FixtureResponse } from '@copil
 
 export type Asked = ChatCompletionRequest
 
-/** What a model answers when it is asked; a text is its answer. */
+/** The answer of a model to a request; a text is its final answer. */
 export type Script = (asked: Asked) => string | FixtureResponse | Promise<string | FixtureResponse>
 
 /** The text of one message of a request. */
@@ -11,16 +11,16 @@ export const contentOf = ({ content }: { content: Asked['messages'][number]['con
     ? content
     : (content ?? []).map((part) => ('text' in part && typeof part.text === 'string' ? part.text : '')).join('')
 
-/** The question of a request: its last message of a user. */
+/** The question of a request: the last message of a user. */
 export const questionOf = ({ messages }: Asked): string => contentOf(messages.findLast(({ role }) => role === 'user') ?? { content: '' })
 
-/** What tools gave since the question, in order. */
+/** The results of tools since the question, in order. */
 export const resultsOf = ({ messages }: Asked): string[] => {
   const from = messages.findLastIndex(({ role }) => role === 'user')
   return messages.slice(from + 1).flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : []))
 }
 
-/** One use of a tool. */
+/** One call of a tool. */
 export const calls = (...tools: readonly (readonly [name: string, input: object | string])[]): FixtureResponse => ({
   toolCalls: tools.map(([name, input]) => ({ name, arguments: typeof input === 'string' ? input : JSON.stringify(input) })),
 })
@@ -31,7 +31,7 @@ export const queries =
   (asked) =>
     resultsOf(asked).length === 0 ? calls(['sql', { query: sqlFor(questionOf(asked)) }]) : say
 
-/** A server of language models that speaks as OpenAI does, and answers as a test says. */
+/** A server of language models with OpenAI's API, whose answers a test chooses. */
 export class ScriptedModel {
   readonly server = new LLMock({ port: 0, chunkSize: 4 })
   readonly asked: Asked[] = []
@@ -53,7 +53,7 @@ export class ScriptedModel {
     await this.server.stop()
   }
 
-  /** The settings of an agent that asks it. */
+  /** The settings of an agent that uses this server. */
   get model(): { provider: string; model_name: string; base_url: string; api_key: string } {
     return { provider: 'openai_compatible', model_name: 'scripted', base_url: `${this.server.url}/v1`, api_key: 'sk-scripted-1234567890' }
   }

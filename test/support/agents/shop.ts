@@ -1,14 +1,14 @@
 import { send, sql, startTestService } from '../service.js'
 import { contentOf, ScriptedModel } from './scripted-model.js'
 
-/** One event of a stream, as its client reads it. */
+/** One event of a stream, as a client reads it. */
 export type StreamFrame = Record<string, unknown> & { type: string }
 
-/** The frames of a stream of server-sent events; comments are none. */
+/** The events of a stream of server-sent events, without comments. */
 export const framesOf = (text: string): StreamFrame[] =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as StreamFrame)
 
-/** The service, a scripted model, and agents in the project `shop` that ask it. */
+/** The service, a scripted model, and agents in the project `shop` that use the model. */
 export class AgentShop {
   readonly model = new ScriptedModel()
   #service: Awaited<ReturnType<typeof startTestService>> | undefined
@@ -34,7 +34,7 @@ export class AgentShop {
     return answer.data
   }
 
-  /** Makes an agent; `more` is added to what asks the scripted model. */
+  /** Makes an agent; `more` is added to the settings of the scripted model. */
   async agent(name: string, more: object): Promise<void> {
     const { status, body } = await send(this.url, 'POST', '/api/projects/shop/agents', {
       agent: { name, model: this.model.model, ...more },
@@ -63,7 +63,7 @@ export class AgentShop {
     return rows.map(([data]) => (typeof data === 'string' ? JSON.parse(data) : data) as Record<string, unknown>)
   }
 
-  /** What tools gave, in all requests to the model: what it was told again stands here again. */
+  /** The results of tools in all requests to the model; a repeated result occurs again. */
   toolResults(): string[] {
     return this.model.asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'tool' ? [contentOf(message)] : [])))
   }

@@ -16,7 +16,7 @@ export const skill = (n: number) => ({
   data: { project: streamOf(1), name: `skill ${n}`, type: 'sql', params: {} },
 })
 
-/** An analytics process over a log of its own, and everything to clean up after a test. */
+/** An analytics process over its own log, and the clean-up after a test. */
 export class Bench {
   readonly directory = mkdtempSync(join(tmpdir(), 'bench-'))
   readonly log = new SqliteLog(this.directory)
@@ -30,11 +30,11 @@ export class Bench {
   }
 
   async start(limits: Partial<AnalyticsLimits> = {}): Promise<void> {
-    // Only tests that say so depend on how soon a busy machine starts a process.
+    // A busy machine may start a process slowly; only some tests depend on this time.
     this.analytics = await Analytics.start({ dataDirectory: this.directory, entry: rawProcess, limits: { startWaitMs: 60_000, ...limits } })
   }
 
-  /** Whether `test: block` keeps the process from receiving anything. */
+  /** Whether `test: block` currently stops the process from receiving messages. */
   get isBlocked(): boolean {
     return existsSync(join(this.directory, 'tables', 'blocked'))
   }
@@ -50,7 +50,7 @@ export class Bench {
     return rows
   }
 
-  /** The problem that a query ends with. */
+  /** The problem of a query that fails. */
   async refusal(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string } = {}): Promise<Problem> {
     const error: unknown = await this.ask(sql, options).then(
       (rows) => new Error(`expected a problem, got ${rows.length} rows`),

@@ -2,7 +2,7 @@ import { Analytics } from '../../../src/analytics/supervisor.js'
 import { rawProcess } from './analytics.js'
 import { until } from '../until.js'
 
-// A parent that starts the analytics process, runs a query that never ends, and waits to be killed.
+// A parent that starts the analytics process, runs an endless query, and waits until it is killed.
 const analytics = await Analytics.start({ dataDirectory: String(process.argv[2]), entry: rawProcess })
 void analytics.query({ sql: 'SELECT count(*) FROM range(1e15::BIGINT)', db: '', defaultProject: '', upTo: 0 }).catch(() => undefined)
 await until(() => analytics.status().running === 1)

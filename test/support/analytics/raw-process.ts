@@ -6,16 +6,16 @@ import { Problem } from '../../../src/basics/errors.js'
 import { watch } from '../../../src/sql/engine/run/watch.js'
 import { openSqliteLog } from '../log/sqlite-log.js'
 
-// An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
+// An analytics process that accepts DuckDB's own SQL, and statements with forbidden effects.
 const crash = () => process.kill(process.pid, 'SIGSEGV')
 const misbehave: Record<string, (services: Services) => unknown> = {
   'test: crash': crash,
   'test: crash after 4 s': ({ signal }) => sleep(4_000, undefined, { signal }).then(crash),
   'test: pause': ({ signal }) => sleep(600, undefined, { signal }),
   'test: block': ({ blobsDirectory }) => {
-    // The process receives nothing from here on: `Bench.isBlocked` sees this file, in the only directory that it may write to.
+    // The process receives nothing from here on. `Bench.isBlocked` looks for this file, which is in the only writable directory.
     writeFileSync(join(blobsDirectory, '..', 'tables', 'blocked'), '')
-    // It waits without end, since a loop would take a processor from the other tests.
+    // It waits without end. A loop would need a processor, which the other tests need.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
 }
@@ -45,7 +45,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
   } finally {
     done()
     connection.closeSync()
-    // Its answer is complete, but it never releases what it holds.
+    // Its answer is complete, but it never releases its resources.
     if (sql.endsWith(' -- lingers')) await new Promise(() => undefined)
   }
 }

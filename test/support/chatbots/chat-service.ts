@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A call that the chat service received. */
+/** A call that the chat service has received. */
 export type Called = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown>; raw: string }
-/** What it answers: a status, headers and a body; `cut` breaks the connection off instead. */
+/** The answer of the chat service: a status, headers and a body; with `cut` it closes the connection instead. */
 export type Said = { status?: number; headers?: Record<string, string>; body?: unknown; cut?: boolean; afterMs?: number }
 
 /**
- * The API of a chat service over HTTP: Slack's, Telegram's, or an address of one's own. It answers that all is well, unless a test queues
- * something else. `slowMs` says how long each answer takes.
+ * The HTTP API of a chat service: Slack, Telegram, or a custom address. It answers with success, unless a test queues another answer.
+ * `slowMs` is the duration of each answer.
  */
 export const startChatService = async (slowMs: () => number = () => 0) => {
   const calls: Called[] = []

@@ -1,7 +1,7 @@
 import { send, sql, startTestService } from '../service.js'
 import { ScriptedAgent, type Script } from './scripted-agent.js'
 
-/** A service in which one agent answers as a test tells it, with ways to make chatbots and to look at what was said. */
+/** A service with one agent, whose answers a test chooses. It has helpers that make chatbots and read conversations. */
 export const startChatting = async (script?: Script, environment: Record<string, string> = {}) => {
   const agent = new ScriptedAgent(script)
   await agent.start()
@@ -13,7 +13,7 @@ export const startChatting = async (script?: Script, environment: Record<string,
     await agent.stop()
   }
 
-  /** Makes a chatbot with a connection of its own; returns the path of its webhook. */
+  /** Makes a chatbot with its own connection; returns the path of its webhook. */
   const chatbot = async (name: string, engine: string, parameters: object, more: object = {}): Promise<string> => {
     const made = await send(url, 'POST', '/api/projects/mindsdb/chatbots', {
       chatbot: { name, agent_name: 'helper', is_running: true, db_engine: engine, db_params: parameters, ...more },

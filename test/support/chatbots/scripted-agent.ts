@@ -1,16 +1,16 @@
 import type { FixtureResponse } from '@copilotkit/aimock'
 import { contentOf, questionOf, ScriptedModel, type Asked } from '../agents/scripted-model.js'
 
-/** What an agent says to a question; the texts before it are what was said earlier. */
+/** The answer of an agent to a question; the other texts are the earlier messages. */
 export type Script = (question: string, earlier: readonly string[]) => string | FixtureResponse | Promise<string | FixtureResponse>
 
-/** What was said in a conversation before its last question, without what the service tells the model by itself. */
+/** The earlier messages of a conversation, without those that the service adds for the model. */
 const earlierIn = ({ messages }: Asked): string[] =>
   messages.flatMap((message) => (message.role === 'system' ? [] : [contentOf(message)])).slice(0, -1)
 
-/** The language model of an agent, which says what a test tells it to. */
+/** The language model of an agent, whose answers a test chooses. */
 export class ScriptedAgent {
-  /** Every question that it was asked, in order. */
+  /** Every question to the model, in order. */
   readonly asked: string[] = []
   readonly #model = new ScriptedModel()
 
@@ -34,7 +34,7 @@ export class ScriptedAgent {
     return this.#model.stop()
   }
 
-  /** The body that makes an agent that asks it. */
+  /** The request body for an agent with this model. */
   named(name: string): { agent: object } {
     return { agent: { name, model: this.#model.model } }
   }

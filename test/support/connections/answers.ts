@@ -58,18 +58,18 @@ export const readAll = async (
   }
 }
 
-/** What the list of all columns says of some tables, and what each of these says when it is asked alone. */
+/** The columns of some tables: from the list of all columns, and from each table separately. */
 export const listedAndAlone = async (connections: Connections, connection: Connection, tables: readonly string[]) => {
   const { listed } = await connections.everyColumn(connection)
   const of = (table: string) => listed.filter((column) => column.table === table)
   const short = ({ name, type, remote }: Pick<ListedColumn, 'name' | 'type' | 'remote'>) => [name, sqlType(type), remote]
   const alone: unknown[] = []
-  // Each file has a process of its own, of which there are not many at a time.
+  // Each file has its own process, and the number of processes is limited.
   for (const table of tables) alone.push((await connections.columns(connection, table, of(table)[0]?.schema ?? undefined)).map(short))
   return { listed: tables.map((table) => of(table).map(short)), alone }
 }
 
-/** The problem that a work ends with. */
+/** The problem of work that fails. */
 export const problemOf = async (work: Promise<unknown>): Promise<{ code: string; detail: string; extras: { hint?: string } }> =>
   work.then(
     () => {
@@ -78,7 +78,7 @@ export const problemOf = async (work: Promise<unknown>): Promise<{ code: string;
     (error: unknown) => error as { code: string; detail: string; extras: { hint?: string } },
   )
 
-/** A filter that compares a column with a number. */
+/** A filter on a column of numbers. */
 export const compare = (
   column: string,
   operator: '=' | '<>' | '<' | '<=' | '>' | '>=',

@@ -3,10 +3,10 @@ import { chmodSync, chownSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverUser } from './postgres.js'
 
-/** A certificate that signs itself, with its key, as files that a database started by the tests can read, and as text. */
+/** A self-signed certificate and its key, as texts, and as files that the databases of tests can read. */
 export type Certificate = { key: string; cert: string; pem: string }
 
-/** Makes one for hosts such as `DNS:localhost`, in a folder that everybody may enter. */
+/** Makes a certificate for hosts such as `DNS:localhost`, in a folder that every user may enter. */
 export const makeCertificate = (folder: string, ...hosts: readonly string[]): Certificate => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${hosts.join(',')}`]
@@ -14,7 +14,7 @@ export const makeCertificate = (folder: string, ...hosts: readonly string[]): Ce
     stdio: 'ignore',
   })
   chmodSync(folder, 0o755)
-  // A server that root started runs as another user, which reads its key.
+  // A server that root started runs as another user, who must be able to read the key.
   if (serverUser !== undefined) chownSync(key, 0, serverUser)
   chmodSync(key, serverUser === undefined ? 0o600 : 0o640)
   return { key, cert, pem: readFileSync(cert, 'utf8') }

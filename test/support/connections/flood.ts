@@ -26,13 +26,13 @@ const described = Buffer.concat([
 /** A row of one text. */
 export const row = (text: string): Buffer => message('D', numbers(2, 1), numbers(4, text.length), text)
 
-/** The length that a whole message says, and what comes behind it. The first message of a client has no letter. */
+/** The declared length of a message, and the bytes after it. The first message of a client has no type letter. */
 const lengthOf = (bytes: Buffer, isFirst: boolean): number | undefined => {
   const head = isFirst ? 0 : 1
   return bytes.length < head + 4 ? undefined : head + bytes.readInt32BE(head)
 }
 
-/** A server that speaks as PostgreSQL does, logs everybody in, and answers each statement with parameters by `answer` alone. */
+/** A server with PostgreSQL's protocol that accepts every login, and answers each statement with parameters by `answer` only. */
 export const floodsWith = (answer: (socket: Socket) => void): Promise<Listening> =>
   listen((socket) => {
     let [held, isFirst] = [Buffer.alloc(0), true]
@@ -54,7 +54,7 @@ export const floodsWith = (answer: (socket: Socket) => void): Promise<Listening>
     })
   })
 
-/** Writes the same bytes again and again, as often as it is told, at the pace of the other end. */
+/** Writes the same bytes repeatedly, at the speed of the reader. */
 export const repeatedly =
   (bytes: Buffer, times = Infinity) =>
   (socket: Socket) => {

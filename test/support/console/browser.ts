@@ -10,7 +10,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 
 const require = createRequire(import.meta.url)
 
-/** The browser's program, unpacked once: whoever unpacks it beside another test throws one of both away. */
+/** The browser's program. It is unpacked once, because parallel tests that unpack it would delete each other's copy. */
 const programOf = async (): Promise<string> => {
   const { version } = JSON.parse(readFileSync(join(repository, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')) as {
     version: string
@@ -22,7 +22,7 @@ const programOf = async (): Promise<string> => {
   return join(place, 'chromium')
 }
 
-/** A browser of its own. The program needs nothing of the system; elsewhere than on Linux for x64 a Chrome that is installed is taken. */
+/** A separate browser. The packaged program needs no system libraries; on systems other than Linux x64 an installed Chrome is used. */
 export const openBrowser = async (): Promise<Browser> => {
   const isPacked = process.platform === 'linux' && process.arch === 'x64'
   return chromium.launch({
@@ -31,11 +31,11 @@ export const openBrowser = async (): Promise<Browser> => {
   })
 }
 
-/** What a page did that it should not: errors that it told, and requests to anybody but the service. */
+/** The misdeeds of a page: errors that it reported, and requests to other servers than the service. */
 export type Misdeeds = { errors: string[]; elsewhere: string[] }
 
 /**
- * Opens a page of the console, and notes its misdeeds.
+ * Opens a page of the console, and collects its misdeeds.
  *
  * @example const { page, misdeeds } = await openPage(browser, service.url)
  */
@@ -46,7 +46,7 @@ export const openPage = async (
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; misdeeds: Misdeeds }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
-  // On a busy machine a training or a start takes its time.
+  // On a busy machine, trainings and starts are slow.
   context.setDefaultTimeout(300_000)
   const page = await context.newPage()
   const misdeeds: Misdeeds = { errors: [], elsewhere: [] }
@@ -66,9 +66,9 @@ const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
 
-/** What WCAG 2.2 AA finds wrong with a page, a line each. */
+/** The violations of WCAG 2.2 AA in a page, one per line. */
 export const violationsOf = async (page: Page): Promise<string[]> => {
-  // The policy of the page forbids a script element; the browser's own evaluation is none.
+  // The page's policy forbids a script element, but not the evaluation by the browser's debugger.
   await page.evaluate(axe)
   const run = `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => violations)`
   const found = await page.evaluate<Violation[]>(run)

@@ -5,7 +5,7 @@ import { startTestService } from '../service.js'
 import { openBrowser, openPage, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
 
-/** A service and a browser, there from the first test of a file on. */
+/** A service and a browser for all tests of a file. */
 export type Console = { browser: Browser; url: string }
 
 /**
@@ -39,7 +39,7 @@ export const startConsole = (prepare?: (url: string) => Promise<void>, environme
   }
 }
 
-/** Anybody can use a page as it stands now, in both themes, and nothing of it is wider than its place. */
+/** Checks that the current page is accessible in both themes, and that nothing in it is too wide. */
 export const expectUsable = async (page: Page): Promise<void> => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
@@ -51,7 +51,7 @@ export const expectUsable = async (page: Page): Promise<void> => {
 /** The widths of a phone, a laptop and a large screen, in pixels. */
 export const screenWidths = [360, 1_280, 2_560] as const
 
-/** Looks at a page on a phone, a laptop and a large screen, in both themes: anybody can use it, nothing is too wide, and it does no misdeed. */
+/** Checks a page on a phone, a laptop and a large screen, in both themes: it is accessible, nothing is too wide, and it has no misdeeds. */
 export const seenAtAllSizes = async ({ browser, url }: Console, hash: string, ready: (page: Page) => Promise<void>): Promise<void> => {
   for (const width of screenWidths) {
     const { page, misdeeds } = await openPage(browser, url, hash, { viewport: { width, height: 900 } })

@@ -1,4 +1,6 @@
-/** Ways in which a text becomes code where it is taken for markup, an address, a style or a piece of a script. Each marks the page. */
+/**
+ * Texts that become code if they are treated as markup, an address, a style or a piece of a script. Each one marks the page when it runs.
+ */
 const ways: readonly ((n: number) => string)[] = [
   (n) => `<img src=x onerror="window.ran=${n}">`,
   (n) => `<script>window.ran=${n}</script>`,
@@ -27,7 +29,10 @@ const ways: readonly ((n: number) => string)[] = [
   (n) => `<video src=http://elsewhere.example/${n} onerror=window.ran=${n}>`,
 ]
 
-/** The same way as readers that decode, fold or repair would see it: as it is, in odd letters, twice as deep, and after the end of a script. */
+/**
+ * A payload in the forms that decoding, case folding or repairing code would see: unchanged, in unusual letters, encoded twice, and after
+ * the end of a script.
+ */
 const dresses: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) =>
@@ -38,8 +43,8 @@ const dresses: readonly ((text: string) => string)[] = [
   (text) => `'";}]]></script>${text}`,
 ]
 
-/** A hundred texts, all different: each way in each dress, with its own number. */
+/** A hundred different texts: each payload in each form, with its own number. */
 export const payloads: readonly string[] = dresses.flatMap((dress, i) => ways.map((way, j) => dress(way(i * ways.length + j))))
 
-/** What a text of the page is where the browser makes one space of line ends and tabs. */
+/** The text as the browser shows it: line ends and tabs become one space. */
 export const asShown = (text: string): string => text.replace(/\s+/g, ' ').trim()

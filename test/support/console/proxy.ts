@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * Stands between a browser and a service, so that a test can cut the line: what is open is broken off, and nobody can connect until it
- * is mended, at the same address.
+ * A proxy between a browser and a service, so that a test can interrupt the network: open connections break, and new ones fail until the
+ * proxy is mended at the same address.
  *
  * @example const line = await startProxy(url); await line.cut(); await line.mend(); await line.stop()
  */
@@ -12,7 +12,7 @@ export const startProxy = async (url: string) => {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket): void => {
     sockets.add(socket)
-    // One side ends with the other; why is told by neither.
+    // When one side closes, the other one is closed without a reason.
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
   }

@@ -1,4 +1,4 @@
-// Unpacks the browser of the package into the directory that TMPDIR names, and prints the path of its program.
+// Unpacks the packaged browser into the directory of TMPDIR, and prints the path of its program.
 import chromium from '@sparticuz/chromium'
 
 process.stdout.write(await chromium.executablePath())

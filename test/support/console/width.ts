@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** What is meant to scroll to the side: grids, code, tables in their own scroller, tabs, and texts that somebody writes. */
+/** Elements that may scroll horizontally: grids, code, tables in their own scroller, tabs, and text areas. */
 const scrollers = '.grid, .scroll, .tabs, .sheets, .plan pre, textarea, .hidden, .skip'
 
-/** Runs in the page. What a scroller cuts is reached by it; what ends in an ellipsis is cut on purpose. */
+/** This runs in the page. Content that a scroller cuts off can be reached by scrolling; text that ends in an ellipsis is cut on purpose. */
 const measure = `(() => {
   const nameOf = (element) => element.tagName.toLowerCase() + [...element.classList].map((one) => '.' + one).join('') + ' ' + (element.textContent ?? '').trim().slice(0, 40)
   const found = []
@@ -40,8 +40,8 @@ const measure = `(() => {
 })()`
 
 /**
- * What is wider than its place, a line each: parts of a page that are out of the screen, controls that are out of their box, and what must
- * be scrolled to the side though it is not meant to be.
+ * Everything that is too wide, one per line: parts of a page outside the screen, controls outside their box, and elements that scroll
+ * horizontally although they should not.
  *
  * @example expect(await tooWideIn(page)).toEqual([])
  */

@@ -6,11 +6,11 @@ import type { S3Address } from '../../../src/files/shared/s3-address.js'
 
 export type S3Server = {
   address: S3Address
-  /** The objects that are whole, by their path. */
+  /** The complete objects, by path. */
   objects: Map<string, Buffer>
-  /** The requests that were answered, as `PUT 200`. */
+  /** The answered requests, such as `PUT 200`. */
   answered: string[]
-  /** Answers that take the place of the next ones. */
+  /** Answers that replace the next ones. */
   failures: number[]
   stop: () => Promise<void>
 }
@@ -21,7 +21,7 @@ const region = 'eu-test-1'
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** The signature that a request must have, as AWS describes its version 4. */
+/** The expected signature of a request, by AWS's version 4. */
 const signatureOf = (request: IncomingMessage, signedHeaders: string): string => {
   const header = (name: string): string => String(request.headers[name] ?? '').trim()
   const [path, query = ''] = (request.url ?? '').split('?')
@@ -45,7 +45,7 @@ const refuse = (response: ServerResponse, status: number, code: string): void =>
   response.writeHead(status, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?><Error><Code>${code}</Code></Error>`)
 }
 
-/** What is wrong with the signature of a request. */
+/** The fault in the signature of a request. */
 const objection = (request: IncomingMessage): string | undefined => {
   const [, key, signedHeaders = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\S+, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
@@ -56,15 +56,15 @@ const objection = (request: IncomingMessage): string | undefined => {
   return isComplete && signature === signatureOf(request, signedHeaders) ? undefined : 'SignatureDoesNotMatch'
 }
 
-/** So few names stand on a page of a list that a test has several. */
+/** The number of names on a page of a list: so few that a test has several pages. */
 const namesOnPage = 3
 
-/** A page of the names that begin with a text, as version 2 of the list has them. */
+/** A page of the names with a common beginning, as in version 2 of the list API. */
 const listed = (objects: ReadonlyMap<string, Buffer>, bucket: string, query: URLSearchParams): string => {
   const root = `/${bucket}/`
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '/']
   const all = [...objects.keys()].map((path) => path.slice(root.length)).filter((name) => name.startsWith(prefix))
-  // Names that go on behind the delimiter stand as one.
+  // Names that continue after the delimiter count as one.
   const grouped = (name: string): string => {
     const [first = '', ...rest] = name.slice(prefix.length).split(delimiter)
     return rest.length === 0 ? name : `${prefix}${first}${delimiter}`
@@ -135,7 +135,7 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
   }
   const server = createServer((request, response) => {
     response.once('finish', () => answered.push(`${request.method ?? ''} ${response.statusCode}`))
-    // A client that goes away in the middle of a body has put nothing.
+    // A client that disconnects in the middle of a body has stored nothing.
     answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')

@@ -6,13 +6,13 @@ import type { S3Address } from '../../../src/files/shared/s3-address.js'
 import type { LogServer } from '../log/each-log.js'
 import { temporaryDirectory } from '../log/log.js'
 
-/** Opens the store of a node, whose cache is in a directory of its own. */
+/** Opens the store of a node, with its cache in a separate directory. */
 export const openStore = (url: string, directory: string, s3?: S3Address, maxBytes = 2 ** 30): Promise<SharedStore> =>
   openSharedStore({ url, s3 }, { folder: join(directory, 'blobs'), maxBytes })
 
 export const shaOf = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** The problem that work ends with. */
+/** The problem of work that fails. */
 export const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
   const error: unknown = await work.then(
     () => new Error('it was accepted'),
@@ -24,7 +24,7 @@ export const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
 
 export type Nodes = { a: SharedStore; b: SharedStore; directory: string; url: string; reopen: (maxBytes?: number) => Promise<SharedStore> }
 
-/** Runs a test over the stores of two nodes, whose bytes are in a bucket if there is one. */
+/** Runs a test over the stores of two nodes. Their bytes are in a bucket if the test gives one. */
 export const withStores = async (
   server: LogServer,
   s3: S3Address | undefined,

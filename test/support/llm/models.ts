@@ -4,7 +4,7 @@ import { LanguageModels, type LanguageModelParts } from '../../../src/llm/langua
 import type { ChatEnd, ChatPart, ChatRequest, LanguageModel } from '../../../src/llm/contract/language-model.js'
 import type { ModelSettings } from '../../../src/llm/settings.js'
 
-/** Models that may be called on this machine, without defaults; secrets stand open. Waits between tries are short. */
+/** Models that may be called on this machine, without default settings. Secrets are not sealed, and retries wait only briefly. */
 export const modelsHere = (parts: Partial<LanguageModelParts> = {}): LanguageModels =>
   new LanguageModels({
     egress: parseEgress('', { loopback: true }),
@@ -60,7 +60,7 @@ export const hear = async (model: LanguageModel, request: ChatRequest, signal = 
   }
 }
 
-/** The problem with which a call fails. */
+/** The problem of a call that fails. */
 export const failure = async (call: Promise<unknown>): Promise<Problem> => {
   try {
     await call

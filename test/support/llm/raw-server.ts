@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export type Asked = { path: string; headers: IncomingMessage['headers']; body: Record<string, unknown> }
 export type Answering = (response: ServerResponse, asked: Asked, count: number) => unknown
 
-/** A server that answers as a test says, also wrongly. */
+/** A server whose answers, right or wrong, a test chooses. */
 export class RawServer {
   readonly asked: Asked[] = []
   readonly #open = new Set<ServerResponse>()
@@ -42,7 +42,7 @@ export class RawServer {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Waits until no connection has an answer under way. */
+  /** Waits until no connection has an unfinished answer. */
   async isLeft(): Promise<void> {
     await Promise.all([...this.#open].map((response) => once(response, 'close')))
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send } from '../service.js'
 
-/** A running load, and how much of each it has done. */
+/** A running load, and the number of its completed actions of each kind. */
 export type Load = { stop: () => Promise<void>; uploads: () => number; writes: () => number; erasures: () => number }
 
 const file = (client: number, n: number): FormData => {
@@ -14,8 +14,8 @@ const file = (client: number, n: number): FormData => {
 const row = { sqft: 800, location: 'good', rooms: 2 }
 
 /**
- * Many clients at a time, until it is stopped: a quarter of them upload, another quarter let `rent` predict, one client
- * of each quarter also erases some of it again, and the others send commands with secrets. It also ends when the service ends.
+ * Many clients run concurrently until the load is stopped: a quarter uploads, a quarter lets `rent` predict, one client of each of these
+ * quarters also erases some of it again, and the others send commands with secrets. The load also ends when the service ends.
  */
 export const startLoad = (url: string, prefix: string, clients = 12): Load => {
   const state = { stopped: false, uploads: 0, writes: 0, erasures: 0 }
@@ -40,7 +40,7 @@ export const startLoad = (url: string, prefix: string, clients = 12): Load => {
   }
   const client = async (number: number): Promise<void> => {
     for (let n = 0; !state.stopped; n++) {
-      // The load goes on if the service closed a connection meanwhile.
+      // The load continues if the service closed a connection meanwhile.
       for (let tries = 0; tries < 4 && !(await step(number, n).catch(() => false)); tries++) await sleep(50)
       await sleep(1)
     }

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** What becomes of the next bytes in one direction: they pass, or they are lost with their connection. */
+/** The fate of the next bytes in one direction: they pass, or they are lost with their connection. */
 type Loses = 'nothing' | 'answers' | 'requests'
 
-/** A way to a server on this machine, which can lose what passes. */
+/** A proxy to a server on this machine, which can lose bytes. */
 export type CutProxy = {
   port: number
-  /** Once a text passes to the server: whether it arrives, the connection ends without an answer. */
+  /** Ends the connection without an answer when a text passes to the server. `loses` says whether the text or the answer is lost. */
   cutAt: (text: string, loses: Loses) => Promise<void>
   stop: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export const startCutProxy = async (port: number): Promise<CutProxy> => {
         end(found.cut)
         return
       }
-      // The server has done it when it answers; nobody hears of it.
+      // When the server answers, it has done the work; the client does not receive the answer.
       upstream.once('data', () => end(found.cut))
       upstream.write(data)
     })

@@ -4,15 +4,15 @@ import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { password, startPostgres, type Postgres } from '../connections/postgres.js'
 import { openSqlite, withLogOf, type OpenAt, type WithLog } from './log.js'
 
-/** A log whose tests run: `isShared` when its file is a replica, which nobody can change behind PostgreSQL's back. */
+/** A log under test. `isShared` means that its file is a replica, so changes of the file alone do not change the log. */
 export type LogKind = { openAt: OpenAt; withLog: WithLog; isShared: boolean }
 
-/** A PostgreSQL for the tests of a file, with a database for each log. */
+/** A PostgreSQL server for the tests of a file, with a database for each log. */
 export type LogServer = {
   postgres: Postgres
   /** The address of a new database. */
   newUrl: () => Promise<string>
-  /** Runs statements in a log's database, around the log. */
+  /** Runs statements directly in a log's database. */
   inDatabase: (url: string, statements: string) => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export const logServer = (): { server: () => LogServer } => {
 }
 
 /**
- * Runs the same tests over each log that there is.
+ * Runs the same tests over each kind of log.
  *
  * @example eachLog(({ withLog }) => test('it grows', () => withLog(async ({ log }) => …)))
  */

@@ -15,7 +15,7 @@ import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { testKey } from './log.js'
 
-/** `clients` counts those that follow the log. */
+/** `clients` is the number of clients that follow the log. */
 export type EventService = {
   url: string
   log: SqliteLog
@@ -27,7 +27,7 @@ export type EventService = {
 
 type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
 
-/** The part of the service that offers the log, over a real log and server: it starts and stops in milliseconds. */
+/** The part of the service that serves the log, over a real log and server: it starts and stops in milliseconds. */
 export const startEventService = async (file: string, { port = 0, user, ...bounds }: Options = {}): Promise<EventService> => {
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file, vault })

@@ -3,15 +3,15 @@ import { get, type IncomingMessage } from 'node:http'
 export type Message = { id: string; event: string; data: string }
 
 /**
- * Reads an event stream by the rules of the HTML standard (9.2.6): lines end with CR LF, LF or CR; an empty line dispatches a
- * message; a message without data only moves the last id; one that no empty line has ended is dropped.
+ * Reads an event stream by the rules of the HTML standard (9.2.6): lines end with CR LF, LF or CR; an empty line dispatches a message; a
+ * message without data only changes the last id; a message without a final empty line is dropped.
  */
 export class EventStreamParser {
   lastEventId = ''
   retry: number | undefined
   comments = 0
   readonly messages: Message[] = []
-  readonly #decoder = new TextDecoder('utf-8') // which removes a byte order mark
+  readonly #decoder = new TextDecoder('utf-8') // it removes a byte order mark
   #line = ''
   #afterCr = false
   #data = ''
@@ -74,7 +74,7 @@ export class EventStreamParser {
 
 export type Connection = { status: number; response: IncomingMessage; parser: EventStreamParser; cut: () => void; ended: Promise<void> }
 
-/** Opens a stream; its messages arrive in the parser until it is cut. */
+/** Opens a stream; the parser receives its messages until the stream is cut. */
 export const connect = (url: string, { lastEventId = '', headers = {} }: { lastEventId?: string; headers?: Record<string, string> } = {}) =>
   new Promise<Connection>((resolve, reject) => {
     const request = get(url, {

@@ -26,7 +26,7 @@ const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): NewEvent[
 }
 
 /**
- * A decision over a past. The command's lookups run on the real table. The n-th event of the past has position n.
+ * A decision after a history. The command's lookups use the real table. The n-th event of the history has position n.
  *
  * @example given(shop).when({ type: 'DeleteProject', data }).then({ type: 'ProjectDeleted', data: {} })
  */

@@ -56,7 +56,7 @@ const nothing = fc.constant({})
 type Data = fc.Arbitrary<object>
 type Life = { begins: [string, Data]; changes: [string, Data][]; ends: string }
 
-/** What may happen to each kind of plain resource; models and jobs have steps of their own. */
+/** The possible events of each kind of simple resource; models and jobs have their own steps. */
 const lives: Record<Exclude<Kind, 'model' | 'job'>, Life> = {
   project: {
     begins: ['ProjectCreated', fc.record({ name: word })],
@@ -196,7 +196,7 @@ const run = fc.record({
   condition_last: fc.option(last, { nil: undefined }),
 })
 
-/** One thing that may happen, decided when the state is known: random numbers choose among the possible events. */
+/** One possible event, decided when the state is known: random numbers choose among the possible events. */
 export type Step = {
   kind: string
   resource: number
@@ -302,7 +302,7 @@ export const play = (chosen: readonly Step[]): MemoryLog => {
       jobs.set(stream, { running: null, next: log.head() })
       log.append({ stream, type: begins(of.kind), data: asData(of.begin) })
     } else if (of.choice % 5 === 4) {
-      // `decide` never begins a stream again after its end, but the result has to be right all the same.
+      // `decide` never begins a stream again after its end, but the result must be right even then.
       alive.delete(stream)
       log.append({ stream, type: ends(of.kind), data: {} })
     } else if (events) {

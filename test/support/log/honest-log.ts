@@ -19,10 +19,10 @@ export const pick = <T>(random: Random, list: readonly T[]): T => list[random.be
 const projects = ['shop', 'Größe', 'lab']
 const bytesOf = (n: number): Buffer => Buffer.from(`content ${n}`)
 
-/** Every blob that a log of these tests may name. */
+/** All blobs that a log of these tests may refer to. */
 export const blobHash = async (hash: string): Promise<string | undefined> => hash
 
-/** A random command; many are refused, as for real clients. */
+/** A random command. Many are refused, as with real clients. */
 const draw = (random: Random): Command => {
   const n = random.below(8)
   const project = pick(random, projects)
@@ -58,7 +58,7 @@ const draw = (random: Random): Command => {
 }
 
 /**
- * A log that real commands wrote, drawn from a seed: projects, skills with secrets, agents that link them, models with trainings and
+ * A log from real commands, which a seed determines: projects, skills with secrets, agents that use them, models with trainings and
  * predictions, files, erasures. `during` is called in between, and at the end.
  */
 export const writeHonestLog = async (

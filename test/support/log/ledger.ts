@@ -18,13 +18,13 @@ const quoted = (value: unknown): string => {
     : `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`
 }
 
-/** The time of a position: one minute each, from midnight of 2026-01-01 on. */
+/** The time of a position: one minute per position, from midnight of 2026-01-01. */
 export const timeOf = (position: number) =>
   `2026-01-01 ${String(Math.floor(position / 60)).padStart(2, '0')}:${String(position % 60).padStart(2, '0')}:00`
 
 type Row = Record<string, unknown> & { from: number; to?: number }
 
-/** A ledger in memory with the tables that projections make, and a directory of blobs. */
+/** A ledger in memory with the tables of the projections, and a directory of blobs. */
 export class TestLedger {
   head = 0
   loadModel: LoadModel = loadFakeModel
@@ -47,12 +47,12 @@ export class TestLedger {
     connection.closeSync()
   }
 
-  /** Restricts DuckDB as the serving process does: only the blobs can be read, and no setting changes any more. */
+  /** Restricts DuckDB as in the serving process: only blobs can be read, and settings can no longer change. */
   lock(): Promise<void> {
     return this.run(`SET allowed_directories = ['${this.blobs}']; SET enable_external_access = false; SET lock_configuration = true`)
   }
 
-  /** Adds a row of a history table that holds from one position to before another. */
+  /** Adds a row of a history table that is valid from one position until another one. */
   async history(table: string, { from, to, ...row }: Row): Promise<void> {
     this.head = Math.max(this.head, from, to ?? 0)
     const values = {

@@ -36,10 +36,10 @@ export type OpenLog = {
 /** Opens a log on a file. */
 export type OpenAt = (file: string, vault: Vault, pragmas?: string[]) => Promise<FileLog>
 
-/** Runs a test over a log in a directory of its own, and closes and removes both. `pragmas` may be changed in between. */
+/** Runs a test over a log in its own directory, then closes the log and removes the directory. `pragmas` may be changed in between. */
 export type WithLog = (run: (open: OpenLog) => Promise<void>, pragmas?: string[]) => Promise<void>
 
-/** The same for logs that are opened in one way. */
+/** The same for logs with other options. */
 export const withLogOf =
   (openAt: OpenAt): WithLog =>
   async (run, pragmas = []) => {
@@ -63,7 +63,7 @@ export const withLog = withLogOf(openSqlite)
 /** The n-th stream of the tests, the same every time. */
 export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)
 
-/** A submission that decides these events, whatever the facts. */
+/** A submission that always results in these events. */
 export const writes = (...events: NewEvent[]): Submission => ({ origin, lookups: {}, decide: () => events, payloads: [] })
 
 export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
@@ -71,7 +71,7 @@ export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
   event: { type: 'ProjectCreated', data: { name } },
 })
 
-/** The code of the problem that a promise is rejected with; fails when it is not a problem. */
+/** The code of the problem of a rejected promise; fails for any other error. */
 export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> => {
   try {
     await promise
@@ -82,7 +82,7 @@ export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> =
   throw new Error('was not refused')
 }
 
-/** Opens a second connection, which may do what the log never does. */
+/** Opens a second connection, which may do things that the log never does. */
 export const tamperWith = (file: string, change: (db: Database.Database) => void): void => {
   const db = new Database(file)
   try {

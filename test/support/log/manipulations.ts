@@ -8,12 +8,12 @@ import { openTree } from '../../../src/log/proof/open-tree.js'
 import { tamperWith } from './log.js'
 import { pick, type Random } from './honest-log.js'
 
-/** What a manipulation works on: the log's file, and copies made while the log grew. */
+/** The input of a manipulation: the log's file, and copies that were made while the log grew. */
 export type Victim = { file: string; older: readonly string[] }
 
 /**
- * What somebody could do to a log with the file and time, but without the signing key. `isWhole` says that everything in the file
- * still fits together afterwards, so that only a head kept elsewhere can show it.
+ * Possible manipulations by somebody with the file and time, but without the signing key. `isWhole` means that the file is consistent
+ * afterwards, so only a head that was kept elsewhere reveals the manipulation.
  */
 export type Manipulation = { name: string; isWhole: boolean; apply: (victim: Victim, random: Random) => void }
 
@@ -29,17 +29,17 @@ const store = (db: Database.Database, rows: readonly Row[]): void => {
   try {
     db.exec('CREATE UNIQUE INDEX events_by_stream ON events (stream, version)')
   } catch {
-    // Two events have the same version: the index stays away, as whoever did this would leave it.
+    // Two events have the same version. The unique index would forbid that, so it is not created again.
   }
 }
 
-/** Computes the chain anew, from its beginning in this log. */
+/** Computes the chain again, from its beginning in this log. */
 export const chained = (logId: string, rows: Row[]): void => {
   let chain = genesis(logId)
   for (const row of rows) row.chain = chain = nextChain(chain, row.text)
 }
 
-/** Gives the events new positions and versions, as if they had been written so. */
+/** Renumbers the positions and versions of events, as if they had been written with these numbers. */
 export const renumbered = (rows: Row[]): void => {
   const versions = new Map<string, number>()
   rows.forEach((row, i) => {
@@ -51,7 +51,7 @@ export const renumbered = (rows: Row[]): void => {
   })
 }
 
-/** Makes everything that follows from the events agree with them: chain, tree, resources. */
+/** Makes all derived data agree with the events: chain, tree, resources. */
 const forge = (db: Database.Database, rows: Row[]): void => {
   chained(readLogId(db), rows)
   store(db, rows)
@@ -60,7 +60,7 @@ const forge = (db: Database.Database, rows: Row[]): void => {
   try {
     rebuildResources(db)
   } catch (error) {
-    // No resources follow from events that contradict each other; the old ones stay.
+    // Contradictory events give no resources; the old ones stay.
     if (!isProblem(error)) throw error
   }
 }
@@ -68,7 +68,7 @@ const forge = (db: Database.Database, rows: Row[]): void => {
 const anywhere = (rows: readonly Row[], random: Random): number => random.below(rows.length)
 const otherText = (text: string): string => text.replace(/"actor":"[^"]*"/, '"actor":"nobody"')
 
-/** What somebody could do to the events of a log, wherever they are stored. */
+/** Possible manipulations of the events of a log, wherever the events are stored. */
 export const changes: Readonly<Record<string, (rows: Rows) => void>> = {
   'a text edited': ({ rows, random }) => {
     const row = pick(random, rows)
@@ -104,7 +104,7 @@ const onRows =
     })
 
 const ofRows: Manipulation[] = Object.entries(changes).flatMap(([name, change]) => [
-  // If no resource and no tile follows from the removed events, the end fits what is left.
+  // If the removed events had no resource and no tile, the end is consistent with the rest.
   { name, isWhole: name === 'the end cut off', apply: onRows(change, store) },
   {
     name: `${name}, chain recomputed`,
@@ -152,7 +152,7 @@ const ofStatements: Manipulation[] = Object.entries(statements).map(([name, stat
   apply: ({ file }, random) =>
     tamperWith(file, (db) => {
       const prepared = db.prepare(statement.replace('?', '@n'))
-      // It counts down from a drawn number, until a row is changed.
+      // It counts down from a random number until a row is changed.
       for (let n = 1 + random.below(6); n >= 0; n--) if (prepared.run(...(statement.includes('@n') ? [{ n }] : [])).changes > 0) return
     }),
 }))
@@ -212,7 +212,7 @@ const oldFile: Manipulation = {
 
 export const manipulations: readonly Manipulation[] = [...ofRows, ...ofStatements, ...ofBytes, oldFile]
 
-/** The content that `verify` checks in a file: two files that agree here are the same log. Undefined where it cannot be read. */
+/** The content that `verify` checks in a file: two files with equal content here are the same log. Undefined if it cannot be read. */
 export const contentOf = (db: Database.Database): string | undefined => {
   try {
     const tables = ['events', 'payloads', 'resources', 'links', 'tree'].map((table) =>

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../../projections/staging.js'
 
 export type Written = { stream: string; type: string; data: JsonObject; schema?: number; request?: string | null }
 
-/** A log in memory, for tests: written events get a position, and payloads can be added and removed. */
+/** A log in memory for tests: written events get a position, and payloads can be added and removed. */
 export class MemoryLog implements EventReader, PayloadReader {
   readonly envelopes: Envelope[] = []
   readonly texts: string[] = []

@@ -23,7 +23,7 @@ export type Node = {
   ledger: Ledger
   vault: Vault
   leases: SharedLeases
-  /** The name under which it has leases. */
+  /** The name of the node in its leases. */
   holder: string
   nodes: Nodes
   peers: Peers
@@ -33,10 +33,10 @@ export type Node = {
   reopen: () => Promise<void>
 }
 
-/** A lease that runs out is lost soon enough for a test, and late enough for a busy machine. */
+/** The duration of a lease: short enough for a test to wait for its end, and long enough for a busy machine. */
 const times = { leaseMs: 8_000, renewIntervalMs: 100, marginMs: 2_000 }
 
-/** The leases of a node, with a name of their own. Returns what closes them, too. */
+/** The leases of a node, under a separate name. Returns a function that also closes them. */
 export const openLeases = (
   url: string,
   newest: () => Promise<void>,
@@ -73,7 +73,7 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
   return node
 }
 
-/** Runs a test over nodes of one log. `through` is the address that a node is given, by its number; `another` adds one. */
+/** Runs a test over nodes of one log. `through` returns the address for a node by its number; `another` adds a node. */
 export const withNodesOf = async (
   server: LogServer,
   count: number,
@@ -94,7 +94,7 @@ export const withNodesOf = async (
   }
 }
 
-/** The rows of a query in the log's database, around the log. */
+/** The rows of a query that is sent directly to the log's database. */
 export const rowsIn = async <R extends pg.QueryResultRow>(url: string, query: string): Promise<R[]> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -105,31 +105,31 @@ export const rowsIn = async <R extends pg.QueryResultRow>(url: string, query: st
   }
 }
 
-/** Runs statements there. */
+/** Runs statements directly in the log's database. */
 export const runSql = async (url: string, statements: string): Promise<void> => void (await rowsIn(url, statements))
 
-/** Ends some sessions of nodes, as a fault of the network does. */
+/** Ends some sessions of nodes, like a network fault. */
 export const endSessions = (postgres: Pick<Postgres, 'run'>, most: number): Promise<unknown> =>
   postgres.run(
     `SELECT pg_terminate_backend(pid) FROM
       (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT ${most}) AS chosen`,
   )
 
-/** Lets the leases of a name run out, as if their holder had fallen silent, and gives them to another node, whose `take` gets them. */
+/** Lets the leases of a name expire, as if their holder were silent, and gives them to another node, which `take` receives. */
 export const runOut = (url: string, name: string, heir: string): Promise<void> =>
   runSql(
     url,
     `UPDATE mindledger.leases SET node = '${heir}', losses = losses + 1, epoch = nextval('mindledger.lease_epochs') WHERE name LIKE '${name}'`,
   )
 
-/** Waits until a node has what all acknowledged, however long that takes on a busy machine. */
+/** Waits until a node has all acknowledged events, however long a busy machine needs. */
 export const newest = (log: SharedLog): Promise<void> =>
   retryWhileBusy(
     () => log.newest(),
     () => false,
   )
 
-/** Takes the newest events out of PostgreSQL, as a failover to a standby that was behind does. */
+/** Removes the newest events from PostgreSQL, like a failover to a standby that was behind. */
 export const loseAfter = (url: string, position: number): Promise<void> =>
   runSql(
     url,
@@ -138,7 +138,7 @@ export const loseAfter = (url: string, position: number): Promise<void> =>
      UPDATE mindledger.head SET (seq, position, chain) = (SELECT seq, position, chain FROM mindledger.batches ORDER BY seq DESC LIMIT 1)`,
   )
 
-/** Takes the newest batches out of PostgreSQL, which have no events, with the answers that they wrote. */
+/** Removes the newest batches without events from PostgreSQL, with the replies that they stored. */
 export const loseBatches = (url: string, count: number): Promise<void> =>
   runSql(
     url,
@@ -147,7 +147,7 @@ export const loseBatches = (url: string, count: number): Promise<void> =>
      DELETE FROM mindledger.answers WHERE seq > (SELECT seq FROM mindledger.head)`,
   )
 
-/** All nodes have the same log, and it verifies. */
+/** Checks that all nodes have the same log, and that the log verifies. */
 export const expectSame = async (nodes: readonly Node[]): Promise<void> => {
   await Promise.all(nodes.map(({ log }) => newest(log)))
   const heads = await Promise.all(nodes.map(({ log }) => log.head()))
@@ -157,7 +157,7 @@ export const expectSame = async (nodes: readonly Node[]): Promise<void> => {
   for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
 }
 
-/** What the files of nodes must agree on; the order of rows in a file, and the salt of wrapped keys, are each one's own. */
+/** The content that the files of all nodes must share; the order of rows in a file, and the salt of wrapped keys, differ between nodes. */
 export const contentsOf = (file: string): Record<string, Record<string, unknown>[]> => {
   const db = new Database(file, { readonly: true })
   const all = (sql: string) => db.prepare<[], Record<string, unknown>>(sql).all()

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 
-/** Signs heads as a log does, written for tests alone. */
+/** Signs heads like a log does; written independently for tests. */
 export type TestSigner = { key: string; checkpoint: (size: number, root: Buffer) => string }
 
 /** The signer of a log, with a key whose seed is 32 times this byte. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-// Written only from the text of RFC 9162, section 2.1: slow, and easy to compare with it.
+// Written only from the text of RFC 9162, section 2.1: slow, but easy to compare with the text.
 
 const sha256 = (...parts: Uint8Array[]): Buffer => {
   const hash = createHash('sha256')

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../../projections/staging.js'
 import type { FollowedLog } from '../../../src/analytics/process/serve.js'
 import { MemoryLog, type Written } from './memory-log.js'
 
-/** Reads a log file that holds nothing but events. */
+/** Reads a log file that contains only events. */
 export const openSqliteLog = (dataDirectory: string): FollowedLog => {
   const sqlite = new Database(join(dataDirectory, 'log.sqlite'), { readonly: true })
   const head = sqlite.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
@@ -22,7 +22,7 @@ export const openSqliteLog = (dataDirectory: string): FollowedLog => {
   }
 }
 
-/** A data directory with a log of events alone, which another process can follow. */
+/** A data directory with a log that contains only events. Another process can follow it. */
 export class SqliteLog {
   readonly log = new MemoryLog()
   readonly #sqlite: Database.Database

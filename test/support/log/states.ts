@@ -8,7 +8,7 @@ import type { Model } from '../../../events/model.js'
 
 export type Row = Record<string, unknown>
 
-/** Rows with JSON columns parsed and numbers as numbers, so that they compare with states. */
+/** Rows with parsed JSON columns and numeric values, so that they can be compared with states. */
 export const rowsOf = async (connection: DuckDBConnection, sql: string): Promise<Row[]> => {
   const reader = await connection.runAndReadAll(sql)
   const types = reader.columnTypes()
@@ -23,7 +23,7 @@ export const rowsOf = async (connection: DuckDBConnection, sql: string): Promise
   )
 }
 
-/** Every table of the schema `ledger`, row by row, in a fixed order: databases with the same content give the same text. */
+/** All tables of the schema `ledger` as text, row by row in a fixed order: databases with the same content give the same text. */
 export const dump = async (database: DuckDBInstance): Promise<Record<string, unknown[]>> => {
   const connection = await database.connect()
   const tables = await rowsOf(connection, `SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ledger' ORDER BY 1`)
@@ -36,8 +36,8 @@ export const dump = async (database: DuckDBInstance): Promise<Record<string, unk
 }
 
 /**
- * How many rows a table of the schema `ledger` has in one of two databases alone; tables without such rows are missing. Where the log
- * stood when a file was begun is the file's own, and is left out.
+ * The number of rows of each table of the schema `ledger` that only one of two databases has; tables without differences are left out. The
+ * position at which a file was begun differs between files, so it is ignored.
  *
  * @example expect(await differences(database, 'tables/analytics.duckdb')).toEqual({})
  */
@@ -78,7 +78,7 @@ const jobRow = ({ project, name, query, if_query, start_at, end_at, schedule, ne
 
 const conversationRow = ({ chatbot, name, channel }: Conversation): Row => ({ chatbot, name, channel })
 
-/** The runs of all jobs up to a position, according to the events. */
+/** The runs of all jobs up to a position, computed from the events. */
 const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
   const seen = envelopes.slice(0, position)
   return seen
@@ -100,7 +100,7 @@ const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] =
     })
 }
 
-/** The rows of a kind's history table at a position, according to the fold. */
+/** The rows of a kind's history table at a position, computed with `evolve`. */
 const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded(kind, envelopes, position)]
     .map(([stream, state]) => {
@@ -112,7 +112,7 @@ const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: numb
     })
     .sort((a, b) => (a.stream < b.stream ? -1 : 1))
 
-/** The versions of all models at a position, according to the fold. */
+/** The versions of all models at a position, computed with `evolve`. */
 const expectedVersions = (envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded('model', envelopes, position)]
     .flatMap(([stream, { versions }]) =>
@@ -123,20 +123,20 @@ const expectedVersions = (envelopes: readonly Envelope[], position: number): Row
     )
     .sort((a, b) => (a.stream === b.stream ? a.version - b.version : a.stream < b.stream ? -1 : 1))
 
-/** A history table with all its versions of rows, in the order of the fold. */
+/** A history table with all versions of its rows, in the order of the computed ones. */
 const historyOf = (connection: DuckDBConnection, table: string, order: string): Promise<Row[]> =>
   rowsOf(
     connection,
     `SELECT * EXCLUDE (id, created_at, changed_at, changed_by, change, request) FROM ledger.${table}_history ORDER BY ${order}`,
   )
 
-/** The rows of a history table that hold at a position. */
+/** The rows of a history table that are valid at a position. */
 const rowsAt = (history: readonly Row[], position: number): Row[] =>
   history
     .filter(({ valid_from, valid_to }) => Number(valid_from) <= position && (valid_to === null || Number(valid_to) > position))
     .map(({ valid_from: _, valid_to: __, ...row }) => row)
 
-/** The runs that had begun by a position. One that ended later was under way. */
+/** The runs that had begun by a position. A run that ended later counts as running. */
 const runsAt = (runs: readonly Row[], position: number): Row[] =>
   runs
     .filter((run) => Number(run['position']) <= position)
@@ -145,7 +145,7 @@ const runsAt = (runs: readonly Row[], position: number): Row[] =>
       return hasEnded ? run : { ...run, outcome: 'running', error: null, statements: null, ended: null }
     })
 
-/** Compares every history table, as it is at each of some positions, with a fold of the events up to it. */
+/** Compares every history table, at several positions, with the states that `evolve` computes from the events. */
 export const expectTables = async (
   connection: DuckDBConnection,
   envelopes: readonly Envelope[],

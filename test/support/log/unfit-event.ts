@@ -4,8 +4,8 @@ import { renderEnvelope } from '../../../events/stored/envelope.js'
 import { readTail } from '../../../src/log/storage/events.js'
 
 /**
- * Appends an event that is chained correctly but that no projection of this release can handle, as a newer release might have written
- * it. The service must be stopped. Returns its position.
+ * Appends an event with a correct chain that no projection of this release can handle, as a newer release might write it. The service must
+ * be stopped. Returns the event's position.
  */
 export const appendUnfitEvent = (logFile: string): number => {
   const db = new Database(logFile)

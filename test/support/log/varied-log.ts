@@ -7,7 +7,7 @@ import { seeded } from '../random.js'
 
 export const actors = ['ann', 'bob "the builder" \\ 猫', 'system']
 
-/** What the tests know of a stream without asking the log: its kind, and the project it was begun in. */
+/** The test's own knowledge of a stream: its kind, and the project in which it began. */
 export type Known = { kind: string; project: string | null }
 
 const hash = 'ab'.repeat(32)
@@ -36,7 +36,7 @@ const served = (model: string): LedgerEvent =>
     data: { model, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: null, statement: null, read_at: 0 },
   }) as unknown as LedgerEvent
 
-/** Fills a log with events of all kinds, projects, actors; some streams end. Returns what it knows of each stream. */
+/** Fills a log with events of many kinds, projects and actors; some streams end. Returns what it wrote to each stream. */
 export const fillVaried = async (log: SqliteLog, count: number, seed = 1): Promise<Map<string, Known>> => {
   const random = seeded(seed)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!

@@ -5,11 +5,11 @@ export type FakeModel = {
   target: string
   inputs: { name: string; type: 'number' | 'text'; weight?: number; categories?: Record<string, number> }[]
   classes?: string[]
-  /** Work per row, to stand for a large model. */
+  /** The amount of work per row, to imitate a large model. */
   burn?: number
 }
 
-/** What SQL needs of a model: value = the weighted sum, bounds ±10; a classifier chooses its first class for sums below 0. */
+/** The interface of a model for SQL: value = the weighted sum, bounds ±10; a classifier chooses its first class for sums below 0. */
 export const loadFakeModel = (artefact: Uint8Array): ScoringModel => {
   const fake = JSON.parse(Buffer.from(artefact).toString()) as FakeModel
   const feature = (input: FakeModel['inputs'][number], value: unknown) => {

@@ -23,13 +23,13 @@ export const formOf = (text: string, filename: string, fields: Record<string, st
   return form
 }
 
-/** Uploads the first rows of the table: few of them make trainings short, where it does not matter what was learned. */
+/** Uploads the first rows of the table: fewer rows make trainings shorter in tests that do not depend on the result. */
 export const uploadRentals = async (url: string, name = 'rentals', rows = 240): Promise<void> => {
   const { status, body } = await send(url, 'PUT', `/api/files/${name}`, formOf(rentalsOf(rows), 'rentals.csv'))
   if (status !== 200) throw new Error(JSON.stringify(body))
 }
 
-/** Waits until a model is no longer being trained, and gives its status. The longer it takes, the less often it asks. */
+/** Waits until a model is no longer being trained, and returns its status. It polls less often over time. */
 export const settled = async (url: string, model: string, project = 'mindsdb'): Promise<string> => {
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 1.3, 500)) {
     const { status } = (await send(url, 'GET', `/api/projects/${project}/models/${model}`)).body as { status: string }

@@ -5,7 +5,7 @@ import { tableOptions } from '../../../src/catalogue/engine-options.js'
 import { trainTable, type TrainedModel, type TrainOptions } from '../../../src/models/engines/tables/train.js'
 
 /**
- * Trains with the default engine, in this process and at once.
+ * Trains with the default engine, synchronously in this process.
  *
  * @example train(matrix, { target: 'rental_price', seed: 7 }).report.metrics // { r2: .99, rmse: 32, mae: 21 }
  */

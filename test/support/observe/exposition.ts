@@ -20,7 +20,7 @@ const labelsOf = (text: string): Record<string, string> => {
 
 const numberOf = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text))
 
-/** The family that a series belongs to: those of a histogram have suffixes. */
+/** The metric family of a series: the series of a histogram have suffixes. */
 const familyOf = (series: string, families: ReadonlyMap<string, Family>): Family => {
   const own = families.get(series)
   if (own) return own
@@ -30,7 +30,7 @@ const familyOf = (series: string, families: ReadonlyMap<string, Family>): Family
   return histogram
 }
 
-/** Reads a scrape by the rules of the text format 0.0.4, and refuses whatever breaks them. */
+/** Reads a scrape by the rules of the text format 0.0.4, and refuses everything that breaks them. */
 export const parseExposition = (text: string): Map<string, Family> => {
   if (!text.endsWith('\n')) throw new Error('the last line must end with a line feed')
   const families = new Map<string, Family>()

@@ -17,7 +17,7 @@ export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<num
   return found
 }
 
-/** Every file under a directory, or the file itself, whole. */
+/** All files in a directory, or a single file, completely. */
 export const filesUnder = (path: string): string[] => {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) return [path]
@@ -26,7 +26,7 @@ export const filesUnder = (path: string): string[] => {
     .filter((name) => existsSync(name) && statSync(name).isFile())
 }
 
-/** The byte strings that occur in any of these files, and in which. */
+/** The byte strings that occur in any of these files, with the files. */
 export const tracesInFiles = (files: readonly string[], needles: readonly Uint8Array[]): { file: string; needles: number[] }[] =>
   files.flatMap((file) => {
     const found = existsSync(file) ? tracesIn(readFileSync(file), needles) : new Set<number>()

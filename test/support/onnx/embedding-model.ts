@@ -13,7 +13,7 @@ const valueInfo = (field: number, name: string, type: number, dims: (string | nu
   return bytes(field, bytes(1, name), bytes(2, bytes(1, number(1, type), bytes(2, ...shape))))
 }
 
-/** Words that mean the same have the same direction; each direction is a dimension. */
+/** Words with the same meaning have the same direction; each direction is a dimension. */
 const meanings = [
   ['dog', 'puppy', 'hound'],
   ['cat', 'kitten'],
@@ -42,7 +42,7 @@ export const tinyTokenizer = JSON.stringify({
   },
 })
 
-/** A sentence transformer that knows a few words, as an ONNX file: it looks up a vector for each token. */
+/** A sentence transformer for a few words, as an ONNX file: it looks up a vector for each token. */
 export const tinyEmbeddingModel = (): Buffer => {
   const table = Float32Array.from(
     vocabulary.flatMap((word) => meanings.map((words) => (words.includes(word) ? 1 : word === '[UNK]' ? 0.01 : 0))),

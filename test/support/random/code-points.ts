@@ -3,8 +3,8 @@ import { fc } from './properties.js'
 const surrogates = { from: 0xd800, count: 0x800 }
 
 /**
- * Any code point but the surrogates, as a text: a unit of strings. It gives what the unit "binary" of fast-check gives, which spends
- * seconds on a table of all 1.1 million of them.
+ * Any code point except surrogates, as a text: a unit of strings. It has the same values as fast-check's unit "binary", which spends
+ * seconds on a table of all 1.1 million code points.
  *
  * @example fc.string({ unit: codePoint, maxLength: 80 })
  */

@@ -1,7 +1,7 @@
 import { fakeArtefact } from '../models/fake-model.js'
 import { TestLedger } from '../log/ledger.js'
 
-/** A project with one of everything, as the recorded answers have it: 40 positions, one a minute. */
+/** A project with resources of all kinds, as in the recorded answers: 40 positions, one per minute. */
 export const shopLedger = async (): Promise<TestLedger> => {
   const ledger = await TestLedger.create()
   await ledger.history('projects', { stream: 'p-mindsdb', name: 'mindsdb', from: 1 })

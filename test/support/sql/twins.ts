@@ -5,13 +5,13 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { rowsOf as encoded } from '../../../src/sql/encode/chunks.js'
 import { TestLedger } from '../log/ledger.js'
 
-/** The statements of a text with one on each line. */
+/** The statements in a text with one per line. */
 export const perLine = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
-/** An answer: names and types of columns, and each row as a JSON text, in order. */
+/** An answer: the names and types of its columns, and each row as a JSON text, in order. */
 export type Answer = { names: string[]; types: string[]; rows: string[] }
 
-/** Plain DuckDB, with the same tables under plain names. */
+/** Plain DuckDB, with the same tables under simple names. */
 export class PlainDuckDB {
   private constructor(private readonly instance: DuckDBInstance) {}
 
@@ -57,7 +57,7 @@ export class PlainDuckDB {
   }
 }
 
-/** Cuts `[1,"a"],[2,"b"]` into its arrays, without JSON.parse, which would round large numbers. */
+/** Splits `[1,"a"],[2,"b"]` into its arrays, without JSON.parse, which would round large numbers. */
 export const rowsOf = (text: string): string[] => {
   const rows: string[] = []
   let [start, depth] = [0, 0]

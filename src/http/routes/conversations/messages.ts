@@ -28,7 +28,7 @@ const path = '/projects/:project/chatbots/:chatbot/messages'
 
 const frame = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`
 
-/** The news of a message, as server-sent events. */
+/** The progress of a message, as server-sent events. */
 const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage): string => {
   if ('end' in news) {
     const fields = endFields(news.end)
@@ -62,13 +62,13 @@ async function* piecesOf(intake: MessageIntake, taken: AcceptedMessage, call: Ca
   }
 }
 
-/** Only conversations that began here can continue here: answers of others belong to another channel. @throws Problem 400 */
+/** Only conversations that began over REST can continue over REST; the others belong to another channel. @throws Problem 400 */
 const ownConversation = (conversation: Resource<'conversation'>): Resource<'conversation'> => {
   if (conversation.state.channel === 'api') return conversation
   throw wrong(`the conversation is one of ${conversation.state.channel}; it goes on there`, 'Leave "conversation" out to begin one here.')
 }
 
-/** Messages from the user's own page, with the same login as all other addresses. */
+/** Messages from the client's own application, with the same login as all other addresses. */
 export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] => {
   /** The conversation of a message, or a name for a new one: a repeated request gets the same name. */
   const placeOf = async (chatbot: Resource<'chatbot'>, { conversation }: Body, call: Call) => {

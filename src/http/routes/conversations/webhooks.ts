@@ -15,7 +15,7 @@ import { json, text, type Reply } from '../../protocol/reply.js'
 import { route, type Route } from '../../protocol/route.js'
 import { messageReply, endedMessage } from './message-replies.js'
 
-/** Limits how many requests of webhooks are read at once. */
+/** Limits the number of webhook requests that are read at once. */
 class Places {
   #taken = 0
 
@@ -33,7 +33,7 @@ class Places {
   }
 }
 
-/** The answer to a chat service for a message that the chatbot ignores: a success, so that there is no second try. */
+/** The answer to a chat service when the chatbot ignores a message: a success, so that the service does not send it again. */
 const nothingToDo = (channel: Channel): Reply =>
   json({ ok: true }, channel.name === 'slack' ? { headers: { 'X-Slack-No-Retry': '1' } } : {})
 
@@ -41,7 +41,7 @@ const noWebhook = () => new Problem('not_found', 'Webhook not found', 'no chatbo
 
 type Parts = { ledger: Ledger; intake: MessageIntake; fetch: Fetch }
 
-/** The webhook that chat services call, one for each chatbot: signed requests, without a login. */
+/** The webhooks for chat services, one for each chatbot. Requests are signed and need no login. */
 export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   const places = new Places()
 
@@ -63,7 +63,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   const answer = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call): Promise<Reply> => {
     if (incoming.text === '' && channel.name !== 'webhook') return nothingToDo(channel)
     if (!chatbot.state.is_running) {
-      // Chat services would send it again for hours, and finally disable the webhook.
+      // A failure would make chat services send it again for hours, and finally disable the webhook.
       if (channel.name !== 'webhook') return nothingToDo(channel)
       throw chatbotStopped(chatbot.state.name)
     }

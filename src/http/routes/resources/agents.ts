@@ -35,7 +35,7 @@ export const agentRecord = z
 const path = '/projects/:project/agents'
 const creation = wrappedNamed('agent', agentFields, agentFields.extend({ name: resourceName }))
 
-/** The public service's refusal for a missing agent. Only the command can tell: the retry of an update creates nothing. */
+/** The public service's refusal for a missing agent. Only the command can decide this: the retry of an update creates nothing. */
 const creationNotAllowed =
   (project: string, name: string) =>
   (error: unknown): never => {
@@ -77,7 +77,7 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
       answers: { 201: agentRecord },
       async handle({ segments: { project }, body, call, query: { check } }) {
         const data = { project, agent: body.name, ...agentCreation(body) }
-        // Nothing is called for a creation that would be refused.
+        // If the creation would be refused, the model is not called.
         if (check === 'true') {
           await ledger.execute({ type: 'CreateAgent', data }, call.origin(), { dryRun: true })
           await checkModel(data, call.gone)

@@ -89,7 +89,7 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
 
 /** The routes for the chatbots of a project. Only the answer to a creation has the token of the webhook. */
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
-  /** The record that a write answers. Only that of the creation has the token of the webhook. */
+  /** The record in the answer to a write. Only the answer to a creation has the token of the webhook. */
   const shown = async (call: Call, chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
     call.forbidCaches()
     const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))

@@ -38,7 +38,7 @@ const shown = z
   .meta({ id: 'Config' })
 const path = '/config'
 
-/** Keys that the public service sets this way, and how to set them here. */
+/** Keys that clients of the public service set on this route, and how to set them here. */
 const elsewhere: Readonly<Record<string, string>> = {
   auth: 'Set AUTH=session, AUTH_USERNAME and AUTH_PASSWORD in the environment and start the service again.',
   knowledge_bases: 'Each knowledge base has its own settings: ALTER KNOWLEDGE_BASE name USING key = value.',
@@ -64,7 +64,7 @@ const body: Body<z.infer<typeof defaults>> = {
 
 const newStream = () => streamId.parse(uuidv7())
 
-/** The routes for the defaults that were set. @param host the address at which the service listens, which clients read */
+/** The routes for the stored defaults. @param host the address at which the service listens, which clients read */
 export const configRoutes = (
   ledger: Ledger,
   reading: ReadRouteFactory,

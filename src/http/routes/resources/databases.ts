@@ -47,7 +47,7 @@ const status = z
   .union([z.object({ status: z.literal('success') }), z.object({ status: z.literal('connection_error'), detail: z.string() })])
   .meta({ id: 'ConnectionStatus' })
 
-/** A connection under `database`, and whether the client asks to test it first. */
+/** A connection under `database`, and whether the client wants it tested first. */
 const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> => ({
   schema: z.object({ database, check_connection: checked }),
   read: (sent) => ({
@@ -58,7 +58,7 @@ const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: bool
 
 export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
 
-/** Everything that SQL can name before a dot, in the order that clients show. */
+/** All names that SQL accepts before a dot, in the order that clients show. */
 export const listDatabases = (
   { resources, records }: Moment,
   defaultProject: string,
@@ -91,7 +91,7 @@ const recordOf = (database: Database, records: Records) => {
   }
 }
 
-/** Tries connections. */
+/** Tests connections. */
 type Check = Pick<ConnectedDatabases, 'check' | 'checkSaved' | 'checkChanged'>
 
 const connectionStatus = async (database: Database, check: Check) => {
@@ -105,9 +105,9 @@ const resourceOf = (database: Database) =>
 
 type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
 
-/** The routes for all that SQL names before a dot; connections alone are created, changed and checked here. */
+/** The routes for all names that SQL accepts before a dot. Only connections can be created, changed and checked here. */
 export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
-  /** @throws Problem 400 when the connection, changed like this, cannot be opened */
+  /** @throws Problem 400 when the connection cannot be opened after this change */
   const requireOpen = async (name: string, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {
     const found = await ledger.log.resources.one('database', name)
     const sent = { ...(engine && { engine: knownEngine(engine) }), parameters: parameters ?? {} }

@@ -60,7 +60,7 @@ const onBadRows = oneOf(
   z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
 )
 
-/** Names of files are kept in lower case, as statements write them. */
+/** File names are stored in lower case, as statements write them. */
 export const fileName = (given: string): string => {
   if (given.includes('.'))
     throw new Problem('wrong_arguments', 'Error', 'File name cannot contain extension.', { hint: 'Leave out everything from the dot on.' })
@@ -90,9 +90,9 @@ const told = (name: string, table: IngestedTable | undefined): z.infer<typeof up
       }
     : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
 
-/** The routes for uploaded files: tables, and models as ONNX. Uploads of one name take turns, and the last one stays. */
+/** The routes for uploaded files: tables, and ONNX models. Uploads of the same name run one after the other, and the last one stays. */
 export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, intake, onUploaded }: Services): Route[] => {
-  // Concurrent uploads of one name take turns, so that the one received last is the final content.
+  // Concurrent uploads of the same name run one after the other, so that the last received one is the final content.
   const turns = new KeyedTurns()
   const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<IngestedTable> =>
     intake.read(
@@ -105,7 +105,7 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
       throw new Problem('too_large', 'Too large', `The ONNX file has ${upload.bytes} bytes, the limit is ${limits.onnxMaxBytes}.`)
     return { content: await blobs.put(upload.file), bytes: upload.bytes, row_count: 0, columns: [], original_name: nameOf(upload) || null }
   }
-  /** Makes an upload the content of a file, unless it is a retry; returns its table, if it is one. */
+  /** Makes an upload the content of a file, unless it is a retry; returns the file's table, if it has one. */
   const replace = async (
     file: string,
     { upload, work, skip }: { upload: Upload; work: string; skip: boolean },
@@ -115,9 +115,9 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
     const { sha256, fields, originalName, format } = upload
     const execution = call.execution({ sha256, fields: [...fields], originalName, format: format ?? null, skip })
     const repeated = await ledger.repeated(origin, execution)
-    // The command checks the headers again; checking them here saves the work.
+    // The command checks the headers again; this earlier check saves work.
     if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', file))?.version)
-    // The answer to an upload is not stored; for a retry it is made again from the same bytes.
+    // The answer to an upload is not stored; for a retry it is computed again from the same bytes.
     const isModel = format === 'onnx' || isOnnx(nameOf(upload), format)
     const table = isModel ? undefined : await read(upload, format, work, skip)
     if (repeated) call.note(repeated)

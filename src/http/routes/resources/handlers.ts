@@ -30,7 +30,7 @@ const handlerNamed = (name: string): Handler => {
   return handler
 }
 
-/** The routes for the names of engines. Nothing is installed by a running service. */
+/** The routes for the names of engines. A running service installs nothing. */
 export const handlerRoutes = (): Route[] => [
   route({
     method: 'get',

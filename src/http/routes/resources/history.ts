@@ -75,7 +75,7 @@ const ofDatabase = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> =>
     : ['database', await streamOf(log, 'database', ref)]
 }
 
-/** A default that is set again after a reset has a new stream; its name finds the current one. */
+/** A default that was reset and set again has a new stream; its name leads to the current one. */
 const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   const set = (await log.resources.list('config')).find(({ state }) => state.name === ref)
   if (set) return ['config', set.stream]
@@ -83,7 +83,7 @@ const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   return ['config', await streamOf(log, 'config', ref)]
 }
 
-/** The routes for the changes of resources, one for each kind that has an address; that of jobs is among their own routes. */
+/** The routes for the changes of resources, one for each kind with an address; the routes of jobs include theirs. */
 export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): Route[] => {
   const route = (path: string, of: string, find: (segments: Segments, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
     reading({
@@ -106,7 +106,7 @@ export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): 
       'project',
       await streamOf(log, 'project', segmentOf(segments, 'project')),
     ]),
-    // For clients the history of a job is the list of its runs: see jobs.ts.
+    // Clients expect the runs of a job under its history: see jobs.ts.
     ...kinds.filter((kind) => isInProject(kind) && kind !== 'job').map(inProject),
     route('/databases/:database', 'a connection or project', (segments, log) => ofDatabase(log, segmentOf(segments, 'database'))),
     route('/files/:file', 'a file', async (segments, log) => ['file', await streamOf(log, 'file', segmentOf(segments, 'file'))]),

@@ -51,10 +51,10 @@ const creation = z.object({
 })
 const path = '/projects/:project/jobs'
 
-/** Clients send an empty text for a field that was left empty. */
+/** Clients send an empty text for an empty field. */
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
 
-/** For clients the history of a job is the list of its runs. */
+/** Clients expect the runs of a job under its history. */
 const of = oneOf(
   ['runs', 'changes'],
   'the query parameter of must be runs or changes',
@@ -113,7 +113,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
       }
       const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
       const runs = await readRuns(moment, found)
-      // Clients do not expect runs that the condition skipped; log.job_runs has them.
+      // Clients expect no runs that the condition skipped; log.job_runs has them.
       return json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },
   }),

@@ -78,7 +78,7 @@ const found = z
   })
   .meta({ id: 'KnowledgeFound' })
 
-/** Runs a SELECT for a client, and gives its rows. */
+/** Runs a SELECT for a client, and returns its rows. */
 export type SelectRows = (query: string, project: string, call: Call) => AsyncIterable<JsonObject>
 
 const path = '/projects/:project/knowledge_bases'
@@ -102,7 +102,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
     return { project, base }
   }
 
-  /** The rows that a request brings, one source after the other. */
+  /** The rows of a request, one source after the other. */
   const given = ({ rows, files, query }: Changes, project: string, call: Call) => [
     ...(rows ? [{ source: 'rows' as const, rows: rows as JsonObject[] }] : []),
     ...(files ?? []).map((file) => ({ source: 'file' as const, rows: select(ofFile(file), project, call) })),
@@ -119,7 +119,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
         ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' || source === 'url' },
         ...(mode && { mode }),
         ...(body.preprocessing && { preprocessing: body.preprocessing }),
-        // The key stands for the request as a whole.
+        // The idempotency key is for the whole request.
         ...(i === sources.length - 1 && { execution }),
       })
       call.note({ positions: inserted.positions, stream: base.stream, resource: null, repeated: false })

@@ -80,7 +80,7 @@ const parsedStatement = async (query: string): Promise<Statement> => {
   }
 }
 
-/** A CREATE MODEL statement and its training rows, which are checked when they are stored. Error titles are the public service's. */
+/** A CREATE MODEL statement and its training rows, which are checked before they are stored. Error titles are the public service's. */
 const creation: Body<{ statement: CreateModel; data: unknown }> = {
   schema: fields,
   read: async ({ json: sent }) => {
@@ -95,7 +95,7 @@ const creation: Body<{ statement: CreateModel; data: unknown }> = {
   },
 }
 
-/** The attribute of a model that is asked for. Clients send it in the body of a GET, for which the OpenAPI document has no place. */
+/** The requested attribute of a model. Clients send it in the body of a GET request, which the OpenAPI document cannot describe. */
 const attributeBody = objectOrNone(z.object({ attribute: z.string().nullish() }), 'body')
 
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
@@ -119,7 +119,7 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
 
 type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake }
 
-/** The routes for the models of a project and their versions. A creation answers when the training is requested, not when it has ended. */
+/** The routes for the models of a project and their versions. A creation answers when the training is requested, before it ends. */
 export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
   reading({
     path,

@@ -31,7 +31,7 @@ const namesOf = async (resources: Resources): Promise<ProjectName[]> => {
 }
 const projectsAtOnce = 1_000
 
-/** The list is sorted by name. The place of a project is its id; the next page has the names after its name. */
+/** The list is sorted by name. A page ends at a project's id; the next page has the names after the name of that project. */
 const inOrderOfNames = (names: readonly ProjectName[]): Part => {
   const places = new Map(names.map(({ id }, i) => [id, i]))
   return async (after, limit) => {
@@ -42,7 +42,7 @@ const inOrderOfNames = (names: readonly ProjectName[]): Part => {
   }
 }
 
-/** The routes for projects: list, create, get, and delete one that is empty. */
+/** The routes for projects: list, create, get, and delete an empty one. */
 export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path,

@@ -25,7 +25,7 @@ type Services = { ledger: Ledger; records: Records; blobs: Pick<BlobStore, 'has'
 
 type RecordOf<K extends RollbackKind> = (found: Resource<K>, services: Services) => object | Promise<object>
 
-/** The record that answers a rollback: the same as for other changes of its kind. */
+/** The record in the answer to a rollback: the same as for other changes of its kind. */
 const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
   skill: async (found, { ledger, records }) => records.skill(found, await projectOf(ledger.log, found)),
   agent: async (found, { ledger, records }) => records.agent(found, await projectOf(ledger.log, found)),
@@ -46,8 +46,8 @@ const contentErased = (name: string, version: number): Problem =>
   })
 
 /**
- * Every resource can be rolled back to the state of an earlier version. This makes a new version, so no history is lost.
- * Views and file contents are checked before there is a command, as for other writes.
+ * Every resource can be rolled back to the state of an earlier version. This makes a new version, so no history is lost. Views and file
+ * contents are checked before the command, as for other writes.
  */
 export const rollbackRoutes = (services: Services): Route[] => {
   const { ledger, blobs, checkView } = services

@@ -51,13 +51,13 @@ const writable = (database: Database, verb: string, table: string): void => {
   })
 }
 
-/** The text of a body's single SELECT, without surrounding semicolons and comments, so that it can be put in brackets. */
+/** The single SELECT of a body as text, without surrounding semicolons and comments, so that it fits into brackets. */
 const queryText = (select: string): string => {
   const tokens = splitSingle(lex(select), select)
   return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
 }
 
-/** The entry with a name; in a connected database others may differ from it in case alone. */
+/** The entry with a name. In a connected database, the names of other entries may differ only in case. */
 const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
   let like: Entry | undefined
   for await (const item of itemsOf(tablesOf(at, database, (entry) => entry))) {
@@ -69,11 +69,14 @@ const entryNamed = async (at: MomentResources, database: Database, name: string)
   return like
 }
 
-/** The full name of a table, as SQL writes it. */
+/** The full name of a table, as written in SQL. */
 const pathOf = (database: string, { name, there }: Entry): string =>
   (there ? [database, ...(there.schema === null ? [] : [there.schema]), there.name] : [database, name]).map(backQuoteName).join('.')
 
-/** A query of the names and types of columns. A model and what else answers questions cannot be read without one, and is listed. */
+/**
+ * The query for the names and types of columns. Models and other tables that answer questions cannot be read without a question, so their
+ * columns are listed.
+ */
 const columnsQuery = (database: string, entry: Entry): { query: string; params?: Record<string, string> } =>
   ['model', 'agent', 'knowledge_base'].includes(entry.type)
     ? {
@@ -83,7 +86,7 @@ const columnsQuery = (database: string, entry: Entry): { query: string; params?:
       }
     : { query: `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${pathOf(database, entry)})` }
 
-/** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if it had been sent there. */
+/** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if the client had sent it as a statement. */
 export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
   const create = async (of: string, { name, select, replace }: z.infer<typeof creation>, call: Call): Promise<Entry['name']> => {

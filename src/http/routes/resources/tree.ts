@@ -29,7 +29,7 @@ const leaf = z
   })
   .meta({ id: 'TreeLeaf' })
 
-/** The routes of the tree of objects that editors show: the databases, and what one of them holds. */
+/** The routes for the object tree of editors: the databases, and the contents of one. */
 export const treeRoutes = (reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path: '/tree',

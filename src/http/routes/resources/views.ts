@@ -17,10 +17,10 @@ const creation = z.object({ name: resourceName, query: text })
 const changes = z.object({ query: text })
 const path = '/projects/:project/views'
 
-/** Refuses a query that a view cannot have, before it is recorded; `ofView` is the stream of the view. */
+/** Refuses a query that a view cannot have, before it is recorded; `ofView` is the view's stream. */
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
-/** The view that a request wants. */
+/** The requested view. */
 type ViewRequest = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
 /** The routes for the views of a project. A query is checked before it is stored, unless the request is a retry. */
@@ -31,7 +31,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
     await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
     return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, call)
   }
-  /** Checks the query, unless the request is a retry: tables that it reads may be gone by now. */
+  /** Checks the query, unless the request is a retry: tables of the query may no longer exist then. */
   const write = async (call: Call, wanted: ViewRequest) => {
     const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
     const written = resultOf('view', resource)
