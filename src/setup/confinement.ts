@@ -10,8 +10,9 @@ export type Confinement = { execArgv: string[]; env: Record<string, string> }
 export type KeptRights = { writable: readonly string[]; emptiable?: readonly string[]; tcp?: boolean }
 
 /**
- * Says how to start a process that keeps these rights and gives up all others over files and TCP, before anything else runs in it. It may
- * read everything. Paths that do not exist yet are not kept. On Linux; elsewhere the process keeps its rights.
+ * Returns the start options of a process that keeps these rights, and gives up all other rights over files and TCP before its program runs.
+ * The process may read everything. Paths that do not exist yet are left out. This works on Linux; on other systems the process keeps all
+ * its rights.
  *
  * @example fork(file, [], confined({ writable: ['/data/tables'] }))
  */

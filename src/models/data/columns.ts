@@ -11,7 +11,7 @@ const meant = (name: string, columns: readonly { name: string }[]): string =>
     columns.map((column) => column.name),
   )}"?`
 
-/** The column with a name: exactly as written, or else compared without case, as DuckDB does. */
+/** The column with a name: the exact name first, otherwise compared without case, as in DuckDB. */
 export const columnNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column | undefined =>
   columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
 

@@ -3,7 +3,7 @@ import { columnNamed } from './columns.js'
 import type { Matrix } from './matrix.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
 
-/** The version that a fine-tuning starts from, and the file of the matrix that was kept with it. */
+/** The base version of a fine-tuning, and the file of its kept matrix. */
 export type Base = { version: number; matrixFile: string }
 
 /** The training data of a fine-tuned version: the rows of its base version, and those of its own query. */

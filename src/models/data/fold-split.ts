@@ -6,10 +6,10 @@ import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
 import { Random, shuffle } from '../numerics/random.js'
 import type { Task } from './task.js'
 
-/** How the user wants the rows split into folds: by whole groups or by time, not both. */
+/** The user's choice of how rows are split into folds: by whole groups or by time, not both. */
 export type SplitOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
 
-/** A range of rows by time, and the fold that predicts it, or `unpredicted`. */
+/** A range of rows by time, with the fold that predicts it, or `unpredicted`. */
 type TimeBlock = { fold: number; from: string | number | null; to: string | number | null; rows: number }
 
 /** How the rows were split. Times are ISO 8601, or the numbers of a numeric column. */
@@ -88,13 +88,13 @@ const inOrder = ({ numbers }: NumberColumn): Int32Array => {
   return allRows(times.length).sort((one, other) => (times[one]! < times[other]! ? -1 : times[one]! > times[other]! ? 1 : one - other))
 }
 
-/** The positions in an order where a new time begins. */
+/** The positions in an order at which another time begins. */
 const beginnings = ({ numbers }: NumberColumn, order: Int32Array): number[] =>
   Array.from(order.keys()).filter((place) => place > 0 && !Object.is(numbers[order[place - 1]!], numbers[order[place]!]))
 
 /**
- * Rolling origin: the older half of the rows is only learned from. The newer half is cut into blocks, each predicted from all rows before
- * it. The blocks are equally large, except that rows of the same time stay together.
+ * Rolling origin: the older half of the rows is only learned from. The newer half is cut into blocks, and each block is predicted from all
+ * rows before it. The blocks are equally large, except that rows of the same time stay together.
  */
 const byTime = (name: string): FoldSplitter => ({
   deal(task, folds) {

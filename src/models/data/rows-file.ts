@@ -16,14 +16,14 @@ import { columnTypeOf } from './values.js'
 export type SelectedRows = {
   columns: readonly { name: string; type: string }[]
   chunks: AsyncIterable<Buffer>
-  /** The parts of the query that may return other rows in another run. */
+  /** The parts of the query whose rows may differ in another run. */
   nondeterminism?: readonly Nondeterminism[]
   /** The connected databases that rows come from. */
   connections?: readonly ConnectionRead[]
 }
 /**
- * The query of a training: it reads the log as of a position, on behalf of a user, for a version of a model. One that `repeats` is
- * compared with what was read before: connected databases refuse it, since they are read as they are now.
+ * The query of a training: it reads the log at a position, on behalf of a user, for a version of a model. With `repeats`, its rows are
+ * compared with those of an earlier run. Connected databases refuse such a query, because they only have their current rows.
  */
 export type RowsQuery = { sql: string; db: string; upTo: number; user?: string; training?: TrainedVersion; repeats?: true }
 export type RowSource = (query: RowsQuery, signal: AbortSignal) => Promise<SelectedRows>
@@ -41,8 +41,8 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Writes the rows of a query to a file, from which `readRows` makes a matrix. It waits while there is no SQL process. It reads again when
- * the process is lost in the middle of the rows, but only a few times: the rows themselves may crash it.
+ * Writes the rows of a query to a file, from which `readRows` makes a matrix. It waits while there is no SQL process. If the process ends
+ * before the last row, it reads again, but only a few times, because the rows themselves may crash the process.
  *
  * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, 'rows.ndjson', signal)
  * @throws Problem of the query; the signal's reason
@@ -60,7 +60,7 @@ export const writeRows = async (select: RowSource, query: RowsQuery, file: strin
   }
 }
 
-/** `fineTuned` says how many rows are kept ones and new ones, if there were kept ones. */
+/** `fineTuned` has the numbers of kept and new rows, if there were kept rows. */
 export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuningRows }
 
 /**

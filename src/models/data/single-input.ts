@@ -4,14 +4,14 @@ import type { MatrixColumn } from './matrix.js'
 const rowsLookedAt = 20_000
 /** The number of equally filled ranges that numbers are divided into, and the most distinct values that are treated one by one. */
 const ranges = 32
-/** Groups need this many rows on average before their relation to the target is more than chance. */
+/** Groups need this many rows on average. With fewer, their relation to the target may be chance. */
 const rowsPerGroup = 10
-/** Classes with fewer rows do not show where their numbers lie. */
+/** Classes with fewer rows do not show the range of their numbers. */
 const rowsOfClass = 5
 const rowsOfLine = 20
 /** Most numbers of a class lie between these quantiles. */
 const [low, high] = [0.05, 0.95]
-/** The least gap between most numbers of two classes, relative to the width of the narrower class, for a number to reveal the class. */
+/** The least gap between the numbers of two classes, relative to the width of the narrower class, at which the number reveals the class. */
 const farApart = 0.5
 
 type Groups = { group: ArrayLike<number>; count: number }
@@ -40,8 +40,8 @@ const fewValues = (numbers: Float64Array): number[] | undefined => {
 }
 
 /**
- * Bounds between the classes, if each class has a range of numbers of its own. Undefined if the ranges only touch, as when a threshold
- * decides the class: a score that decides a grade is not a leak.
+ * Bounds between the classes, if each class has a separate range of numbers. Undefined if the ranges only touch, as when a threshold
+ * decides the class: a score that determines a grade is not a leak.
  */
 const boundsOfClasses = (numbers: Float64Array, labels: Float64Array, classes: number): number[] | undefined => {
   const places = Array.from({ length: classes }, (_, place) => {
@@ -87,7 +87,7 @@ const shareOfGroups = ({ group, count }: Groups, labels: Float64Array, classes: 
   return squares > mean ? (between - mean) / (squares - mean) : 0
 }
 
-/** The share of the target's variance that a straight line explains, over all rows: those without a number explain nothing. */
+/** The share of the target's variance that a straight line explains. All rows count; in rows without a number it explains nothing. */
 const shareOfLine = (numbers: Float64Array, labels: Float64Array): number => {
   const rows = [...labels.keys()].filter((row) => !Number.isNaN(numbers[row]))
   if (rows.length < rowsOfLine) return 0

@@ -15,11 +15,11 @@ export type Target = {
   labels: Float64Array
 }
 
-/** The task a user may ask for, instead of the one that the column's type and values suggest. */
+/** The user's choice of the task, instead of the task that the column's type and values suggest. */
 export type AskedTask = 'regression' | 'classification'
 
 const classesOfIntegers = 10
-/** Trees hold their values in single precision, and losses are sums of squares: neither stays finite far beyond this. */
+/** Trees store values in single precision, and losses are sums of squares. Both overflow not far beyond this value. */
 export const largestNumber = 1e30
 
 const classification = (target: Target['target'], classes: readonly ClassLabel[], labels: Float64Array): Target => {

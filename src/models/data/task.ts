@@ -16,7 +16,7 @@ export type Exclusion = { name: string; type: ColumnType; reason: string }
 export type InputOptions = {
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
-  /** Columns that define the groups of rows: new rows will belong to other groups. */
+  /** Columns that define the groups of rows. New rows will belong to other groups. */
   group_by?: readonly string[] | undefined
 }
 
@@ -31,7 +31,7 @@ const unfit = (column: MatrixColumn): string | undefined => {
   return new Set(present).size > uniqueTextShare * present.length ? 'nearly every text is different' : undefined
 }
 
-/** Why a column is not used for learning; undefined when it is. @throws Problem when the options name an unknown column, or one twice */
+/** Why a column is not used for learning; undefined if it is used. @throws Problem when the options name an unknown column, or one twice */
 const reasonsOf = (columns: readonly MatrixColumn[], target: MatrixColumn, { include, exclude = [], group_by = [] }: InputOptions) => {
   const named = (option: string, names: readonly string[]) => new Set<MatrixColumn>(optionColumns(option, names, columns, target))
   const [included, excluded, grouping] = [include && named('include', include), named('exclude', exclude), named('group_by', group_by)]
@@ -67,7 +67,7 @@ const chooseInputs = (
   return { inputs, excluded }
 }
 
-/** For an engine that uses no inputs: leaves out all columns. */
+/** All columns as excluded ones, for an engine that uses no inputs. */
 const noInputs = ({ columns }: Matrix, target: MatrixColumn): { inputs: MatrixColumn[]; excluded: Exclusion[] } => ({
   inputs: [],
   excluded: columns.flatMap((column) =>
@@ -75,7 +75,7 @@ const noInputs = ({ columns }: Matrix, target: MatrixColumn): { inputs: MatrixCo
   ),
 })
 
-/** What to learn, from which rows and columns. */
+/** The task of a training: the target, and the rows and columns to learn from. */
 export type Task = Target & {
   /** The rows whose target is known, all columns. */
   matrix: Matrix

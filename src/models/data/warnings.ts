@@ -78,7 +78,7 @@ const rareClasses = ({ classes, labels }: TrainingData): Warning[] => {
   )
 }
 
-/** Warnings about the training data for the user of the model. No rows are dropped because of it. */
+/** Warnings about the training data for the user of the model. They do not remove any rows. */
 export const warningsOf = (learned: TrainingData, withoutTarget: number): Warning[] => [
   ...(withoutTarget > 0
     ? [{ kind: 'missing_target' as const, detail: `${withoutTarget} rows have no value of "${learned.target.name}" and were left out` }]
@@ -88,7 +88,7 @@ export const warningsOf = (learned: TrainingData, withoutTarget: number): Warnin
   ...rareClasses(learned),
 ]
 
-/** The warnings of a training whose query may give other rows in another run: its model can only be reproduced from the kept rows. */
+/** The warnings of a training whose query may return other rows in another run: only the kept rows can reproduce its model. */
 export const unrepeatable = (nondeterminism: readonly Nondeterminism[]): Warning[] => {
   const details = nondeterminism.map(
     ({ what, view }) => `The query may give other rows when it is run again: ${what}${view === null ? '' : ` (in the view ${view})`}`,

@@ -1,4 +1,4 @@
-/** Room: which engines there are, for training and for prediction. It imports basics, catalogue and models alone. */
+/** Room: the engines for training and for prediction. It imports basics, catalogue and models alone. */
 
 import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
 import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
@@ -29,7 +29,7 @@ const learnsFromTables = (name: string, learners: EngineSettings['learners']): T
   train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options: optionsOf(name) }, matrix, said, onProgress),
 })
 
-/** How each engine of the catalogue learns. The one for ONNX imports a file instead, see `importOnnx`. */
+/** The training function of each engine in the catalogue. The engine for ONNX imports a file instead, see `importOnnx`. */
 const engines: ReadonlyMap<string, TrainingEngine> = new Map(
   [
     learnsFromTables('auto', 'both'),

@@ -1,6 +1,6 @@
 import { Problem } from '../../basics/errors.js'
 
-/** Number arrays of the binary formats. Little endian, which is also the order of every platform Node 20 runs on here. */
+/** Number arrays of the binary formats. They are little endian, which is the byte order of all supported platforms. */
 export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array
 
 /** Collects little-endian fields into one block of bytes. */
@@ -34,7 +34,7 @@ export class ByteWriter {
     this.raw(encoded)
   }
 
-  /** Only the numbers; the reader must know how many. */
+  /** Writes only the numbers; the reader must know their count. */
   array(values: NumberArray): void {
     this.raw(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
   }
@@ -63,7 +63,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what `ByteWriter` wrote. Bytes that end too early are a `Problem` (`internal`) that names what was being read. */
+/** Reads the output of `ByteWriter`. If the bytes end too early, it throws a `Problem` (`internal`) that says what was missing. */
 export class ByteReader {
   private at = 0
   private readonly view: DataView

@@ -2,8 +2,8 @@
 export const quantileLevels = 999
 
 /**
- * The quantiles of some numbers. `size` is the number that they count as: a larger one raises each level, which is the usual finite-sample
- * correction; size n + 1 of n gives the ⌈(n + 1) × level⌉-th smallest.
+ * The quantiles of some numbers. `size` is the assumed count of the numbers: a larger one raises each level, which is the usual
+ * finite-sample correction. For n numbers, the size n + 1 gives the ⌈(n + 1) × level⌉-th smallest.
  */
 export const quantilesOf = (numbers: ArrayLike<number>, size: number): Float64Array => {
   const sorted = Float64Array.from(numbers).sort()
@@ -13,6 +13,6 @@ export const quantilesOf = (numbers: ArrayLike<number>, size: number): Float64Ar
   })
 }
 
-/** The stored quantile of a level; between two levels the higher one, so that an interval is never too narrow. */
+/** The stored quantile of a level. Between two stored levels it is the higher one, so that an interval is never too narrow. */
 export const quantileAt = (quantiles: Float64Array, level: number): number =>
   quantiles[Math.min(Math.ceil(level * 1000 - 1e-9), quantileLevels) - 1]!

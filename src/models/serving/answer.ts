@@ -12,7 +12,7 @@ import type { ColumnDescriptor } from '../data/values.js'
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
 
-/** The prediction of one row, in the target's own type. What the model does not know is `null`, such as bounds for classes. */
+/** The prediction of one row, in the target's own type. Values that the model does not know are `null`, such as bounds for classes. */
 type Prediction = {
   value: ClassLabel | null
   confidence: number | null
@@ -137,7 +137,7 @@ const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain
   return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
 }
 
-/** How many values are answered in one turn of the event loop. */
+/** The number of values that are answered in one turn of the event loop. */
 const valuesAtOnce = 3_000
 const explainedAtOnce = 20
 
@@ -175,9 +175,9 @@ const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], pa
 }
 
 /**
- * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's name, and what
- * is known about it. `params.confidence` asks for intervals of another level, `params.explain` for the contribution of each input. For a
- * row that includes the target, the answer compares it with the prediction. A model in a process of its own has neither other levels nor
+ * Predicts rows of plain values, and answers in the documented form: every input column, the predicted value under the target's name, and
+ * the details of the prediction. `params.confidence` sets the level of intervals, `params.explain` asks for the contribution of each input.
+ * If a row includes the target, the answer compares it with the prediction. A model in a process of its own has neither other levels nor
  * explanations.
  *
  * @throws Problem (`wrong_arguments`) that names the row, the column and what was expected

@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import { outputs, type Predictor } from '../engines/tables/predictor.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 
-/** The parts of a prediction: `base` + all `inputs` + `rest` = `sum`, on the named scale. */
+/** The parts of a prediction, on the named scale: `base` + all `inputs` + `rest` = `sum`. */
 export type Explanation = {
   method: string
   scale: string
@@ -41,8 +41,8 @@ export const checkExplain = (asked: unknown, predictor: AnyPredictor, rows: numb
 }
 
 /**
- * What each input added to one row's prediction. A number is explained on its own scale; one of two classes by its log-odds; one of several
- * by the logarithm of its probability minus the mean over all classes.
+ * The contribution of each input to one row's prediction. Numbers are explained on their own scale, two classes by log-odds, and several
+ * classes by the logarithm of a probability minus the mean over all classes.
  *
  * @example explainRow(predictor, features, 0, out, 0)?.inputs // { sqft: 812.5, location: -40.2 }
  */

@@ -5,11 +5,11 @@ import { limits } from '../../basics/limits.js'
 import { loadModel } from '../engines/load.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 
-/** `release` gives back the artefact's file, which the process of an imported model reads. */
+/** `release` frees the artefact's file, which the process of an imported model reads. */
 type LoadedModel = { predictor: AnyPredictor; release: () => void }
 
 /**
- * A cache of trained models, by the hash of their artefact: each is read once and stays in memory until others displace it.
+ * A cache of trained models, by the hash of their artefact. Each model is read once, and stays in memory until other models need its place.
  *
  * @example const predictor = await store.predictor(version.result.artefact)
  */

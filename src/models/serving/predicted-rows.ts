@@ -22,7 +22,7 @@ const rowSchema = z.looseObject({
   input: z.record(z.string(), z.unknown()).optional(),
   output: z.looseObject({ value: z.unknown(), confidence: z.unknown() }).optional(),
 })
-/** A kept row. Only those that somebody looks up are checked whole. */
+/** A kept row. Only rows that are looked up are checked completely. */
 type KeptRow = { request: string; row: number }
 
 type ReadableLog = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
@@ -49,7 +49,7 @@ const goneRow = async (log: ReadableLog, payload: string, label: string, positio
 
 /** The rows of one event, for lookups by reports of outcomes: a lookup takes the same time however many rows there are. */
 export class PredictedRows {
-  /** By request, then by place. Requests that had the same id have several rows at a place: the first two are kept. */
+  /** By request, then by place. If several requests have the same id, a place has several rows; the first two are kept. */
   readonly #requests = new Map<string, { count: number; rows: Map<number, KeptRow[]> }>()
 
   private constructor(
@@ -61,7 +61,7 @@ export class PredictedRows {
   static async of(log: ReadableLog, served: ServedEvent, label: string): Promise<PredictedRows> {
     const rows = new PredictedRows(log, served)
     const kept = await keptRows(log, served, label)
-    // Reading so many took a while.
+    // Reading many rows took a while, so other work runs now.
     const work = new LongWork({ goesOn: true })
     for (const row of kept) {
       await work.pause()
@@ -79,7 +79,7 @@ export class PredictedRows {
   }
 
   /**
-   * @param label What the row is called in a refusal: `Outcome 3`
+   * @param label the row's description in a refusal: `Outcome 3`
    * @throws Problem if there is no such row, if there are several, or if it was erased
    */
   async one(request: string | undefined, row: number | undefined, label: string): Promise<PredictedRow> {

@@ -22,8 +22,8 @@ export type PredictParams = { version?: number; confidence?: unknown; explain?: 
 /**
  * Reads the options of a request for predictions. The confidence level and the kind of explanation are checked where they are used.
  *
- * @param known the names that there are
- * @throws Problem that names an unknown option and the most similar known one
+ * @param known the known option names
+ * @throws Problem with an unknown option and the most similar known one
  * @example readPredictParams({ version: 2, confidence: 0.5 }, ['version', 'confidence']) // { version: 2, confidence: 0.5 }
  */
 export const readPredictParams = (params: Readonly<Record<string, unknown>>, known: readonly string[]): PredictParams => {
@@ -72,10 +72,10 @@ const servedRows = (rows: readonly InputRow[], answers: readonly AnswerRow[], { 
     },
   }))
 
-/** A request for predictions, and its client. `model` may name a version of it: `rent.2`. */
+/** A request for predictions, and its client. `model` may include a version: `rent.2`. */
 export type PredictRequest = { project: string; model: string; rows: readonly InputRow[]; params: PredictParams }
 
-/** The answers, in the order of the rows, and the position at which they are recorded; undefined where the model keeps no record. */
+/** The answers, in the order of the rows, and the position at which they are recorded; undefined if the model's recording is off. */
 export type PredictResult = { answers: AnswerRow[]; position: number | undefined }
 
 export type PredictServices = {
@@ -83,15 +83,15 @@ export type PredictServices = {
   store: ModelStore
   recorder: PredictionRecorder
   progressOf: ProgressOf
-  /** Called with the time that the rows of a request took to compute. */
+  /** Called with the time that computing the rows of a request took. */
   onPredicted?: (seconds: number) => void
 }
 
-/** Predicts for clients, whichever way they ask: every answer is recorded before it is given, unless the model's recording is off. */
+/** Predicts for all clients: every answer is recorded before the client gets it, unless the model's recording is off. */
 export class PredictionService {
   constructor(private readonly services: PredictServices) {}
 
-  /** Answers a request that was recorded before: predicts again with the same version, because answers are not kept unencrypted. */
+  /** Answers a request that was recorded before: it predicts again with the same version, because unencrypted answers are not kept. */
   async again(position: number, { rows, params }: Pick<PredictRequest, 'rows' | 'params'>): Promise<PredictResult> {
     const { ledger, store } = this.services
     const artefact = await servedBy(ledger.log, position)

@@ -58,12 +58,12 @@ type Group = {
  * @example await recorder.served({ model, version: 1, origin, rows: [{ input, output }], readAt })
  */
 export class PredictionRecorder {
-  /** What the next commit will record, grouped by what the requests have in common. */
+  /** The content of the next commit, in groups of requests with common properties. */
   readonly #open = new Map<string, Group>()
 
   constructor(private readonly ledger: Ledger) {}
 
-  /** Whether rows of this model are recorded. Those of a deleted model are, as it was read before the deletion. */
+  /** Whether rows of this model are recorded. For a deleted model, the setting before its deletion applies. */
   async records(model: StreamId): Promise<boolean> {
     return (await this.ledger.log.resources.byStream('model', model))?.state.recording !== 'off'
   }
@@ -81,8 +81,8 @@ export class PredictionRecorder {
   }
 
   /**
-   * The same for a request with an idempotency key. It has an event of its own, as the key identifies one request. A repeated request gets
-   * the first outcome.
+   * The same for a request with an idempotency key. It gets a separate event, because the key identifies a single request. A repeated
+   * request gets the first result.
    */
   async servedOnce(first: RequestPredictions, idempotency: NonNullable<Execution['idempotency']>): Promise<Outcome> {
     const { origin, rows, readAt } = first
@@ -117,7 +117,7 @@ export class PredictionRecorder {
       done: done.then(({ positions }) => positions[0] ?? 0),
     }
     this.#open.set(key, group)
-    // A group that the queue refused must not stay open.
+    // If the queue refused a group, that group must not stay open.
     done.catch(() => this.#open.get(key) === group && this.#open.delete(key))
     return group
   }

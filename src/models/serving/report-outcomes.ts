@@ -19,7 +19,7 @@ export type ReportedOutcome = {
   truth: string | number | boolean
 }
 
-/** A report of outcomes. `version` is only present if the request named it. */
+/** A report of outcomes. `version` is only present if the request has one. */
 export type Report = {
   model: Resource<'model'>
   version: number | undefined
@@ -56,7 +56,7 @@ export class OutcomeReporter {
     const { length } = report.outcomes
     if (length === 0) throw wrong('outcomes: the list is empty', 'Send [{"position": …, "row": 0, "truth": …}].')
     refuseTooManyOutcomes(length)
-    // If rows were erased while the report is checked, their truth would stay behind.
+    // If rows were erased during the check of a report, their truths would remain.
     return this.options.beside(report.origin, async (origin) => this.#record({ ...report, origin }, await this.#checked(report)))
   }
 
@@ -74,7 +74,7 @@ export class OutcomeReporter {
     })
   }
 
-  /** The rows that a report is about and their truths, both in the order of the event. */
+  /** The rows of a report and their truths, both in the order of the event. */
   async #checked(report: Report): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
     const { log } = this.options.ledger
     const served = await this.#served(report)
@@ -82,7 +82,8 @@ export class OutcomeReporter {
     const truthsOf = new Map<number, Truths>()
     const checked: CheckedOutcome[] = []
     let refused: { index: number; error: unknown } | undefined
-    // The rows of one event at a time are in memory, and each is read once. The first outcome that does not fit is the one to name.
+    // Only the rows of one event are in memory at a time, and each event is read once. The refusal names the first outcome that does not
+    // fit.
     for (const indexes of indexesByEvent(served)) {
       let at = indexes[0] ?? 0
       if (refused && at > refused.index) break
@@ -157,7 +158,7 @@ const refuseTwin = (seen: Map<string, number>, { row: { request, row } }: Checke
   seen.set(key, index)
 }
 
-/** The places of the outcomes in a report, by the event that holds their predictions, in the order of their first ones. */
+/** The places of the outcomes in a report, by the event with their predictions, in the order of their first outcomes. */
 const indexesByEvent = (served: readonly ServedEvent[]): number[][] => {
   const indexes = new Map<number, number[]>()
   for (const [index, { position }] of served.entries()) {
@@ -168,7 +169,7 @@ const indexesByEvent = (served: readonly ServedEvent[]): number[][] => {
   return [...indexes.values()]
 }
 
-/** To find one row, all rows of its event are read. @throws Problem when that takes too many */
+/** All rows of an event are read to find one row. @throws Problem when this takes too many rows */
 const refuseTooManyRows = (served: readonly ServedEvent[]): void => {
   let rows = 0
   for (const event of new Map(served.map((one) => [one.position, one])).values()) rows += event.rows

@@ -22,12 +22,12 @@ export const servedAt = async (log: Pick<Log, 'readAll'>, position: number): Pro
 
 const requestIn = /"request":("(?:[^"\\]|\\.)*"),"rows":\d/g
 
-/** The requests whose rows the stored text of an event counts, as JSON writes them. */
+/** The requests with rows in the stored text of an event, as JSON writes their ids. */
 const requestsIn = (text: string): string[] => [...text.matchAll(requestIn)].map(([, request = '']) => request)
 
 /**
- * The last predictions of a model for each of these requests, searched from the newest event on. For a model with a million predictions
- * this takes seconds; other work continues meanwhile.
+ * The last predictions of a model for each of these requests, searched from the newest event backwards. For a model with a million
+ * predictions this takes seconds, during which other work continues.
  *
  * @example (await servedTo(log, model, ['0198…'])).get('0198…')?.position // 812
  */

@@ -25,10 +25,10 @@ const numbersOf = async (predictor: AnyPredictor, input: PredictedRow['input']):
   return out
 }
 
-/** Problems of an imported model that may be gone at the next attempt. */
+/** Problems of an imported model that may not occur at the next attempt. */
 const passing: ReadonlySet<string> = new Set(['busy', 'query_limit'])
 
-/** Sums of single-precision numbers may miss 0 and 1 by this much. */
+/** The tolerance for probabilities: sums of single-precision numbers may go beyond 0 and 1 by this much. */
 const slack = 1e-6
 
 /** A model's number as a probability, if it is one: imported models may have none, or return scores. */
@@ -39,7 +39,7 @@ const asProbability = (number: number | undefined): number | null =>
 export class Truths {
   readonly #target: { name: string; type: TargetType }
   readonly #classes: readonly ClassLabel[]
-  /** Whether a row's class probabilities are known to sum to 1. */
+  /** Whether it is known that a row's class probabilities sum to 1. */
   readonly #sums: boolean
 
   constructor(
@@ -66,14 +66,17 @@ export class Truths {
     return this.#classes.length === 2 && this.#sums ? 1 - confidence : this.#again(input, place)
   }
 
-  /** With several classes only the likeliest one was recorded: the same artefact gives the same probabilities of the others again. */
+  /**
+   * With several classes, only the likeliest one was recorded. The same artefact computes the same probabilities of the other classes
+   * again.
+   */
   async #again(input: PredictedRow['input'], place: number): Promise<number | null> {
     try {
       const out = await numbersOf(await this.store.predictor(this.trained.artefact), input)
       return asProbability(out[outputs.probabilities + place])
     } catch (error) {
-      // A model that is busy or was ended can be asked again. If the artefact is gone, the probability stays unknown, but the truth is
-      // valid.
+      // If the model is busy or was stopped, the caller can try again. If the artefact is gone, the probability stays unknown, but the
+      // truth is valid.
       if (error instanceof Problem && !passing.has(error.code)) return null
       throw error
     }

@@ -16,7 +16,7 @@ import { writeRows, type RowsQuery, type RowSource } from '../data/rows-file.js'
 import type { Trainer } from './trainer.js'
 import { trainingRequest } from './training-record.js'
 
-/** Whether a training's query still gives the same rows, read at the same position; `matrix` and `rows` are the current ones. */
+/** Whether a training's query still returns the same rows at the same position; `matrix` and `rows` are the current ones. */
 export type DataCheck = {
   data: 'same' | 'changed' | 'unavailable'
   detail: string
@@ -36,15 +36,15 @@ type Options = {
 
 type CheckedVersion = { model: Resource<'model'>; version: ModelVersion; result: TrainingResult }
 
-/** Problems of the moment and not of the query: a retry may succeed. */
+/** Temporary problems that do not come from the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
 
 /** A table of the query no longer exists. */
 class UnavailableError extends Error {}
 
 /**
- * Repeats the queries of trainings, with the log as of the position where they read, and compares their rows with the learned ones; one
- * after the other, as each takes a process.
+ * Repeats the queries of trainings at the log positions of the trainings, and compares the rows with the learned ones. The checks run one
+ * after the other, because each needs a process.
  *
  * @example (await checks.check(model, version, signal)).data // 'same'
  */
@@ -96,7 +96,7 @@ export class DataChecks {
     }
   }
 
-  /** An imported model has no query: the file of that name may have other content now. */
+  /** An imported model has no query, and the file of that name may have other content now. */
   async #imported({ version: { using }, result: { matrix, read_at } }: CheckedVersion): Promise<DataCheck> {
     const { file } = readOnnxOptions(using)
     const found = await this.options.resourcesAt(read_at).one('file', file)
@@ -121,12 +121,12 @@ export class DataChecks {
       if (signal.aborted) cancel()
       return await result.finally(() => signal.removeEventListener('abort', cancel))
     } finally {
-      // A read that is not finished holds a place among the queries.
+      // An unfinished read occupies a place among the queries.
       reading.abort()
     }
   }
 
-  /** The original query: its names are resolved as of then. */
+  /** The original query: its names are resolved at the original position. */
   async #queryOf({ model, version, result: { read_at } }: CheckedVersion): Promise<RowsQuery> {
     const { log, resourcesAt } = this.options
     const resources = resourcesAt(read_at)
@@ -137,7 +137,7 @@ export class DataChecks {
     return { sql: version.query, db, upTo: read_at, repeats: true, ...(user !== undefined && { user }) }
   }
 
-  /** The rows of a fine-tuned version's base version: the query gives only the new rows. */
+  /** The kept rows of the base version of a fine-tuned version: the query returns only the new rows. */
   async #baseOf({ model, version: { using } }: CheckedVersion, fileOf: FileOf): Promise<Base | undefined> {
     const number = using[baseVersionKey]
     if (typeof number !== 'number') return undefined

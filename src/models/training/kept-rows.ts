@@ -4,7 +4,7 @@ import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import type { BlobStore } from '../../files/blob-store.js'
 import type { Log } from '../../log/contract/log.js'
 
-/** Why the rows that a version learned from are gone, for a script and for a person. */
+/** Why the rows of a version's training are gone, as a code and as a text. */
 export type RowsGone = {
   why: 'matrix_not_kept' | 'matrix_erased' | 'matrix_missing'
   detail: string
@@ -15,7 +15,7 @@ export type RowsGone = {
 type RowSources = { blobs: Pick<BlobStore, 'has'>; log: Pick<Log, 'readStream'> }
 
 /**
- * The hash of the matrix that a version learned from, or why there is none; a version without a result was deleted.
+ * The hash of the matrix that a version learned from, or the reason why there is none; a version without a result was deleted.
  *
  * @example const { matrix, gone } = await keptRows({ blobs, log }, 1, version.result)
  */

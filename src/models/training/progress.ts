@@ -31,7 +31,7 @@ export class HeardProgress {
     return this.#heard.get(`${model} ${version}`)?.progress
   }
 
-  /** Reports the progress of a training, now and as long as it runs. Returns the function that ends this. */
+  /** Reports the progress of a training, now and while it runs. Returns a function that ends this. */
   tell({ model, version }: { model: string; version: number }, progress: () => Progress): () => void {
     const say = () => this.talk.say(JSON.stringify({ training: { model, version, ...progress() } }))
     say()
@@ -41,7 +41,7 @@ export class HeardProgress {
 
   #hear(text: string): void {
     const parsed = said.safeParse(parsedJson(text))
-    // Newer releases may say other things.
+    // Newer releases may send other messages.
     if (!parsed.success) return
     this.#forgetOld()
     const { model, version, ...progress } = parsed.data.training

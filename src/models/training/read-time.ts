@@ -1,7 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 
 /**
- * Runs the read of a training's rows within a time limit that includes everything: the wait for the SQL process, its restarts, and repeated
+ * Reads the rows of a training within a time limit. The limit includes everything: the wait for the SQL process, its restarts, and repeated
  * reads.
  *
  * @example const rows = await inReadTime(limits.trainingReadTimeoutMs, signal, (signal) => writeRows(select, query, file, signal))
@@ -14,7 +14,7 @@ export const inReadTime = async <T>(timeoutMs: number, signal: AbortSignal, read
   try {
     return await read(either)
   } catch (error) {
-    // An aborted stream does not give the reason.
+    // The error of an aborted stream does not contain the reason.
     either.throwIfAborted()
     throw error
   } finally {

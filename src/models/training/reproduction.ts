@@ -16,7 +16,7 @@ import { runtimeHere } from './training-record.js'
 import type { TrainJob } from './train-process.js'
 import type { Trainer } from './trainer.js'
 
-/** Why a version could not be trained again, or why different bytes prove nothing. */
+/** Why a version could not be trained again, or why a difference proves nothing. */
 export type ReproductionObstacle = RowsGone['why'] | 'matrix_damaged' | 'engine_version' | 'runtime' | 'training_failed'
 
 /** The result of training a version again: `retrained` is the hash of the new artefact, null if there is none. */
@@ -51,7 +51,7 @@ const engineOf = ({ report }: TrainingResult): { name: string; version: string }
   return { name: textIn(engine, 'name'), version: textIn(engine, 'version') }
 }
 
-/** How the runtime here differs from that of a version's training: `node 20.1.0 there, 20.2.0 here`. */
+/** The difference between the runtime here and that of a version's training: `node 20.1.0 there, 20.2.0 here`. */
 const runtimeDifferences = ({ runtime }: TrainingResult): string[] =>
   Object.entries(runtimeHere()).flatMap(([name, here]) => {
     const there = textIn(runtime, name)
@@ -73,7 +73,7 @@ const jobAgain = (trained: TrainedVersion, file: string): Pick<TrainJob, 'import
   return { imported: { file, options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 
-/** Why training again would be useless, as far as this is known beforehand. */
+/** Known reasons why training again would be useless. */
 const obstacle = async (
   { version, result }: TrainedVersion,
   parts: Parts,

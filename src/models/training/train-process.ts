@@ -13,9 +13,9 @@ import { readRows, type ReadRows, type RowsFile } from '../data/rows-file.js'
 import type { TrainOptions, TrainReport } from '../engines/tables/train.js'
 
 /**
- * The only message to the process. With `rows`, it makes the matrix from them, after those of a `base`, and writes it to the matrix file;
- * without them, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written and
- * synced.
+ * The only message to the process. If it has `rows`, the process makes the matrix from them (after the rows of a `base`), and writes it to
+ * the matrix file; otherwise that file already contains `encodeMatrix` bytes. If it has an `imported` file, that file becomes the model
+ * instead. The artefact file is written and synced.
  */
 export type TrainJob = {
   engine?: string
@@ -40,7 +40,7 @@ export type TrainMessage =
   | { made: MadeMatrix }
   | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
-/** Progress is not sent more often than a person can see, except that every new phase is sent. */
+/** Progress is sent at most as often as a person can follow, but each new phase is sent at once. */
 const reportEveryMs = 100
 
 /** The process receives no events while it trains, not even that its parent is gone: it polls its parent's id. */
@@ -124,7 +124,7 @@ const failure = (error: unknown): TrainMessage => {
     return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
   }
   if (isDiskFull(error)) return failure(diskFull(error))
-  // Only for the log: an unexpected error may quote rows.
+  // For the log only: an unexpected error may contain rows.
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { failed: { code: 'internal', title: 'Training failed', detail: 'A fault of this service; its log says more.', cause } }
 }
@@ -134,7 +134,7 @@ const send = (message: TrainMessage): void => {
 }
 
 lowerPriority(backgroundPriority)
-// Without this, a running query for rows would keep the process alive for nobody.
+// Without this, a running query would keep the process alive although nobody needs it.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {
   void ('artefactFile' in job ? run(job, send) : makeMatrix(job))

@@ -21,7 +21,7 @@ const trainedIn: ResultIn<TrainResult> = (message) =>
   'done' in message ? { report: message.done, artefactSha256: message.artefactSha256 } : undefined
 const matrixIn: ResultIn<MadeMatrix> = (message) => ('made' in message ? message.made : undefined)
 
-/** Why this class killed the process. */
+/** The reason why this class killed the process. */
 type KillReason = 'cancelled' | 'timeout'
 
 const keptErrorChars = 2_000
@@ -97,7 +97,7 @@ export class Trainer {
         else if ('failed' in message) reject(problemOf(message.failed))
       })
       child.on('error', (error) => reject(notStarted(error.message)))
-      // After a final message this has no effect.
+      // After the final message this has no effect.
       child.on('close', (code, signal) => {
         const reason = reasonOf()
         reject(reason ? killed(reason, this.timeoutMs) : crashed(code, signal, errors.trim()))

@@ -33,15 +33,15 @@ import {
 
 type Options = TrainingParts & {
   leases: Leases
-  /** How far trainings of other nodes are, if there may be others. */
+  /** The progress of trainings on other nodes, if there may be other nodes. */
   heard?: HeardProgress | undefined
   temporary: string
   logger: Logger
-  /** How often it looks for trainings that other nodes left; `leaseLookIntervalMs` by default. */
+  /** The interval between looks for abandoned trainings of other nodes; `leaseLookIntervalMs` by default. */
   lookMs?: number
 }
 
-/** The events that trainings react to: new requests, and what may make a running training pointless. */
+/** The events that trainings react to: new requests, and events that may make a running training useless. */
 const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
 type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
 
@@ -52,7 +52,7 @@ const asTrainer = { actor: 'trainer', source: 'system' } as const
 
 const stopped = 'the service stopped while it trained; RETRAIN starts it again'
 
-/** How many nodes may be lost while they train a version. If more are lost, the training is taken to be the cause. */
+/** The number of nodes that may be lost while they train a version. If more are lost, the training itself counts as the cause. */
 const lossesMax = 2
 
 const lostTooOften = ({ losses }: Lease): Problem =>
@@ -61,8 +61,9 @@ const lostTooOften = ({ losses }: Lease): Problem =>
   })
 
 /**
- * Runs the trainings that the log requests, one after the other, whoever wrote the request. Each is recorded in the log as trained or
- * failed, whatever happens to its process, its model or this service. The log itself shows the remaining work, so no checkpoint is needed.
+ * Runs the requested trainings in the log, one after the other, including requests from other nodes. The log records each training as
+ * trained or failed, whatever happens to its process, its model or this service. The remaining work follows from the log itself, so there
+ * is no checkpoint.
  *
  * The node that trains a version holds its lease. If that node is gone, another one trains it from the beginning; the first result counts.
  *
@@ -95,8 +96,8 @@ export class TrainingService {
   }
 
   /**
-   * Continues the work of an earlier run of the service: it queues waiting trainings. Interrupted ones are recorded as failed, or begin
-   * again where nodes take over from each other. Requests from then on are queued as well.
+   * Continues the work of an earlier run of the service: it queues waiting trainings. Interrupted trainings are recorded as failed; if
+   * nodes take over from each other, they begin again. Later requests are queued as well.
    */
   async resume(): Promise<void> {
     const { log } = this.options.ledger
@@ -116,7 +117,7 @@ export class TrainingService {
     this.#reaction.ended.catch((error: unknown) => this.options.logger.error({ err: error }, 'trainings are not begun any more'))
   }
 
-  /** Whether a version can be trained here: one that was begun is left to whoever began it, unless others take over from it. */
+  /** Whether a version can be trained here. A training that has begun belongs to its node, unless nodes take over from each other. */
   #isOpen(status: ModelVersion['status'] | undefined): boolean {
     return status === 'generating' || (status === 'training' && this.options.leases.areShared)
   }
@@ -145,7 +146,9 @@ export class TrainingService {
       .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
   }
 
-  /** The progress of a training, also of another node; undefined when it waits or is over, or when its node has not said it yet. */
+  /**
+   * The progress of a training, also on another node; undefined when the training waits or is over, or when its node has not reported yet.
+   */
   progressOf(model: string, version: number): Progress | undefined {
     const running = this.#running
     if (running?.model === model && running.version === version) return running.progress
@@ -204,7 +207,7 @@ export class TrainingService {
     }
   }
 
-  /** Another node trains this version: it may fall silent. */
+  /** Another node trains this version, and may become silent, so this node looks again later. */
   #lookLater(wanted: VersionRef): void {
     this.#elsewhere.push(wanted)
     this.#lookTimer ??= setTimeout(() => {
@@ -223,7 +226,7 @@ export class TrainingService {
     try {
       const request = await this.#resolved(wanted, asked)
       await this.#settle({ type: 'StartTraining', data: named })
-      // It may have been cancelled before this training was registered as running, or ended elsewhere.
+      // The training may have been cancelled before it was registered as running, or ended on another node.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
       if (lease.losses > lossesMax) throw lostTooOften(lease)
       await inOwnDirectory(this.options.temporary, 'training-', (work) =>
@@ -249,7 +252,7 @@ export class TrainingService {
     }
   }
 
-  /** A request with its names resolved now. @throws Problem when its engine's name was removed */
+  /** A request whose names are resolved now. @throws Problem when the name of its engine was removed */
   #resolved({ model }: VersionRef, request: ModelVersion): Promise<ModelVersion> {
     const { resources } = this.options.ledger.log
     return this.#insist(async () => {
@@ -270,7 +273,7 @@ export class TrainingService {
     await this.#insist(async () => this.options.ledger.execute(command, await this.#originOf(command.data)))
   }
 
-  /** Stores and records what was learned: both again if an erasure came in between, which may have taken equal bytes away. */
+  /** Stores and records the result. If an erasure came in between, both are repeated, because it may have removed the same bytes. */
   async #complete(named: NamedVersion, store: () => Promise<TrainingResult>): Promise<void> {
     const { ledger } = this.options
     const guardedNow = async () => ledger.guarded(await this.#originOf(named))
@@ -297,11 +300,11 @@ export class TrainingService {
   }
 }
 
-/** The engine that a name stands for. */
+/** The engine with a name or an alias. */
 const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
   if (isEngineName(engine)) return engine
   const named = await resources.one('engine', engine)
-  // A name of digits may match the id of another resource.
+  // A name of digits may equal the id of another resource.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
   return named.state.handler
 }

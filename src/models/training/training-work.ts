@@ -20,9 +20,9 @@ import type { Trainer, Training } from './trainer.js'
 import { accuracyOf, runtimeHere, trainingRequest } from './training-record.js'
 
 export type VersionRef = { model: StreamId; version: number }
-/** Where a training has its own files, and how it comes by those of blobs. */
+/** The directory for a training's own files, and a function that gives the file of a blob. */
 type Place = { work: string; fileOf: FileOf }
-/** A version that was asked for, and the name of its model. */
+/** A requested version, and the name of its model. */
 export type VersionRequest = { name: string; request: ModelVersion }
 export type RunningTraining = VersionRef & { abort: AbortController; progress: Progress; training?: Training }
 /** What a training needs. */
@@ -35,7 +35,7 @@ export type TrainingParts = {
   readTimeoutMs?: number
 }
 
-/** A version that was asked for; undefined when it or its model is gone. */
+/** A requested version; undefined when it or its model is gone. */
 export const findVersion = async (
   resources: Pick<Resources, 'byStream'>,
   { model, version }: VersionRef,
@@ -46,7 +46,7 @@ export const findVersion = async (
 }
 
 /**
- * The work of one training: its rows, its base version, and what is kept of it. `TrainingService` decides when it runs, and records its
+ * The work of one training: its rows, its base version, and its stored files. `TrainingService` decides when it runs, and records its
  * result.
  *
  * @example const result = await new TrainingWork(parts).train(running, request, { work, fileOf })
@@ -55,8 +55,8 @@ export class TrainingWork {
   constructor(private readonly options: TrainingParts) {}
 
   /**
-   * Trains a version from the rows that its query gives now, or imports the file that it names. `running` gets its progress, and can abort
-   * it. It returns a function that stores the files as blobs, and returns the result to record; the function can be called several times.
+   * Trains a version from the rows that its query returns now, or imports its file. `running` gets the progress, and can abort the work. It
+   * returns a function that stores the files as blobs and returns the result to record; the function can be called several times.
    * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
    */
   async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<() => Promise<TrainingResult>> {
@@ -65,7 +65,7 @@ export class TrainingWork {
     const began = performance.now()
     try {
       const { position: readAt } = await ledger.log.head()
-      // The name of an engine may have changed its meaning since the request.
+      // The name of an engine may refer to another engine since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
@@ -96,7 +96,7 @@ export class TrainingWork {
         ...(await this.#matrixOf(uploaded?.content, matrixFile, keep)),
       })
     } finally {
-      // A read that is not finished holds a place among the queries.
+      // An unfinished read occupies a place among the queries.
       running.abort.abort()
     }
   }
@@ -126,7 +126,7 @@ export class TrainingWork {
     return this.options.blobs.put(moved)
   }
 
-  /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */
+  /** The source of an artefact: an uploaded file, or a matrix, which is kept with the artefact unless `keep` is false. */
   async #matrixOf(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
     if (uploaded !== undefined) return { matrix: uploaded }
     return keep ? { matrix: await this.#stored(file) } : { matrix: await hashFile(file), matrix_kept: false }

@@ -7,7 +7,7 @@ import type { Key, Panel } from './panel.js'
 export const forecastMagic = 'MLSERIES'
 const version = 1
 
-/** Everything that forecasts need: they are computed in training, and looked up when asked for. */
+/** All data for forecasts: they are computed in training, and only looked up later. */
 export type ForecastModel = {
   engineVersion: string
   target: Panel['target']
@@ -16,7 +16,7 @@ export type ForecastModel = {
   grid: Grid
   /** The name of the grid: `month`. */
   frequency: string
-  /** The day of the month that the grid's months aim at. */
+  /** The usual day of the month in the grid, if its steps are months. */
   day: number
   horizon: number
   confidence: number

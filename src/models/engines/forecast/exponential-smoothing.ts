@@ -1,7 +1,10 @@
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
-/** A method of exponential smoothing, as Holt and Winters have it, fitted to a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
+/**
+ * A method of exponential smoothing (Holt and Winters) that is fitted to a series: it takes the next value (NaN for a gap), and forecasts
+ * the following ones.
+ */
 export type Forecaster = {
   update: (value: number) => void
   /** Writes the forecasts of the next `into.length` steps. */
@@ -17,7 +20,8 @@ type State = { level: number; slope: number; shape: Float64Array; place: number 
 
 const bounds: Readonly<Record<keyof Weights, readonly [start: number, lower: number, upper: number]>> = {
   level: [0.3, 0.0001, 0.9999],
-  // The slope's weight is a fraction of the level's, the season's a fraction of what the level leaves: the usual admissible region.
+  // The slope's weight is a fraction of the level's weight. The season's weight is a fraction of the rest. This is the usual admissible
+  // region.
   slope: [0.1, 0.0001, 0.9999],
   season: [0.1, 0.0001, 0.9999],
   damping: [0.95, 0.8, 0.98],

@@ -3,9 +3,7 @@ import { dayMs, weekday } from '../../numerics/dates.js'
 import { calendarOf, daysIn, stepsTo, type Grid } from './grid.js'
 import { timeText, type OrderType } from './times.js'
 
-/**
- * How often a series has a value: its grid, the grid's name, the day that its months aim at, and possible lengths of its season, in steps.
- */
+/** The frequency of a series: its grid, the grid's name, the usual day of the month, and possible lengths of its season, in steps. */
 export type Frequency = { grid: Grid; name: string; day: number; seasons: readonly number[] }
 
 /** The distinct times of one series, ascending. */
@@ -15,7 +13,7 @@ const hourMs = 3_600_000
 const yearDays = 365
 const weeksOfYear = 52
 const longestSeason = 1_500
-/** If fewer than this share of the grid's times have rows, the step is unknown. */
+/** The least share of the grid's times with rows. Below it, the step is unknown. */
 const leastCoverage = 0.5
 const monthsAtLeastMs = 28 * dayMs
 
@@ -105,7 +103,7 @@ const ofSteps = (series: readonly Times[], type: OrderType): Frequency => {
   return { grid, name: nameOfStep(size), day: 0, seasons: seasonsOfStep(size) }
 }
 
-/** The step that most rows follow, and the first row that is off it. */
+/** The most common step between rows, and the first row with another step. */
 const usualStep = (series: readonly Times[]): { step: number; off: number; first: number } => {
   const counts = new Map<number, number>()
   eachStep(series, (step) => counts.set(step, (counts.get(step) ?? 0) + 1))
@@ -143,9 +141,9 @@ const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number 
 }
 
 /**
- * Infers how often series have values: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week, a day, an
- * hour or 15 minutes. At most half of the times may be missing; anything else is a `wrong_arguments` problem that names the usual step and
- * a row that is off it.
+ * Infers the frequency of series: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week, a day, an hour or
+ * 15 minutes. At most half of the times may be missing. Anything else is a `wrong_arguments` problem with the usual step and a row with
+ * another step.
  *
  * @example inferFrequency('month', [times], 'date').name // 'month'
  */

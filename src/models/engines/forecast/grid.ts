@@ -2,11 +2,11 @@ import { dayMs, daysOf, weekday, yearAndMonth } from '../../numerics/dates.js'
 
 /**
  * The regular times of a series. Times are milliseconds since 1970, or plain integers if an integer column orders the series. A step is a
- * number of them, a number of calendar months, or the next day from Monday to Friday.
+ * number of these units, a number of calendar months, or the next day from Monday to Friday.
  */
 export type Grid = { unit: 'step' | 'month' | 'business_day'; size: number }
 
-/** The position of a series on its grid. `day` is the day of the month that its months aim at: 31 is always the last one. */
+/** The position of a series on its grid. `day` is the usual day of the month: 31 always means the last day. */
 export type Place = { time: number; day: number }
 
 type Calendar = { month: number; day: number; rest: number }

@@ -3,7 +3,10 @@ import { ForecastBounds } from './forecast-bounds.js'
 import type { Values } from './season.js'
 import { fitTheta } from './theta.js'
 
-/** The methods to forecast a series: three, and the median of their forecasts at each step. Ties go to the earlier one. */
+/**
+ * The forecast methods: three single ones, and the median of their forecasts at each step. If methods are equally good, the earlier one is
+ * chosen.
+ */
 export const methods = ['damped_ets', 'trend_ets', 'theta', 'median'] as const
 export type Method = (typeof methods)[number]
 
@@ -15,12 +18,12 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
 }
 
 /**
- * The distance by which forecasts may leave the range of the past, on the scale of the fit and, for logarithms, also on the scale of the
+ * The most distance between forecasts and the range of the past, on the scale of the fit, and for logarithms also on the scale of the
  * values.
  */
 const slack = { fitted: 2, values: 1 }
 
-/** Unchecked growth on the logarithmic scale explodes: `mayLog` says whether the horizon was measured. */
+/** Growth on the logarithmic scale can explode without a check. `mayLog` says whether forecasts over the whole horizon were measured. */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 
 type SmoothingFit = { damped: FittedEts; straight: FittedEts; criterion: number }
@@ -39,8 +42,8 @@ const middle = (a: number, b: number, c: number): number => Math.max(Math.min(a,
 const isPositive = (values: Values): boolean => values.every((value) => !(value <= 0))
 
 /**
- * The three methods fitted to a series, on the scale of its values or of their logarithms, whichever has the higher likelihood. `relative`
- * says whether the errors grow with the level.
+ * The three methods, fitted to the values of a series or to their logarithms, whichever has the higher likelihood. `relative` says whether
+ * the errors grow with the level.
  *
  * @example new FittedMethods(values, { season: 12, mayLog: true, least: 0 }).forecasts(12)[0] // by damped_ets
  */
@@ -57,7 +60,7 @@ export class FittedMethods {
     const positive = isPositive(values)
     const plain = smooth(values, season, positive, 0)
     const logs = mayLog && positive ? values.map(Math.log) : undefined
-    // The sum of the logarithms turns densities of logarithms into densities of values.
+    // Subtracting the sum of the logarithms converts densities of logarithms to densities of values.
     const logged = logs && smooth(logs, season, false, 2 * sumOf(logs))
     const isLogged = logged !== undefined && logged.criterion < plain.criterion
     const { damped, straight } = isLogged ? logged : plain

@@ -1,10 +1,10 @@
 import { filled, usualSize, type Values } from './season.js'
 
-/** How many values before and after a value show what is usual there. */
+/** The number of neighbours on each side that show the usual values. */
 const neighbours = 7
 /** A spike is this many times as high as the usual step. */
 const spikeFactor = 8
-/** More spikes than this are part of the series. */
+/** If there are more spikes than this, they are part of the series. */
 const mostSpikes = 2
 const mostShare = 0.01
 
@@ -14,7 +14,7 @@ const median = (values: Values): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** The distance that several differences share in one direction; 0 if their signs differ. */
+/** The common distance of several differences with the same sign; 0 if their signs differ. */
 const common = (differences: readonly number[]): number => {
   const isUp = differences.every((each) => each > 0)
   if (!isUp && !differences.every((each) => each < 0)) return 0
@@ -24,7 +24,7 @@ const common = (differences: readonly number[]): number => {
 const before = (values: Values, t: number): Values => values.subarray(Math.max(0, t - neighbours), t)
 const after = (values: Values, t: number): Values => values.subarray(t + 1, t + 1 + neighbours)
 
-/** How far a value is from the previous one and from the usual values before it. */
+/** The distance of a value from the previous one, and from the usual values before it. */
 const stepTo = (values: Values, t: number): number => common([values[t]! - values[t - 1]!, values[t]! - median(before(values, t))])
 
 /** The values to compare with: the neighbours on both sides, and the values a season away, which may have the same cause. */

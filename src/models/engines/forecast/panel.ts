@@ -9,7 +9,7 @@ import { timeOfCell, timeText, type OrderType } from './times.js'
 
 /** A value of a key column; null is a value, too. */
 export type KeyValue = string | number | null
-/** A column that tells series apart, with its distinct values in ascending order. */
+/** A column that distinguishes the series, with its distinct values in ascending order. */
 export type Key = { name: string; type: ColumnType; values: readonly (string | number)[] }
 
 /** One series: the indexes of its keys' values (-1 is null), and its values by ascending time. */

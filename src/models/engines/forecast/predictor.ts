@@ -22,16 +22,16 @@ const reasons = [
 ] as const
 const reasonOf = { series: 0, missing: 1, offGrid: 2, past: 3, horizon: 4 } as const
 
-/** The place of the reason, after the four outputs; NaN where there is a forecast. */
+/** The index of the reason, after the four outputs; NaN if there is a forecast. */
 const reasonOutput = outputs.probabilities
 
 const width = 2
 const outputWidth = reasonOutput + 1
 
-/** A series and the step after its last time, from 0; or why there is no forecast. */
+/** The series of a row, and the step after the last time of that series, from 0; or the reason why there is no forecast. */
 type Place = { series: number; step: number } | { reason: number; series?: number }
 
-/** Reads the values of one key as indexes; -1 is null, undefined a value that no series has, NaN one that does not fit. */
+/** Converts values of one key to indexes: -1 for null, undefined for an unknown value, NaN for a value of the wrong type. */
 const keyReader = ({ type, values }: Key): ((value: unknown) => number | undefined) => {
   const places = new Map(values.map((value, place) => [value, place]))
   return (value) => {
@@ -76,7 +76,7 @@ class Lookup {
   }
 }
 
-/** The refusal of a single row: what is wrong with it, and which dates have forecasts. */
+/** The refusal of a single row: the fault of the row, and the dates with forecasts. */
 const refused = (
   model: ForecastModel,
   { reason, series }: Extract<Place, { reason: number }>,

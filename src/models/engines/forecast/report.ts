@@ -11,7 +11,7 @@ import type { SeriesReport } from '../tables/series-report.js'
 import { timeText } from './times.js'
 
 /**
- * What was learned about series, and from what: `grids` has their values at every time of the grid, NaN for gaps; `usual` has the same
+ * The result of learning series, and its data: `grids` has the values at every time of the grid, NaN for gaps; `usual` has the same values
  * without outliers.
  */
 export type LearnedSeries = {
@@ -40,7 +40,7 @@ const isMissing = (value: number): boolean => Number.isNaN(value)
 
 const missingIn = (series: readonly Float64Array[]): number => series.reduce((sum, values) => sum + values.filter(isMissing).length, 0)
 
-/** The number of times between the first and the last used one that have no row. */
+/** The number of times between the first and the last used time that have no row. */
 const gapsOf = ({ grids }: LearnedSeries): number => missingIn(grids)
 
 /** The number of series of which only the last rows were used. */

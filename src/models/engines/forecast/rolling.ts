@@ -2,8 +2,8 @@ import { FittedMethods, methods, type FitRules } from './methods.js'
 import type { Values } from './season.js'
 
 /**
- * How a series is evaluated: fitted to its first `first` values, then forecast from every `stride`-th time on, and refitted at `refits`
- * times.
+ * The evaluation of a series: it is fitted to its first `first` values, forecast from every `stride`-th time after them, and refitted
+ * `refits` times.
  */
 export type RollingPlan = { first: number; stride: number; refits: number }
 
@@ -17,8 +17,8 @@ const leastTested = 24
 const mostTested = 400
 
 /**
- * Plans which part of a series is forecast from its past: a quarter, three seasons or two horizons, whichever is longest, but at most the
- * last half and so that two seasons remain to fit. `work` bounds the number of forecasts times steps.
+ * Plans the part of a series that is forecast from its past: a quarter, three seasons or two horizons, whichever is longest; but at most
+ * half of the series, and two seasons must remain for the fit. `work` limits the number of forecasts times steps.
  *
  * @example planRolling(144, 12, 12, { work: 100_000, refits: 4 }) // { first: 108, stride: 1, refits: 4 }
  */
@@ -89,7 +89,7 @@ export const errorsByStep = (
 export const missOf = (actual: number, forecast: number, relative: boolean): number =>
   relative && forecast > 0 ? Math.abs(actual - forecast) / forecast : Math.abs(actual - forecast)
 
-/** Where more values than this share are zero, absolute errors would favour always forecasting zero: squared errors are compared then. */
+/** If more than this share of the values is zero, squared errors are compared: absolute errors would prefer a constant forecast of zero. */
 const intermittentShare = 1 / 3
 
 const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: boolean): number => {
@@ -103,7 +103,7 @@ const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: b
   return means.length > 0 ? means.reduce((sum, mean) => sum + mean, 0) / means.length : Infinity
 }
 
-/** The method with the least error, where every step has the same weight; ties go to the first. */
+/** The method with the least error, where every step has the same weight; the first one if several are equal. */
 export const bestMethod = (misses: readonly Misses[], horizon: number): number => {
   const actual = misses[0]?.actual ?? []
   const squared = actual.filter((value) => value === 0).length > intermittentShare * actual.length

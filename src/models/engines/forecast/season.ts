@@ -18,7 +18,9 @@ export const filled = (values: Values): Values => {
 /** The 90 % quantile of some sizes; 0 for none. Sorts them in place. */
 export const usualSize = (sizes: Float64Array): number => sizes.sort()[Math.floor(0.9 * (sizes.length - 1))] ?? 0
 
-/** The mean over one season around each time (a season of even length weighs its two ends half); NaN at the ends. */
+/**
+ * The mean over one season around each time; NaN at the ends. In a season of even length, the two outermost values have half the weight.
+ */
 const movingMean = (values: Values, season: number): Values => {
   const out = new Float64Array(values.length).fill(NaN)
   const half = Math.floor(season / 2)
@@ -87,8 +89,8 @@ const fitOf = (values: Values, season: number): { ratio: number; criterion: numb
 const leastRatio = (season: number): number => 1 + 3 * Math.sqrt(2 / (season - 1))
 
 /**
- * The clear season of a series among the possible ones, or 1 for none: the series must have two whole seasons, and they must explain more
- * than chance would (an F ratio). Among several, the one with the lowest information criterion is chosen.
+ * The clear season of a series among the possible ones, or 1 for none. The series must have two whole seasons, and the season must explain
+ * more than chance would (an F ratio). If several qualify, the one with the lowest information criterion is chosen.
  *
  * @example findSeason(values, [12]) // 12
  */
@@ -104,8 +106,8 @@ export const findSeason = (values: Values, seasons: readonly number[]): number =
 }
 
 /**
- * The shape of a season: what each position adds to the trend (the sum is 0), or multiplies it by (the mean is 1). The values must have no
- * gaps.
+ * The shape of a season: for each position the number to add to the trend (their sum is 0), or the factor of the trend (their mean is 1).
+ * The values must have no gaps.
  */
 export const seasonShape = (values: Values, season: number, multiplicative: boolean): Float64Array => {
   const trend = movingMean(values, season)

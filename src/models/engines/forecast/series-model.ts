@@ -3,19 +3,19 @@ import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './spread.js'
 
-/** What is learned about one series: its forecasts, how wide their errors are, and how it was evaluated. */
+/** The model of one series: its forecasts, the width of their errors, and its evaluation. */
 export type SeriesModel = {
   /** The index of the chosen method in `methods`. */
   method: number
   /** Its length in steps; 1 means no season. */
   season: number
   forecasts: Float64Array
-  /** One per step, in the target's unit; half the width of an interval is a quantile times this. */
+  /** The spread of each step, in the target's unit: half the width of an interval is a quantile times the spread. */
   spreads: Float64Array
   /** The errors of forecasts from the past, divided by their spread. */
   normalised: number[]
   misses: Misses
-  /** The mean absolute error of repeating the previous season (or the last value) within the first fitted values; 0 for a constant. */
+  /** The mean absolute error of repeating the previous season (or the last value) in the values of the first fit; 0 for a constant. */
   naive: number
   origins: number
 }
@@ -24,7 +24,7 @@ export type SeriesRules = {
   horizon: number
   /** Possible lengths of a season. */
   seasons: readonly number[]
-  /** The length that the user states: it is used wherever there are two whole seasons. */
+  /** The season's length that the user set: it is used for every series with two whole seasons. */
   season?: number
   /** The lower bound of forecasts: 0 where no value is negative. */
   least: number

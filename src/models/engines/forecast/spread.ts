@@ -1,7 +1,7 @@
 import { quantilesOf } from '../../numerics/quantiles.js'
 import { errorsByStep, missOf, type Misses } from './rolling.js'
 
-/** The best non-decreasing fit to weighted means (pool adjacent violators): later steps are never more certain. */
+/** The best non-decreasing fit to weighted means (pool adjacent violators), because later steps are never more certain. */
 const rising = (means: readonly number[], weights: readonly number[]): number[] => {
   const pools: { mean: number; weight: number; size: number }[] = []
   means.forEach((mean, i) => {

@@ -19,10 +19,10 @@ import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.
 import { withoutOutliers } from './outliers.js'
 import { errorQuantiles } from './spread.js'
 
-/** Raised whenever the same data would give another artefact. */
+/** Raised whenever the same data would give a different artefact. */
 export const forecastVersion = '1.2.0'
 
-/** Fewer values than this say nothing about the future. */
+/** A series with fewer values cannot be forecast. */
 const leastRows = 10
 /** The limits of forecasts times steps from the past: over all series, and for one. */
 const workOfAll = 20_000_000
@@ -41,7 +41,7 @@ const requestOf = ({ target, seed: _, ...said }: TrainOptions): SeriesRequest =>
   }
 }
 
-/** The series that are long enough, or a problem that says how long they are. */
+/** The series that are long enough; if there are none, a problem with their lengths. */
 const longEnough = ({ series, target }: Panel, { window }: SeriesRequest): Series[] => {
   const least = Math.max(leastRows, window ?? 0)
   const kept = series.filter(({ values }) => values.length >= least)

@@ -7,14 +7,14 @@ import type { InputTensor } from './messages.js'
 export const onnxMagic = 'MLONNX'
 const version = 1
 
-/** The findings of the import about a model, so that they need not be determined again. */
+/** The results of the import, so that they need not be computed again. */
 export type OnnxHeader = {
   engineVersion: string
   kind: Task['kind']
   target: Task['target']
   /** The classes as answers show them, in the order of the probabilities. */
   classes: readonly ClassLabel[]
-  /** The model's own label of each class; `null` if the class with the largest probability is the answer. */
+  /** The model's own label of each class; `null` if the predicted class is the one with the largest probability. */
   labels: readonly (string | number)[] | null
   tensors: readonly InputTensor[]
   /** The columns of all tensors, in order. */

@@ -6,7 +6,7 @@ import type { ModelInput } from '../tables/artefact.js'
 import type { Column, InputTensor } from './messages.js'
 import type { TensorType } from './runtime.js'
 
-/** The ranges of the integer types; beyond 2⁵³, numbers could not be told apart. */
+/** The ranges of the integer types. Numbers beyond 2⁵³ would not be exact. */
 const ranges: Readonly<Partial<Record<TensorType, readonly [least: number, most: number]>>> = {
   int8: [-0x80, 0x7f],
   uint8: [0, 0xff],
@@ -72,7 +72,7 @@ export const readColumns = (
   valuesOf: (input: ModelInput, index: number) => ValueOf,
 ): Column[] => inputs.map((input, index) => readColumn(input, types[index] ?? 'float32', rows, valuesOf(input, index)))
 
-/** How the values of a vector are read; without a vector all are missing. */
+/** Reads the values of a vector; without a vector all values are missing. */
 export const valuesIn = (vector: ColumnVector | undefined): ValueOf => {
   if (!vector) return () => null
   const { values, valid } = vector

@@ -15,7 +15,7 @@ import { taskOf } from './task.js'
 import { tryModel, type Trial } from './trial.js'
 import { unzipped } from './zipmap.js'
 
-/** An uploaded file to import as a model, and a directory for temporary files. `bounds` are limits of its trial that differ. */
+/** An uploaded file to import as a model, and a directory for temporary files. `bounds` overrides limits of the trial. */
 export type ImportRequest = { file: string; work: string; target: string; options: OnnxOptions; bounds?: Partial<OnnxLimits> }
 
 /** The report of an imported model. No training took place, so it has no metrics, plan or intervals. */
@@ -92,8 +92,8 @@ const outputsOf = (signature: readonly { name: string; isTensor: boolean }[]): s
 }
 
 /**
- * Makes an artefact of an ONNX file: refuses what must not be loaded, loads the rest in a process of its own, tries it on a few rows, and
- * fixes the mapping of its inputs and outputs.
+ * Makes an artefact of an ONNX file. It first refuses forbidden contents, then loads the model in a separate process, tries it on a few
+ * rows, and fixes the mapping of its inputs and outputs.
  *
  * @throws Problem bad_file, too_large, wrong_arguments, query_limit, runtime_missing
  * @example const { artefact, report } = await importOnnx({ file, work, target: 'price', options: { file: 'rent' } })

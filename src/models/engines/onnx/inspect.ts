@@ -3,7 +3,7 @@ import { limits } from '../../../basics/limits.js'
 import type { ClassLabel } from '../../data/task.js'
 import { broken, endless, fieldsIn, nameIn, textOf } from './wire.js'
 
-/** What must be known about a file before the runtime loads it. */
+/** The facts about a file that must be checked before the runtime loads it. */
 export type OnnxFacts = {
   irVersion: number
   producer: string
@@ -31,7 +31,7 @@ const children: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
   opset: {},
 }
 
-/** The deepest nesting: an if in a loop in an if; no model needs more. */
+/** The deepest nesting: an if in a loop in an if. No real model needs more. */
 const deepest = 64
 
 const refused = (detail: string, hint: string): Problem => new Problem('bad_file', 'ONNX model refused', detail, { hint })
@@ -51,7 +51,7 @@ const tooManyClasses = () =>
 
 type Labels = readonly ClassLabel[]
 
-/** What the walk collects. */
+/** The results of the walk through the file. */
 type Walk = { facts: OnnxFacts; used: Set<string>; defined: Set<string>; labels: Labels[]; graphs: number }
 
 /** A sequence of packed integers, of 64 bits at most. */
@@ -72,7 +72,7 @@ const labelNames = /^classlabels_(strings|ints|int64s)$/
 function* eachLabel(attribute: Uint8Array): Generator<ClassLabel> {
   for (const { number, bytes, start, end } of fieldsIn(attribute)) {
     if (number === 9) yield textOf(bytes)
-    // Either packed, or each as a field with its own tag.
+    // The integers are either packed in one field, or each has its own field.
     else if (number === 8) yield* integersIn(bytes.length > 0 ? bytes : attribute.subarray(start + 1, end))
   }
 }
@@ -128,12 +128,12 @@ const checkDomains = ({ used, defined }: Walk): void => {
     )
 }
 
-/** The runtime's own format, which is not protobuf: it would bypass these checks. */
+/** A file in the runtime's own format, which is not protobuf. It would bypass these checks. */
 const isOrtFormat = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(4, 8)).toString('latin1') === 'ORTM'
 
 /**
- * Reads an ONNX file as far as needed to refuse what must not be loaded: broken files, weights in other files, operators that the runtime
- * does not include, more operators than the limit.
+ * Reads an ONNX file as far as needed for refusals: broken files, weights in other files, operators that the runtime does not include, more
+ * operators than the limit.
  *
  * @throws Problem bad_file, too_large
  * @example inspectOnnx(readFileSync('rent.onnx')).opsets // { '': 17, 'ai.onnx.ml': 3 }

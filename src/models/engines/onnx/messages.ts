@@ -1,14 +1,16 @@
 import type { TensorData, TensorType, ValueMetadata } from './runtime.js'
 
-/** An input of a model: a tensor with one row per row and one or more columns; `flat` has no second dimension. */
+/**
+ * An input of a model: a tensor whose first dimension is the rows, with one or more columns; `flat` means that it has no second dimension.
+ */
 export type InputTensor = { name: string; type: TensorType; columns: number; flat: boolean }
 
 /** Values of a column, row by row: numbers (booleans are 0 and 1), or texts. */
 export type Column = Float64Array | string[]
 
 /**
- * Rows for a model. It gets `batch` rows at a time; a short batch is filled by repeating the last row. The shape is always the same, so a
- * row's result does not depend on the number of rows sent with it. `columns` are in the order of the tensors' columns.
+ * Rows for a model. The model gets `batch` rows at a time; a short batch is filled by repeating the last row. The shape is always the same,
+ * so the result of a row does not depend on the number of rows. `columns` are in the order of the tensors' columns.
  */
 export type Run = { tensors: readonly InputTensor[]; columns: readonly Column[]; rows: number; batch: number; outputs: readonly string[] }
 

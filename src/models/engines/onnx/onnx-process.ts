@@ -6,7 +6,7 @@ import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
 
-/** One thread, so that sums are added in a fixed order and a model uses no more than one core. */
+/** The model runs on one thread, so that sums are added in a fixed order and it uses at most one core. */
 const sessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential', logSeverityLevel: 4 }
 
 let model: { runtime: Runtime; session: RuntimeSession } | undefined
@@ -32,7 +32,7 @@ const failure = (error: unknown): FromProcess => {
   return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
 }
 
-// Without this, a running model would keep the process alive for nobody.
+// Without this, a running model would keep the process alive after its parent has disconnected.
 process.on('disconnect', () => process.exit(0))
 // While a model runs, this thread receives no events, not even that its parent is gone.
 new Worker(programFile('watchdog'), { workerData: process.ppid }).unref()

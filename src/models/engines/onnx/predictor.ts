@@ -9,7 +9,10 @@ import type { Column } from './messages.js'
 import { OnnxProcess } from './process.js'
 import { OnnxProcesses } from './processes.js'
 
-/** Rows per message to the process; its deadline is for that many. A multiple of every batch that is not fixed. */
+/**
+ * The number of rows per message to the process; the deadline is for this many rows. It is a multiple of every batch size that is not
+ * fixed.
+ */
 const rowsPerCall = 256
 
 /** All processes of imported models that this process has started. */

@@ -59,7 +59,7 @@ const replyIn = (message: FromProcess): Reply => {
 }
 
 /**
- * Runs one imported model in a process of its own, so that it can neither read this process's memory nor use its time: a call that takes
+ * Runs one imported model in a separate process, so that the model can neither read this process's memory nor block it. A call that takes
  * too long or too much memory ends the process, and the next call starts a new one. Calls run one at a time.
  *
  * @example
@@ -166,7 +166,7 @@ export class OnnxProcess {
       const { pid } = child
       let isSettled = false
       const stop = (problem: Problem) => {
-        // A memory sample may arrive after the answer, when the process already works on another call.
+        // A memory sample may arrive after the answer, when the process already handles another call.
         if (isSettled) return
         settle(() => reject(problem))
         this.end()

@@ -7,7 +7,7 @@ export class OnnxProcesses {
 
   constructor(private readonly most: number = limits.onnxProcessesMax) {}
 
-  /** Notes that a model's process is about to be used. Busy processes are not ended. */
+  /** Marks a model's process as recently used. Busy processes are never ended to make room. */
   use(process: OnnxProcess): void {
     this.#known.delete(process)
     for (const known of this.#known) if (!known.isRunning && !known.isBusy) this.#known.delete(known)

@@ -30,7 +30,7 @@ export type TensorData =
   | BigUint64Array
   | string[]
 
-/** The runtime's metadata of an input or output. A dimension without a fixed size is a text; only tensors have a type and a shape. */
+/** The runtime's description of an input or output. A dimension without a fixed size is a text; only tensors have a type and a shape. */
 export type ValueMetadata = { name: string; isTensor: boolean; type?: string; shape?: readonly (number | string)[] }
 
 export type Tensor = { type: string; dims: readonly number[]; data: TensorData }
@@ -63,7 +63,7 @@ export const loadRuntime = async (name: string = packageName): Promise<Runtime> 
   try {
     const loaded = (await import(name)) as { default?: Runtime } & Runtime
     const runtime = loaded.default ?? loaded
-    // Its log would go to standard error, which nobody reads; errors are thrown all the same.
+    // The runtime's log would go to standard error, which nobody reads; errors are thrown in any case.
     runtime.env.logLevel = 'fatal'
     return runtime
   } catch (error) {

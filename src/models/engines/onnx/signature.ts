@@ -23,7 +23,7 @@ const columnTypeOf = (type: TensorType): ColumnType => {
 
 const isTensorType = (type: string | undefined): type is TensorType => tensorTypes.some((known) => known === type)
 
-/** The number of columns that a tensor declares; `undefined` if it leaves that open. */
+/** The number of columns that a tensor declares; `undefined` if the number is open. */
 const columnsIn = ({ shape = [] }: ValueMetadata): number | undefined => {
   if (shape.length < 2) return 1
   return typeof shape[1] === 'number' ? shape[1] : undefined
@@ -37,7 +37,7 @@ const tensorOf = (input: ValueMetadata, open: number): InputTensor => {
   return { name, type, columns: columnsIn(input) ?? open, flat: shape.length === 1 }
 }
 
-/** The columns that are left for the one tensor with an open number of columns. */
+/** The remaining columns for the single tensor with an open number of columns. */
 const openColumns = (inputs: readonly ValueMetadata[], given: readonly string[] | undefined): number => {
   const open = inputs.filter((input) => columnsIn(input) === undefined)
   const [first] = open
@@ -63,7 +63,7 @@ const checkNames = (names: readonly string[], target: string): void => {
   refuseAnswerNames(names, target)
 }
 
-/** The number of rows that the inputs fix, if any does. */
+/** The fixed number of rows of the inputs, if there is one. */
 const fixedBatch = (inputs: readonly ValueMetadata[]): number | undefined => {
   const fixed = [...new Set(inputs.map(({ shape = [] }) => shape[0]).filter((size) => typeof size === 'number'))]
   if (fixed.length > 1) throw unfit(`The model's inputs take different numbers of rows at a time (${fixed.join(', ')})`)
@@ -80,7 +80,7 @@ const fixedBatch = (inputs: readonly ValueMetadata[]): number | undefined => {
  * Maps columns to a model's inputs: a tensor with several columns takes them from `columns`, in order, or names them after itself with a
  * number; a tensor with one column gives it its name.
  *
- * @throws Problem bad_file for inputs that no table has, wrong_arguments for names that do not fit
+ * @throws Problem bad_file for inputs that a table cannot fill, wrong_arguments for names that do not fit
  * @example inputsOf([{ name: 'X', isTensor: true, type: 'float32', shape: ['', 2] }], undefined, 'price').columns // X_0 and X_1
  */
 export const inputsOf = (inputs: readonly ValueMetadata[], given: readonly string[] | undefined, target: string): Inputs => {

@@ -35,7 +35,9 @@ const unnamed = (count: number | undefined): Problem =>
     "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_. A model that predicts several numbers at once is imported in parts, one for each.",
   )
 
-/** Refuses unknown labels beside scores: the class could be that of the largest score, or of the smallest one if scores are distances. */
+/**
+ * Refuses unknown labels beside scores: the predicted class may have the largest score, or the smallest one if the scores are distances.
+ */
 const otherLabels = ({ name, output }: Role, classes: readonly ClassLabel[]): Problem =>
   wrong(
     `"${name}" answers ${[...new Set(valuesIn(output))].slice(0, 5).join(', ')}, which is not among the classes ${classes.join(', ')}, and the model gives scores, not probabilities`,
@@ -50,7 +52,7 @@ const typeOf = (classes: readonly ClassLabel[]): TargetType => {
 
 const isShare = (value: unknown): boolean => Number(value) >= -1e-6 && Number(value) <= 1 + 1e-6
 
-/** What is known of a model's classes before its outputs are read: those in the model, and those in the options. */
+/** The known facts about a model's classes before its outputs are read: the classes in the model, and those in the options. */
 type KnownClasses = { own: readonly ClassLabel[] | undefined; given: readonly ClassLabel[] | undefined }
 
 /** The values of an output, as numbers or texts. */
@@ -71,7 +73,7 @@ const classification = (label: Role | undefined, shares: Role | undefined, known
   const count = shares?.columns ?? (given ?? own)?.length
   if (given && count !== given.length) throw wrong(`classes names ${given.length} classes, the model gives ${count} probabilities a row`)
   const labels = count === undefined ? null : labelsOf(label, known, count)
-  // If the model returns other labels than its classes, these cannot be named.
+  // If the model returns other labels than its classes, only the option `classes` can name the classes.
   const classes = given ?? (label ? labels : own)
   if (!classes || classes.length !== count || (!shares && !labels)) throw unnamed(count)
   if (new Set(classes.map(String)).size !== classes.length) throw wrong('Two classes of the model have the same name')

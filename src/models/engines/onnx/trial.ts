@@ -10,11 +10,14 @@ type RunModel = (run: Run) => Promise<readonly Output[]>
 /** The result of a trial: the batch size to use from now on, and the outputs for `rows` rows. */
 export type Trial = { batch: number; rows: number; outputs: readonly Output[]; warnings: string[] }
 
-/** The batch size for models that take any number of rows: most of a call's cost is fixed, and a single row costs little more. */
+/**
+ * The batch size for models that accept any number of rows: most of the time of a call does not depend on it, and a single row takes little
+ * more.
+ */
 const usualBatch = 16
 const rotation = 5
 
-/** Distinct numbers, so that columns and rows cannot be confused. */
+/** Different numbers everywhere, so that a mix-up of columns or rows is noticed. */
 const madeUp = ({ type }: ModelInput, isFloat: boolean, example: unknown, row: number): unknown => {
   if (type === 'text') return example ?? ''
   if (type === 'boolean') return example ?? row % 2 === 1
@@ -48,13 +51,15 @@ const byRow = (outputs: readonly Output[], rows: number): string[] =>
       .join(';'),
   )
 
-/** The refusal of a model whose results change: they could be neither checked nor repeated. */
+/** The refusal of a model whose results change between calls: such results could be neither checked nor repeated. */
 const changing = (): Problem =>
   new Problem('bad_file', 'ONNX model refused', 'The model gives other numbers for the same rows each time', {
     hint: 'Export it without operators that draw random numbers.',
   })
 
-/** The rows rotated at the even places, and row 0 at the odd ones, so that rows get other places and other neighbours. */
+/**
+ * Another order of the rows: the even places have the rotated rows, the odd places row 0. So rows get other places and other neighbours.
+ */
 const moved = (columns: readonly Column[], rows: number): { columns: Column[]; from: number[] } => {
   const from = Array.from({ length: rows }, (_, place) => (place % 2 === 0 ? (place + rotation) % rows : 0))
   const pick = (column: Column): Column =>

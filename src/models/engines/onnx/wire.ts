@@ -18,7 +18,7 @@ export const broken = (reason: string): Problem =>
 /** The refusal of a number that is longer than 64 bits. */
 export const endless = (): Problem => broken('it holds a number that never ends')
 
-/** The end of a varint, and its low 32 bits: lengths and field numbers need no more, and other values are only compared. */
+/** The end of a varint, and its low 32 bits. Lengths and field numbers need no more bits, and other values are only compared. */
 const readVarint = (bytes: Uint8Array, at: number): { value: number; end: number } => {
   let value = 0
   for (let i = 0; i < longestVarint; i++) {

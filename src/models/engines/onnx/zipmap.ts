@@ -32,8 +32,8 @@ const rewritten = (message: Uint8Array, replaced: ReadonlyMap<number, Uint8Array
   Buffer.concat([...fieldsIn(message)].map(({ start, end }) => replaced.get(start) ?? message.subarray(start, end)))
 
 /**
- * Removes the ZipMap with which converters of scikit-learn turn the probabilities into a list of dictionaries: the runtime's binding cannot
- * read these, and the input of the ZipMap is the tensor that is wanted. Other models stay as they are.
+ * Removes a ZipMap, the operator with which converters of scikit-learn turn probabilities into a list of dictionaries. The runtime's
+ * binding cannot read such lists; the input of the ZipMap is the needed tensor. Other models stay unchanged.
  *
  * @example unzipped(bytes).classes // ['high', 'low'], or undefined for a model without a ZipMap
  */

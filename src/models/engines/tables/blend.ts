@@ -1,5 +1,5 @@
 const weights = [0, 0.25, 0.5, 0.75, 1]
-/** A blend has to lower the loss by this share; less counts as a tie, and ties go to the trees alone. */
+/** A blend must lower the loss by at least this share. Otherwise the trees alone are used. */
 const leastImprovement = 0.002
 
 /** The blend of two numbers: weight 0 is exactly the trees', weight 1 exactly the linear model's. */

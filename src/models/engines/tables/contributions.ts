@@ -3,7 +3,10 @@ import type { Forest } from './boosting/forest.js'
 import { goesRight } from './boosting/forest.js'
 import { indexOf, valueOf } from './linear/design.js'
 
-/** What each input adds to a prediction on the model's own scale; with the base they sum to `score`. One set per output. */
+/**
+ * The contribution of each input to a prediction, on the model's own scale; the base and all contributions add up to `score`. One set per
+ * output.
+ */
 export type Contributions = { base: Float64Array; inputs: Float64Array; score: Float64Array }
 
 /** Explains the row of features at an offset. `inputs` of the result has one number per input for each output, output by output. */
@@ -32,7 +35,7 @@ const expectations = ({ roots, children, leaves }: Forest, covers: Uint32Array |
   return means
 }
 
-/** Walks the paths of a row: each split changes the expectation, which counts for the split's input. */
+/** Walks the paths of a row: at each split, the change of the expectation is added to the split's input. */
 const forestAdder = (forest: Forest, covers: Uint32Array | undefined, inputOf: readonly number[], width: number): Adder => {
   const { start, roots, children, leaves } = forest
   const means = expectations(forest, covers)
@@ -72,8 +75,8 @@ const linearAdder = ({ terms, weights }: LinearPart, results: number, inputOf: r
 }
 
 /**
- * Prepares a model to explain what each input added to a prediction: along the paths of the trees (Saabas) and by the terms of the linear
- * part, each weighted as in the blend. Costs little more than a prediction, and favours splits near the leaves.
+ * Prepares a model to explain the contribution of each input to a prediction: along the paths of the trees (Saabas) and by the terms of the
+ * linear part, weighted as in the blend. It takes little more time than a prediction, and favours splits near the leaves.
  *
  * @example const { base, inputs } = compileContributions(model)(features, 0) // base[0] + sum of inputs = the blended score
  */

@@ -2,7 +2,7 @@ import { wrong } from '../../../basics/errors.js'
 import { classSizes } from '../../data/folds.js'
 import type { Target } from '../../data/target.js'
 
-/** The user's class weights: how much a missed row of each class weighs. */
+/** The user's class weights: the cost of a missed row of each class. */
 export type ClassWeights = 'balanced' | Readonly<Record<string, number>>
 
 const weightsByName = ({ target, classes }: Target, given: Readonly<Record<string, number>>): Float64Array => {
@@ -35,8 +35,9 @@ export const classWeights = (task: Target, asked: ClassWeights | undefined): Flo
 }
 
 /**
- * The predicted class: that of the largest probability, or with weights that of the largest probability times weight, which has the least
- * expected cost when a missed row of a class costs its weight. The first of equal ones. The probabilities start at `at`.
+ * The predicted class: the one with the largest probability, or with weights the one with the largest probability times weight. The latter
+ * has the least expected cost if a missed row of a class costs its weight. If several are equal, it is the first. The probabilities start
+ * at `at`.
  */
 export const decidedClass = (probabilities: Float64Array, at: number, classes: number, weights: ArrayLike<number> | undefined): number => {
   let best = 0

@@ -3,18 +3,19 @@ import { decidedClass } from './decision.js'
 import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/metrics.js'
 import type { ClassLabel, Target } from '../../data/target.js'
 
-/** How often a class was predicted for another one, or for itself. */
+/** The number of rows of a class that were predicted as another class, or as itself. */
 export type ConfusionCell = { actual: ClassLabel; predicted: ClassLabel; rows: number }
 
 /**
- * The share of a class's predictions that were right (`precision`), and the share of its rows that were found (`recall`); null without any.
+ * The share of correct predictions among those of a class (`precision`), and the share of the rows of the class that were found (`recall`);
+ * null without any.
  */
 export type ClassMetrics = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
 
-/** The rows in a range of confidence: the model's confidence, and how often it was right. */
+/** The rows in a range of confidence: their mean confidence, and the share of correct predictions. */
 export type CalibrationBin = { from: number; to: number; rows: number; confidence: number; accuracy: number }
 
-/** Rows whose predictions are alike, from the smallest on: what was predicted, what was true, and the root of the mean squared miss. */
+/** A group of rows with similar predictions, in ascending order: the mean prediction, the mean truth, and the root mean squared error. */
 export type ResidualBin = { rows: number; predicted: number; actual: number; rmse: number }
 
 /** The evaluation of a training by its out-of-fold predictions. */
@@ -77,7 +78,7 @@ const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predi
   )
 }
 
-/** Means of rows whose predictions are alike; none where there are too few rows for two bins. */
+/** Means of rows with similar predictions; none if the rows are too few for two bins. */
 const residualsOf = ({ labels }: Target, predictions: Float64Array): ResidualBin[] => {
   const count = Math.min(residualBinsMax, Math.floor(labels.length / residualBinMinRows))
   if (count < 2) return []

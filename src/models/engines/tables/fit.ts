@@ -21,12 +21,12 @@ import { foldsShare, TimeLimit } from './time-limit.js'
 export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
-/** Which models are trained: trees, a linear one, or a blend of both. */
+/** The models to train: trees, a linear one, or a blend of both. */
 export type Learners = 'trees' | 'linear' | 'both'
 
 /**
- * The options of a training besides its data. `deal` assigns each row to a fold; without it the split is random, by the seed. `threads`
- * defaults to what the machine runs at once; the number only changes the time.
+ * The options of a training besides its data. `deal` assigns each row to a fold; by default the seed determines a random split. `threads`
+ * is by default the number of threads that the machine runs at once; it affects only the time.
  */
 export type Approach = {
   learners: Learners
@@ -122,8 +122,8 @@ export const prepare = (
 const boostingData = ({ table, task, loss, seed }: PreparedTask): BoostingData => ({ table, labels: task.labels, loss, seed })
 
 /**
- * Boosts in the folds, with the first setting of the plan whose limit of rounds suffices. If the time limit interrupts a later setting, the
- * one before it is used, which has all of its rounds.
+ * Boosts in the folds, with the first setting of the plan whose limit of rounds is sufficient. If the time limit interrupts a later
+ * setting, the previous setting is used, because all its rounds are complete.
  */
 const boostFolds = (prepared: PreparedTask, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
   const { pool, limit, plan, folds } = prepared

@@ -10,7 +10,7 @@ const gainsOf = ({ trees }: FittedModel, { features }: PreparedTask): Float64Arr
   return gains
 }
 
-/** The standard deviation over the training rows of what a feature adds to the linear scores, summed over the scores. */
+/** The standard deviation over the training rows of a feature's contribution to the linear scores, summed over the scores. */
 const spreadsOf = ({ linear }: FittedModel, { columns, loss }: PreparedTask): Float64Array => {
   const spreads = new Float64Array(columns.length)
   if (!linear) return spreads

@@ -19,7 +19,10 @@ export type Interval = {
   scale: { start: Float64Array; trees: Tree[] } | undefined
 }
 
-/** Intervals at a level: the share of truths that lie within them, and their mean width. Each was learned from the rows of other folds. */
+/**
+ * Intervals at a level: the share of truths within them, and their mean width. The intervals of each row were learned from the rows of
+ * other folds.
+ */
 export type Coverage = { confidence: number; rows: number; coverage: number; mean_width: number }
 
 const coverageLevels = [0.5, 0.8, 0.9, 0.95, 0.99]
@@ -95,7 +98,7 @@ const coverageOf = (residuals: Float64Array, powers: Float64Array, folds: Folds,
   })
 }
 
-/** The rounds that `fitInterval` may take: in the folds, then on all rows, where it takes a tenth more than in the folds. */
+/** The limits of rounds for `fitInterval`: in the folds, and on all rows, where it uses a tenth more rounds than in the folds. */
 export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
 
 /**
@@ -120,7 +123,7 @@ export const fitInterval = (
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(pool && { pool }) }
   const learned = predictedRows(folds)
   const known = Float64Array.from(learned, (row) => residuals[row]!)
-  // A single fold has no other one to learn its spread from.
+  // With a single fold there is no other fold from which to learn its spread.
   const spread = folds.count < 2 ? undefined : crossFit(data, { count: folds.count, of: folds.of }, rules, limits, onRound)
   const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
   const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))

@@ -1,6 +1,6 @@
 import type { GrowthRules } from './boosting/grower.js'
 
-/** All that decides the plan, never the clock. */
+/** The input of a plan. It does not contain the time. */
 export type TableShape = {
   rows: number
   features: number
@@ -12,7 +12,7 @@ export type TableShape = {
   coefficients: number
 }
 
-/** How much time a training may take for its accuracy. */
+/** The user's preference between a short training and an accurate model. */
 export type Preset = 'fast' | 'balanced' | 'best'
 
 /** The settings of boosting: how trees grow, and how many rounds the folds may take. */
@@ -22,17 +22,17 @@ export type Plan = {
   /** The rows to learn from; fewer than the table has when it is larger than training can use. */
   rows: number
   folds: number
-  /** Tried in turn: the next one only when the folds would need more rounds than this one allows. */
+  /** These settings are tried in order: the next one only if the folds need more rounds than the current one allows. */
   boosting: readonly [Boosting, ...Boosting[]]
-  /** How many times the final model is fitted on all rows, each time with other draws; the prediction is the mean. */
+  /** The number of times that the final model is fitted on all rows, each time with other draws; the prediction is the mean. */
   members: number
-  /** How the spread of the residuals is learned (regression only). */
+  /** How the spread of the residuals is learned, for a regression. */
   scale: Boosting
   /** Whether a linear model is fitted in the same folds, to be blended with the trees. */
   linear: boolean
 }
 
-/** The refit has more rows than each fold had, so it takes a few more rounds to learn them. */
+/** The final fit has more rows than each fold had, so it uses a few more rounds. */
 export const refitFactor = 1.1
 
 const mostFolds = 5
@@ -53,7 +53,7 @@ const growth = (rows: number) => ({
 const quick = { learningRate: 0.1, leaves: 31, patience: 50 }
 const fine = { learningRate: 0.05, leaves: 15, patience: 50 }
 
-/** What a preset decides: the boosting settings with their limits of rounds, the folds, and the rounds for the spread. */
+/** The contents of a preset: the boosting settings with their limits of rounds, the folds, and the rounds for the spread. */
 const presets = {
   fast: { ways: [{ ...quick, patience: 15, rounds: 250 }], folds: 3, members: 1, scaleRounds: 50 },
   balanced: {
@@ -76,7 +76,7 @@ const boostings = (rows: number, outputs: number, preset: Preset): Plan['boostin
   })
   const last = others.at(-1)
   if (!first) throw new Error('a preset has at least one way to boost')
-  // For tables of this size the rounds of the finer settings have never sufficed.
+  // In tables of this size the rounds of the finer settings have never been sufficient.
   return last && rows > 100_000 ? [last] : [first, ...others]
 }
 

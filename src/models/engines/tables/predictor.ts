@@ -15,7 +15,7 @@ import type { ColumnType } from '../../data/values.js'
 export type PredictorInput = {
   name: string
   type: ColumnType
-  /** False for a column that was constant or near-unique text in training: it may be sent and has no effect. */
+  /** False for a column that was constant or near-unique text in training: clients may send it, but it has no effect. */
   used: boolean
   /** The known categories of a text column. */
   categories?: readonly string[]
@@ -24,7 +24,7 @@ export type PredictorInput = {
 /** The places of a row's numbers in the output of `predictBatch`; a classifier's probabilities start at `probabilities`. */
 export const outputs = { value: 0, confidence: 1, min: 2, max: 3, probabilities: 4 } as const
 
-/** A model in memory. It keeps no state between calls; a prediction needs only its arguments and one buffer. */
+/** A model in memory. It keeps no state between calls, so a prediction needs only its arguments and one buffer. */
 export type Predictor = {
   kind: Task['kind']
   inputs: readonly PredictorInput[]
@@ -53,11 +53,14 @@ export type Predictor = {
    */
   predictBatch: (features: Float64Array, rows: number, out: Float64Array, confidence?: number) => void
   /**
-   * The same in the same places, bit for bit, except that a regression's bounds are NaN: the trees for their width are not evaluated. For
-   * callers that show no bounds.
+   * The same results in the same places, bit for bit, but with NaN instead of a regression's bounds: the trees for the width are not
+   * evaluated. For callers that do not show bounds.
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
-  /** What each input added to a row's scores; absent if the model cannot explain. `mixes` if the probabilities of two parts are mixed. */
+  /**
+   * The contribution of each input to a row's scores; absent if the model cannot explain. `mixes` means that the probabilities of two parts
+   * are mixed.
+   */
   contributions?: { of: RowExplainer; mixes: boolean }
 }
 

@@ -16,7 +16,7 @@ import type { Warning } from '../../data/warnings.js'
 
 /** The report of a trained model, as plain JSON. Metrics are out of fold. */
 export type TrainReport = {
-  /** `asked` is the name in the statement, if it is another one. */
+  /** `asked` is the engine's name in the statement, if it is another one. */
   engine: { name: string; version: string; asked?: string }
   task: Task['kind']
   target: Task['target']
@@ -28,21 +28,24 @@ export type TrainReport = {
   plan: EffectivePlan
   seed: number
   metrics: Metrics
-  /** For numbers: what was predicted and what was true, in groups of rows. */
+  /** For numbers: means of predictions and truths, in groups of rows. */
   residuals?: readonly ResidualBin[]
-  /** For classes: predicted against actual, precision and recall of each class, and the calibration of the confidence. */
+  /** For classes: predicted against actual classes, precision and recall of each class, and the calibration of the confidence. */
   confusion?: readonly ConfusionCell[]
   by_class?: readonly ClassMetrics[]
   calibration?: readonly CalibrationBin[]
-  /** The class weights of the decision, if they were asked for. */
+  /** The class weights of the decision, if the user set them. */
   class_weights?: readonly { class: ClassLabel; weight: number }[]
-  /** How rows were split into folds; blocks of time have metrics of their own, null for the first, which is only learned from. */
+  /**
+   * The split of rows into folds. Blocks of time have metrics of their own; those of the first block are null, because it is only learned
+   * from.
+   */
   dealt: DealtReport
   /** The importance of each input, largest first; they add up to 1 (see `importancesOf`). */
   importances: Importances
   /** `null` for classes, whose confidence is the predicted class's probability. */
   interval: { method: string; about: string; confidence: number; exponent: number } | null
-  /** For numbers: how many truths lie within intervals of some levels; none if there is a single fold. */
+  /** For numbers: the share of truths within intervals of some levels; absent with a single fold. */
   coverage?: readonly Coverage[]
   /** Whether predictions are rounded: for integer targets with enough spread. */
   rounded: boolean
@@ -54,12 +57,12 @@ export type TrainReport = {
 
 type TimeBlocks = Extract<SplitReport, { by: 'time_column' }>
 export type DealtReport =
-  // For series: each is forecast from times in its own past.
+  // For series: each series is forecast from times in its own past.
   | { by: 'rolling_origin' }
   | Exclude<SplitReport, TimeBlocks>
   | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (Omit<TimeBlocks['blocks'][number], 'fold'> & { metrics: Metrics | null })[] })
 
-/** The plan as it was carried out. Without trees, their numbers are 0; series have no preset. */
+/** The plan as it was carried out. Without trees, the numbers of trees are 0; series have no preset. */
 export type EffectivePlan = {
   /** The rounds after which the time limit ended a phase; absent if it never did. */
   stopped?: StoppedRounds
@@ -75,7 +78,7 @@ export type EffectivePlan = {
   members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
-  /** For series: how many past times were forecast from, and how often each series was fitted for that. */
+  /** For series: the number of past times from which each series was forecast, and how often it was fitted for that. */
   origins?: number
   refits?: number
 }

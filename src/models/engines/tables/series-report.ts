@@ -18,6 +18,6 @@ export type SeriesReport = {
   /** The earliest and the latest of the series' last times. */
   last: readonly [string, string]
   gaps: number
-  /** The least number of steps ahead that the past could measure. */
+  /** The least number of steps ahead that were measured on the past. */
   measured_steps: number
 }

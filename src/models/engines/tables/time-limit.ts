@@ -7,8 +7,8 @@ export const intervalShare = 0.8
 const boostingShare = 0.75
 
 /**
- * The share of the time for the folds that leaves enough for the fits on all rows: threads share the folds, each of which has most of the
- * rows, but the members of a mean are fitted one after the other.
+ * The share of the time for the folds that leaves enough for the fits on all rows. Threads share the folds, each of which has most of the
+ * rows; the members of a mean are fitted one after the other.
  *
  * @example foldsShare({ folds: 5, members: 1, threads: 2 }) // .51
  */
@@ -18,7 +18,7 @@ export const foldsShare = ({ folds, members, threads }: { folds: number; members
 }
 
 /**
- * Stops the boosting phases of a training: by the clock, or, to repeat a training, after the same rounds as before.
+ * Stops the boosting phases of a training by the clock. To repeat a training, it stops them after the same rounds as before.
  *
  * @example new TimeLimit(30, undefined).goesOn('folds', 12, 0.5) // false when more than 15 s have passed
  */

@@ -30,7 +30,7 @@ export type TrainOptions = {
   target: string
   /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
   seed?: number
-  /** Where a time limit stopped an earlier training: this one stops at the same rounds, whatever the time. */
+  /** The rounds at which a time limit stopped an earlier training: this training stops at the same rounds, whatever the time. */
   stopped?: StoppedRounds
   [option: string]: Json | undefined
 }
@@ -110,7 +110,10 @@ const checkSeed = (seed: number): number => {
   throw wrong(`"seed" is ${seed}, expected an integer between 0 and 4294967295`)
 }
 
-/** A linear model with many coefficients or rows would take hours. Other engines leave it out then; this one was asked for by name. */
+/**
+ * A linear model with many coefficients or rows would take hours. Other engines leave it out in that case, but here the user chose it by
+ * name.
+ */
 const requireLinear = ({ plan, features, learners }: PreparedTask): void => {
   if (learners !== 'linear' || plan.linear) return
   const coefficients = features.reduce((sum, feature) => sum + coefficientsOf(feature), 0)

@@ -10,12 +10,12 @@ export type BinnedFeature = { bins: Uint8Array; count: number; edges: Float64Arr
 export type BinnedTable = {
   rows: number
   features: readonly BinnedFeature[]
-  /** Where a feature's bins start in a histogram. */
+  /** The start of each feature's bins in a histogram. */
   offsets: Int32Array
   totalBins: number
 }
 
-/** The number of values of a byte: more than any feature has bins, including the one for missing values. */
+/** The number of values of a byte: no feature has more bins, including the bin for missing values. */
 export const binCodes = 256
 
 /** Enough rows to place 253 edges; the rows are shuffled already, so the first ones are a fair sample. */
@@ -37,7 +37,7 @@ const countDistinct = (values: Float64Array): { distinct: number[]; counts: numb
   return { distinct, counts }
 }
 
-/** A number between two neighbours that never equals the upper one, however close they are. */
+/** A number between two neighbours that never equals the upper one, even if they are adjacent. */
 const between = (lower: number, upper: number): number => {
   const middle = lower + (upper - lower) / 2
   return middle >= lower && middle < upper ? middle : lower

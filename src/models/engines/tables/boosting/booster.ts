@@ -7,7 +7,7 @@ import type { Grower } from './grower.js'
 import type { Loss } from './loss.js'
 import type { Tree } from './tree.js'
 
-/** The share of rows, and of features, that each tree sees. */
+/** The share of rows, and of features, that each tree uses. */
 const sampledShare = 0.8
 
 /**
@@ -85,7 +85,7 @@ export class Booster {
   private growTree(output: number): Tree {
     const { learned, picked, left, sampled, others, gradients, hessians, features } = this
     const { scores } = this.state
-    // Growing reorders both row arrays, so each tree starts from the drawn order again.
+    // Growing a tree reorders both row arrays, so each tree starts with the sampled order again.
     for (let index = 0; index < picked.length; index++) sampled[index] = learned[picked[index]!]!
     for (let index = 0; index < left.length; index++) others[index] = learned[left[index]!]!
     others.set(this.heldOut, left.length)

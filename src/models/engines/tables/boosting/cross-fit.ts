@@ -24,7 +24,7 @@ export type CrossFit = {
   best: number
   /** Whether the loss was still falling when the limit of rounds was reached. */
   capped: boolean
-  /** The scores of every row at that round, by the run of its fold; output by output, 0 for rows without one. */
+  /** The scores of every row after that round, from the run of its fold, output by output; 0 for rows without a fold. */
   scores: Float64Array
 }
 
@@ -34,12 +34,12 @@ const worthwhile = 1e-4
 /** The data that all boosting runs of a training share. */
 export type BoostingData = { table: BinnedTable; labels: Float64Array; loss: Loss; seed: number }
 
-/** With fewer cells times outputs, a round ends before another thread could join it. */
+/** If there are fewer cells times outputs, a round ends before another thread could help. */
 const fewestCellsToShare = 20_000
 
 const isWorthSharing = ({ table, loss }: BoostingData): boolean => table.rows * table.features.length * loss.outputs >= fewestCellsToShare
 
-/** Collects the rounds one after the other, and works on them as well until they are done. */
+/** Collects the rounds one after the other, and helps to compute them. */
 const lead = (
   runs: FoldRuns,
   { patience, goesOn }: { patience: number; goesOn: (done: number) => boolean },
@@ -91,7 +91,7 @@ export const crossFit = (
   }
 }
 
-/** The random stream of the last fit's draws; further members of a mean use those below it. */
+/** The random stream of the last fit's draws; the other members of a mean use the streams below it. */
 const refitStream = 99
 
 type Refit = { rounds: number; learned: Int32Array; onRound: (done: number) => void }

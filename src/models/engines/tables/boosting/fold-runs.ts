@@ -22,11 +22,11 @@ export type FoldRuns = {
   heldOut: readonly Float64Array[]
   /** By fold and slot: the summed loss over the held-out rows. */
   losses: Float64Array
-  /** See `places`; then the finished rounds of each fold, then whether a thread works on it. */
+  /** First the numbers of `places`, then the finished rounds of each fold, then for each fold whether a thread works on it. */
   control: Int32Array
 }
 
-/** How many rounds a fold may be ahead of the last collected one. */
+/** The most rounds that a fold may be ahead of the last collected one. */
 const slots = 4
 const places = { lock: 0, changes: 1, taken: 2, over: 3, failed: 4, folds: 5 } as const
 const longestWaitMs = 50
@@ -82,7 +82,7 @@ export const giveFold = ({ control, folds, heldOut, losses, states, table }: Fol
   wake(control)
 }
 
-/** Whether all folds have finished a round. Throws if another thread failed. */
+/** Whether all folds have finished a round. @throws Error if another thread failed */
 export const haveDone = ({ control, folds }: FoldRuns, round: number): boolean => {
   if (Atomics.load(control, places.failed) !== 0) throw new Error('a thread of the training failed')
   for (let fold = 0; fold < folds.count; fold++) if (Atomics.load(control, places.folds + fold) < round) return false
@@ -111,7 +111,7 @@ export const giveRound = ({ control }: FoldRuns, round: number): void => {
   wake(control)
 }
 
-/** Whether the threads that boost folds shall end. */
+/** Whether the threads must stop working on folds. */
 export const areOver = ({ control }: FoldRuns): boolean => Atomics.load(control, places.over) !== 0
 
 /** Stops the work of all threads. */

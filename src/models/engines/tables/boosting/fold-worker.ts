@@ -4,7 +4,7 @@ import { areOver, changesOf, giveFold, takeFold, waitForChange, type FoldRuns } 
 import { Grower } from './grower.js'
 import { lossOf } from './loss.js'
 
-/** One thread that works on the folds: it has scratch memory of its own, and takes whichever fold is next. */
+/** One thread that works on the folds. It has its own scratch memory, and takes the next available fold. */
 export class FoldWorker {
   private readonly grower: Grower
   private readonly boosters = new Map<number, Booster>()

@@ -2,7 +2,7 @@ import type { ByteReader, ByteWriter } from '../../../numerics/bytes.js'
 import type { BinnedFeature } from './bins.js'
 import type { Tree } from './tree.js'
 
-/** Where a node sends missing values, and whether it tests a number or a category. */
+/** The side for missing values at a node, and whether the node tests a number or a category. */
 export const nodeKinds = { missingRight: 0, missingLeft: 1, categoryMissingRight: 2, categoryMissingLeft: 3 } as const
 
 const subsetBytes = 32
@@ -29,7 +29,7 @@ export type Forest = {
 /** Whether a node sends a value right, including missing values and categories. */
 export const goesRight = (forest: Forest, node: number, value: number): boolean => {
   switch (forest.kinds[node]) {
-    // Every comparison with NaN is false, so with this order of operands missing values go where the kind says.
+    // Every comparison with NaN is false. With this order of operands, missing values go to the side that the kind of the node says.
     case nodeKinds.missingLeft:
       return value > forest.thresholds[node]!
     case nodeKinds.missingRight:

@@ -100,7 +100,7 @@ export class Grower {
   private leaf(part: Part, histogram: Histogram | undefined, { features }: Ground, parent: number, side: Side): Leaf {
     const split = histogram && this.splittable(part) ? bestSplit(histogram, this.table, features, part.sums, this.rules) : undefined
     const { sampled, others, sums } = part
-    // Field by field: a spread here took a third of the time of a small training.
+    // The fields are assigned one by one: a spread here took a third of the time of a small training.
     return { sampled, others, sums, histogram, split, parent, side }
   }
 
@@ -145,7 +145,7 @@ export class Grower {
     ]
   }
 
-  /** Only leaves that will be split have histograms. */
+  /** Only leaves that may be split have histograms. */
   private drop(leaf: Leaf): [undefined, undefined] {
     if (leaf.histogram) this.pool.push(leaf.histogram)
     return [undefined, undefined]

@@ -12,10 +12,10 @@ const words = 8
 type Column = { feature: number; kind: 'number' | 'category' | 'set'; missing: number; right: Uint8Array }
 
 /**
- * A forest laid out for scoring. The two children of a node are neighbours: the next node is the node's `next`, plus 1 if its test says
- * right. A leaf is its own left child and its test always says left, so rows that have arrived wait there for others. A row has one number
- * for each of `columns`, none of them missing. Where the trees use few sets of categories, each set is a column of its own, and all tests
- * are of numbers.
+ * A forest prepared for scoring. The two children of a node are adjacent: the next node is the node's `next`, plus 1 if its test says
+ * right. A leaf is its own left child and its test always says left, so finished rows stay there while others continue. A row has one
+ * number for each of `columns`, and none of the numbers is missing. If the trees use few sets of categories, each set has its own column,
+ * and all tests are of numbers.
  */
 export type Layout = {
   roots: Int32Array
@@ -57,7 +57,10 @@ class Columns {
   }
 }
 
-/** Whether there are at most as many sets of categories as trees: computing their columns per row then costs less time than it saves. */
+/**
+ * Whether there are at most as many sets of categories as trees. Then computing the sets' columns for each row takes less time than it
+ * saves.
+ */
 const hasFewSets = (forest: Forest): boolean => {
   const columns = new Columns()
   for (let node = 0; node < forest.kinds.length && columns.all.length <= forest.roots.length; node++)
@@ -91,7 +94,7 @@ export const layOut = (forest: Forest): Layout => {
     const kind = forest.kinds[node]!
     if (!isCategory(kind)) {
       layout.column[at] = columns.place(feature, 'number', kind === nodeKinds.missingLeft ? -Infinity : Infinity)
-      // Even where every number goes left, a missing value must be able to go right.
+      // A missing value must be able to go right, even if every number goes left.
       layout.threshold[at] = Math.min(forest.thresholds[node]!, Number.MAX_VALUE)
     } else if (bits) {
       layout.column[at] = columns.place(feature, 'category', missingCode)

@@ -3,7 +3,7 @@
  * values for regression and class indexes otherwise.
  */
 export type Loss = {
-  /** 0 for values. The number of outputs alone does not identify a loss; see `lossOf`. */
+  /** The number of classes; 0 for values. The number of outputs alone does not identify a loss; see `lossOf`. */
   classes: number
   outputs: number
   /** The constant scores to start from, learned from the given rows. */
@@ -72,7 +72,7 @@ const logSum = (scores: Float64Array, row: number, rows: number, outputs: number
   return largest + Math.log(sum)
 }
 
-/** For more than two classes: log loss, one score per class. It keeps a round's sums between its outputs, so rounds must not overlap. */
+/** For more than two classes: log loss, one score per class. It stores a round's sums between its outputs, so rounds must not overlap. */
 const softmaxLoss = (outputs: number): Loss => {
   const factor = outputs / (outputs - 1)
   let logSums = new Float64Array()
@@ -100,5 +100,8 @@ const softmaxLoss = (outputs: number): Loss => {
   }
 }
 
-/** The loss for a number of classes, 0 for values. Returns a new one for several classes, as that keeps state of its round. */
+/**
+ * The loss for a number of classes, 0 for values. With several classes it returns a new object, because that object has the state of its
+ * round.
+ */
 export const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))

@@ -26,11 +26,11 @@ export type Split = {
   threshold: number
   order: readonly number[] | undefined
   missingLeft: boolean
-  /** Whether rows go left if their bin does not occur in the leaf. */
+  /** The side of rows whose bin does not occur in the leaf: whether they go left. */
   unseenLeft: boolean
 }
 
-/** Smaller sums are only rounding errors. */
+/** Smaller sums are rounding errors. */
 const leastHessian = 1e-6
 const leastGain = 1e-9
 
@@ -108,7 +108,7 @@ const orderCategories = (histogram: Histogram, offset: number, count: number, sm
   return present.sort(byMean)
 }
 
-/** Tries each prefix of the ordered categories as the left side: the best subset is one of them (Fisher 1958). */
+/** Tries each prefix of the ordered categories as the left side. The best subset is always such a prefix (Fisher 1958). */
 const scanCategories = (
   histogram: Histogram,
   offset: number,

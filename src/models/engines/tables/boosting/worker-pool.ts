@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads'
 import { programFile } from '../../../../setup/package.js'
 import type { FoldRuns } from './fold-runs.js'
 
-/** More threads than a plan may have folds would have nothing to do. */
+/** The most threads: a plan has no more folds than this, so more threads would be idle. */
 const mostThreads = 5
 
-/** The default number of threads: as many as the machine runs at once. */
+/** The default number of threads: as many as the machine can run at once. */
 const usualThreads = (): number => Math.min(availableParallelism(), mostThreads)
 
 /**
- * Helper threads that work on the folds of the caller's trainings. They start with the first work, have the priority of the calling thread,
- * end with its process, and do not keep a process alive.
+ * Helper threads that work on the folds of the caller's trainings. They start when the first work arrives, have the priority of the calling
+ * thread, end with its process, and do not keep a process alive.
  *
  * @example
  * const pool = new WorkerPool(2)

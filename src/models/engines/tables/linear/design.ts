@@ -2,8 +2,8 @@ import type { Feature } from '../../../data/features.js'
 import { rowsInside, rowsOutside, type Folds } from '../../../data/folds.js'
 
 /**
- * How a feature enters a linear model. Each row has exactly one pair (coefficient, value) per feature: for a number its standardised value
- * at `at`, for a category 1 at `at` + its index, for a missing value 1 at `missing`.
+ * The place of a feature in a linear model. Each row has exactly one pair (coefficient, value) per feature: for a number its standardised
+ * value at `at`, for a category 1 at `at` + its index, for a missing value 1 at `missing`.
  */
 export type LinearTerm =
   | { kind: 'number'; at: number; missing: number; mean: number; deviation: number; low: number; high: number }
@@ -85,8 +85,8 @@ const rangeOf = ({ features, indexes, values }: Design, feature: number, at: num
 }
 
 /**
- * The design that the folds' fits predict with. A fit clips values to the range it learned from (see `valueOf`). For rolling folds this is
- * each fold's past; without clipping, a trend would be extrapolated here, which the final model never does.
+ * The design for the predictions in the folds. A fit clips values to the range of the rows that it learned from (see `valueOf`). With
+ * rolling folds this is the past of each fold. Without clipping, a trend would be extrapolated here, which the final model never does.
  */
 export const outOfFold = (design: Design, folds: Folds): Design => {
   if (!folds.rolling) return design
