@@ -13,7 +13,7 @@ import type { Log } from './log/contract/log.js'
 import { ConfigError, type Config } from './setup/config.js'
 import type { DataPaths } from './setup/data-directory.js'
 
-/** A store that nodes share, and the log that tells which blobs are needed. */
+/** A store that nodes share, and the log that determines which blobs are needed. */
 export type SharedBlobOptions = SharedPlace & {
   /** Resolves when the local log has all events that any node acknowledged before. */
   newest: () => Promise<void>

@@ -4,7 +4,7 @@ import { Problem } from '../basics/errors.js'
 export const callFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
-/** The connection ended before there was an answer. */
+/** The connection ended before the answer. */
 export class ConnectionLost extends Problem {
   constructor(where: string) {
     super('connection_failed', 'Connection lost', `${where} broke off the connection`, { hint: 'Try again.' })

@@ -74,8 +74,8 @@ type MakePlan = (isRecorded: boolean) => Promise<Plan>
 type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> }
 
 /**
- * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and removes the
- * keys; the answer comes when no file of the data directory has a byte of the data.
+ * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and
+ * removes the keys. The answer is sent when no file of the data directory has a byte of the data.
  *
  * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
  */

@@ -41,8 +41,8 @@ const tookTooLong = (timeoutMs: number): Problem =>
 
 /**
  * The server's client of the process that keeps the indexes of knowledge bases. The process starts with the first request, and again after
- * it ended. It answers one request after the other. A request that takes too much time or memory ends the process; the requests that waited
- * behind it may be sent again.
+ * it ended. It answers one request after the other. A request that takes too much time or memory ends the process; the waiting requests may
+ * be sent again.
  *
  * @example const done = await index.ask(stream, { facts: true })
  */

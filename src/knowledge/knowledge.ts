@@ -1,5 +1,5 @@
 /**
- * Room: the server's side of knowledge bases: it takes documents and answers searches. It imports events, basics, setup, vault, log,
+ * Room: the server's side of knowledge bases: it inserts documents and answers searches. It imports events, basics, setup, vault, log,
  * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding alone.
  */
 

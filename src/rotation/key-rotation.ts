@@ -34,7 +34,7 @@ export type RotationOptions = {
   onFailed: (error: unknown) => void
   /** The other nodes of the log, if it is shared. */
   peers?: Peers | undefined
-  /** How often it looks whether another node began or left a rotation; `leaseLookIntervalMs` by default. */
+  /** The interval between looks for a rotation that another node began or left; `leaseLookIntervalMs` by default. */
   lookMs?: number
 }
 

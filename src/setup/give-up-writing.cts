@@ -3,9 +3,9 @@
  * its own rights, and those of threads and processes that it starts afterwards. This file is loaded with `--require`, because the loader of
  * ES modules starts threads, which would keep the earlier rights.
  *
- * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed. KEEPS_TCP
- * leaves TCP as it is.
- * CONFINEMENT tells the program the result: `landlock`, or why nothing was given up.
+ * WRITABLE_PATHS has the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed. With KEEPS_TCP,
+ * the rights over TCP are not restricted.
+ * CONFINEMENT tells the program the result: `landlock`, or the reason why no rights were given up.
  */
 import fs = require('node:fs')
 import modules = require('node:module')

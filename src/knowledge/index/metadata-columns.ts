@@ -17,7 +17,7 @@ export const typeOfJson = (value: unknown): ColumnType => {
   }
 }
 
-/** Columns of metadata and the types of their values. It keeps the first columns that it meets, as many as a query may show. */
+/** Columns of metadata and the types of their values. It keeps only the first columns, up to the number that a query may show. */
 export class MetadataColumns {
   readonly #types = new Map<string, Set<ColumnType>>()
 

@@ -46,7 +46,7 @@ const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
 /** The relevance for a share of the best possible score: a chunk of usual length that has all words once gets well above one half. */
 const relevanceOf = (share: number): number => (2 * share) / (1 + share)
 
-/** What is asked of an index of words, and the values behind its words. That the key is no search of its own saves one for each key. */
+/** A query of an index of words, and the values after the words. `+rowid` keeps SQLite from searching the index once for each key. */
 const selectionOf = (index: WordIndex, allowed: Condition | ReadonlySet<number>): Condition => {
   if ('size' in allowed)
     return {

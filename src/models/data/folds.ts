@@ -40,7 +40,7 @@ export const predictedRows = ({ of }: Folds): Int32Array => allRows(of.length).f
 /** 0…rows-1. */
 export const allRows = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row)
 
-/** How many rows each class has. */
+/** The number of rows of each class. */
 export const classSizes = (labels: Float64Array, classes: number): Int32Array => {
   const sizes = new Int32Array(classes)
   if (classes > 0) for (const label of labels) sizes[label] = sizes[label]! + 1

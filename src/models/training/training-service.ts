@@ -137,10 +137,10 @@ export class TrainingService {
     }
   }
 
-  /** Queues a requested version behind those that wait already. */
+  /** Queues a requested version after the waiting ones. */
   #enqueue(model: StreamId, version: number): void {
     this.#queue.push({ model, version })
-    // No error may break the chain: the trainings behind it would wait forever.
+    // No error may break the chain: the later trainings would wait forever.
     this.#idle = this.#idle
       .then(() => this.#next())
       .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))

@@ -25,7 +25,7 @@ type Place = { work: string; fileOf: FileOf }
 /** A requested version, and the name of its model. */
 export type VersionRequest = { name: string; request: ModelVersion }
 export type RunningTraining = VersionRef & { abort: AbortController; progress: Progress; training?: Training }
-/** What a training needs. */
+/** The parts that a training needs. */
 export type TrainingParts = {
   ledger: Ledger
   blobs: BlobStore
@@ -57,7 +57,7 @@ export class TrainingWork {
   /**
    * Trains a version from the rows that its query returns now, or imports its file. `running` gets the progress, and can abort the work. It
    * returns a function that stores the files as blobs and returns the result to record; the function can be called several times.
-   * @throws Problem when the rows, the base version or the file cannot be had; what the training fails with
+   * @throws Problem when the rows, the base version or the file are not available; the problem of the training
    */
   async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<() => Promise<TrainingResult>> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request

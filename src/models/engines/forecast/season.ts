@@ -68,7 +68,7 @@ const meansBySeason = (values: Values, season: number): Float64Array => {
   return sums.map((sum, place) => (counts[place]! > 0 ? sum / counts[place]! : 0))
 }
 
-/** How much of the variation around the trend a season of this length explains. */
+/** The share of the variation around the trend that a season of this length explains. */
 const fitOf = (values: Values, season: number): { ratio: number; criterion: number } => {
   const rest = detrended(values, season)
   const means = meansBySeason(rest, season)

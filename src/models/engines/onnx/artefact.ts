@@ -24,7 +24,7 @@ export type OnnxHeader = {
    * determine the class.
    */
   outputs: { value: string | null; probabilities: string | null; scores?: string }
-  /** How many rows the model is given at a time. */
+  /** The number of rows that the model gets at a time. */
   batch: number
 }
 

@@ -74,7 +74,10 @@ export type EffectivePlan = {
   minRows: number
   rounds: number
   trees: number
-  /** How many times the final model was fitted on all rows; the prediction is the mean. Metrics and intervals are those of one fit. */
+  /**
+   * The number of times that the final model was fitted on all rows; the prediction is the mean. Metrics and intervals are those of one
+   * fit.
+   */
   members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number

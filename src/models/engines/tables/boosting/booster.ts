@@ -11,8 +11,8 @@ import type { Tree } from './tree.js'
 const sampledShare = 0.8
 
 /**
- * All state of a boosting run between rounds, in shared memory, so that the next free thread can continue it. `scores` has a place for each row of the
- * table, output by output (see `Loss`), including held-out rows.
+ * The whole state of a boosting run between rounds. It is in shared memory, so that the next free thread can continue the run. `scores` has
+ * a place for each row of the table, output by output (see `Loss`), including held-out rows.
  */
 export type RunState = { scores: Float64Array; random: Int32Array }
 

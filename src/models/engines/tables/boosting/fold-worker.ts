@@ -13,7 +13,7 @@ export class FoldWorker {
     this.grower = new Grower(runs.table, runs.rules)
   }
 
-  /** Runs one round of the fold that is furthest behind; false if none is available at the moment. */
+  /** Runs one round of the available fold with the fewest rounds; false if none is available at the moment. */
   advance(): boolean {
     const fold = takeFold(this.runs)
     if (fold < 0) return false

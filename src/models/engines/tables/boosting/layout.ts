@@ -36,7 +36,7 @@ export type Layout = {
 
 const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
 
-/** Which categories go right at a node: 1 for those that do. */
+/** The categories that go right at a node: 1 for those that do. */
 const rightOf = (forest: Forest, node: number): Uint8Array => {
   const from = forest.subsetOf[node]!
   const right = Uint8Array.from({ length: codes }, (_, code) => 1 - ((forest.subsets[from + (code >> 3)]! >> (code & 7)) & 1))
