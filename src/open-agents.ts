@@ -69,7 +69,7 @@ export const openAgents = ({
     const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
       await checkModel(await languageModels.forAgent(agent), { signal })
     }
-    /** Lets queries ask agents; `beside` runs work during which no answers are erased. */
+    /** The evaluations, which ask agents the questions of tables; `beside` runs work during which no answers are erased. */
     const evaluations = (beside: ErasureGuard) =>
       new AgentEvaluations({
         ...{ ledger, beside, ask: agents.ask },

@@ -36,7 +36,7 @@ export type Node = {
 /** The duration of a lease: short enough for a test to wait for its end, and long enough for a busy machine. */
 const times = { leaseMs: 8_000, renewIntervalMs: 100, marginMs: 2_000 }
 
-/** The leases of a node, under a separate name. Returns a function that also closes them. */
+/** The leases of a node, under a separate name, with a function that closes them and their connection. */
 export const openLeases = (
   url: string,
   newest: () => Promise<void>,
@@ -115,7 +115,7 @@ export const endSessions = (postgres: Pick<Postgres, 'run'>, most: number): Prom
       (SELECT pid FROM pg_stat_activity WHERE application_name = 'mindledger' ORDER BY random() LIMIT ${most}) AS chosen`,
   )
 
-/** Lets the leases of a name expire, as if their holder were silent, and gives them to another node, which `take` receives. */
+/** Lets the leases of a name expire, as if their holder were silent, and gives them to the node `heir`. */
 export const runOut = (url: string, name: string, heir: string): Promise<void> =>
   runSql(
     url,

@@ -9,7 +9,7 @@ const heightMax = 8_000_000
 const spare = 6
 const widthLeast = 56
 const widthMost = 360
-/** The approximate width of a character. */
+/** The approximate width of a character, in pixels. */
 const characterWidth = 7.6
 
 type Sort = { by: number | undefined; descending: boolean }

@@ -50,7 +50,7 @@ export const alongLine = (points: readonly Point[], x: string): Point[] => {
 export const areSummed = (points: readonly Point[], x: string): boolean =>
   new Set(points.map((one) => JSON.stringify(one[x]))).size < points.length
 
-/** Colours that are easy to distinguish. */
+/** The most colours that are easy to distinguish. */
 const coloursMax = 12
 
 /** Columns with few enough values for one colour each. */
