@@ -43,7 +43,7 @@ const notTalkedTo = (engine: string): Problem =>
   new Problem(
     'wrong_arguments',
     'Wrong arguments',
-    `Connections of the engine ${engine} are kept and not opened: this service does not talk to it`,
+    `Connections of the engine ${engine} are only recorded: this service cannot talk to this system`,
   )
 
 const busy = (): Problem =>

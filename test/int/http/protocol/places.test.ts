@@ -154,7 +154,7 @@ describe('a test of a connection', () => {
     for (const [engine, reason] of [
       ['postgres', /127\.0\.0\.1/],
       ['MariaDB', /127\.0\.0\.1/],
-      ['slack', /does not talk to it/],
+      ['slack', /cannot talk to this system/],
     ] as const)
       expect(
         await send(at.url, 'POST', '/api/databases/status', { engine, host: '127.0.0.1', port: 1, user: 'u', password: 'p' }),
