@@ -40,10 +40,10 @@ import type { Leaf, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { placed, running } from '../session/sources.js'
 
-/** An agent in a FROM. `at` is the position of the past at which it is asked. */
+/** An agent in a FROM. `at` is the past position at which it is asked. */
 export type AgentUse = { ref: AstNode; alias: string; agent: StreamId; label: string; at: number | undefined }
 
-/** The query lacks answers of an agent: its sender asks the agent, and sends the query again with the answers. */
+/** Thrown when the query lacks answers of an agent. Its sender asks the agent, and sends the query again with the answers. */
 export class MissingAnswers extends Error {
   constructor(readonly questions: AgentQuestions) {
     super('the query needs answers of an agent')
@@ -85,12 +85,12 @@ const refusedHere = ({ label }: AgentUse): Problem =>
     hint: 'Ask it in a SELECT of its own, or keep its answers first: CREATE TABLE files.answers (SELECT … FROM agent …).',
   })
 
-/** Refuses agents where no WHERE and no ON could give them questions. */
+/** Refuses agents in places where no WHERE and no ON could give them questions. */
 export const agentsNeedQuestions = ([first]: readonly AgentUse[]): void => {
   if (first) throw placed(noQuestion(first), first.ref)
 }
 
-/** The join that an agent stands in, and the table on its other side. */
+/** The join that contains an agent, and the table on its other side. */
 type Place = { join: AstNode; other: AstNode }
 
 const placeIn = (from: AstNode, ref: AstNode): Place | undefined => {
@@ -113,13 +113,13 @@ const nothing: Leaf = { ref: emptyRef(), alias: '', columns: [] }
 const isGiven = (value: AstNode, leaves: readonly Leaf[]): boolean =>
   isConstant(value) || isOfQueries(value) || (leaves.length > 0 && readsOnly(value, leaves))
 
-/** MySQL's texts stand in double quotes, as names do here. */
+/** MySQL writes texts in double quotes. This service reads names in double quotes. */
 const readQuoted = ({ quoted }: Session, value: AstNode, leaves: readonly Leaf[]): void => {
   const [name = '', second] = isColumnRef(value) ? textsOf(value, 'column_names') : []
   if (second === undefined && quoted.has(name) && !readsOnly(value, leaves)) become(value, { ...textConstant(name), ...placeOf(value) })
 }
 
-/** What a condition compares the question with: `question = 'a'` or `question IN ('a', 'b')`. */
+/** The values that a condition compares the question with: `question = 'a'` or `question IN ('a', 'b')`. */
 const valuesIn = (session: Session, use: AgentUse, condition: AstNode, leaves: readonly Leaf[]): AstNode[] | undefined => {
   const asked = (node: AstNode | undefined) => node !== undefined && isQuestion(use, node, leaves)
   if (textOf(condition, 'type') === 'COMPARE_IN') {

@@ -1,14 +1,14 @@
 import type { AstNode } from './json.js'
 import { isColumnRef, nodeOf, nodesOf, textOf, textsOf, walk } from './nodes.js'
 
-/** The parts of a condition that are joined by AND. */
+/** The parts of a condition that AND joins. */
 export const conjuncts = (condition: AstNode | undefined): AstNode[] => {
   if (!condition) return []
   if (textOf(condition, 'type') === 'CONJUNCTION_AND') return nodesOf(condition, 'children').flatMap(conjuncts)
   return [condition]
 }
 
-/** The names of every column that an expression reads, and whether it reads anything else that varies by row. */
+/** The names of every column that an expression reads, and whether it reads anything else that differs by row. */
 export const readsOf = (expression: AstNode): { columns: string[][]; opaque: boolean } => {
   const columns: string[][] = []
   let opaque = false
@@ -21,13 +21,13 @@ export const readsOf = (expression: AstNode): { columns: string[][]; opaque: boo
   return { columns, opaque }
 }
 
-/** Whether an expression has one value for all rows: it reads no column and no query, and does not vary by itself. */
+/** Whether an expression has one value for all rows: it reads no column and no query, and always has the same value. */
 export const isConstant = (expression: AstNode): boolean => {
   const { columns, opaque } = readsOf(expression)
   return columns.length === 0 && !opaque
 }
 
-/** Whether an expression is made of constants and queries of its own, such as `(SELECT max(a) FROM t) + 1`. */
+/** Whether an expression only has constants and subqueries, such as `(SELECT max(a) FROM t) + 1`. */
 export const isOfQueries = (expression: AstNode): boolean => {
   let queries = 0
   let others = 0
@@ -40,7 +40,7 @@ export const isOfQueries = (expression: AstNode): boolean => {
   return queries > 0 && others === 0
 }
 
-/** The parts of `(a, b)`; a value that is no row is its only part. */
+/** The parts of `(a, b)`; the only part of a value that is no row is the value itself. */
 export const partsOfRow = (expression: AstNode): AstNode[] =>
   textOf(expression, 'function_name') === 'row' && textOf(expression, 'schema') === 'main' ? nodesOf(expression, 'children') : [expression]
 
@@ -51,7 +51,7 @@ export const equality = (expression: AstNode): [AstNode, AstNode] | undefined =>
   return left && right && [left, right]
 }
 
-/** Whether a condition is the constant TRUE, which stands for a condition that nobody wrote. */
+/** Whether a condition is the constant TRUE, which replaces a missing condition. */
 export const isTrue = (expression: AstNode): boolean => {
   const child = textOf(expression, 'class') === 'CAST' ? nodeOf(expression, 'child') : undefined
   return child !== undefined && nodeOf(child, 'value')?.['value'] === 't'

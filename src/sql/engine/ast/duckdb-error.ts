@@ -1,16 +1,16 @@
 /**
- * An error of DuckDB about a text. `kind` is its word for the sort of error (`Binder`, `Conversion`), `bytes` the place in the text that
- * was run, as an offset in UTF-8 bytes; `name` and `candidates` what was not found and what is like it.
+ * An error of DuckDB about a text. `kind` is DuckDB's word for the sort of error (`Binder`, `Conversion`). `bytes` is the place in the text
+ * that was run, as an offset in UTF-8 bytes. `name` is the name that was not found, `candidates` are similar names.
  */
 export type DuckDBError = { kind: string; message: string; bytes: number | undefined; name: string | undefined; candidates: string[] }
 
-/** Errors of the binding may come from another realm, where `instanceof` says no. */
+/** Errors of the binding may come from another realm, where `instanceof` is false. */
 const messageOf = (error: unknown): string => {
   const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error
   return typeof message === 'string' ? message : 'unknown error'
 }
 
-/** A message may repeat a name or a value of the statement, which may be as long as the statement. */
+/** A message may repeat a name or a value of the statement. Either may be as long as the statement. */
 const longestMessage = 20_000
 
 const kindAt = /^([A-Z][A-Za-z ]*) Error: /i
@@ -29,7 +29,7 @@ const parsed = (text: string): object | undefined => {
   }
 }
 
-/** Names with commas between them; the commas of `date_sub(VARCHAR, DATE, DATE) -> BIGINT` are its own. */
+/** Names with commas between them; the commas inside `date_sub(VARCHAR, DATE, DATE) -> BIGINT` do not separate names. */
 const listOf = (text: string): string[] => text.match(/(?:[^,(]|\([^)]{0,500}\))+/g)?.map((name) => name.trim()) ?? []
 
 const decode = (error: unknown): DuckDBError => {
@@ -48,7 +48,10 @@ const decode = (error: unknown): DuckDBError => {
   }
 }
 
-/** Some messages carry the line they speak of, as if errors were texts: where its caret stands is not a place in our text. */
+/**
+ * Some messages show the line that they are about, and an error of the values themselves may show one too: its caret is not a place in our
+ * text.
+ */
 const withoutLine = (message: string): string => message.replace(/(?<!\n)\n+LINE \d+:[\s\S]*$/, '')
 
 /**

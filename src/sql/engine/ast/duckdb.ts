@@ -11,7 +11,7 @@ import { HiddenNames } from './hidden-names.js'
 import { NumberText, parseAst, printAst, type AstNode, type AstValue, type TextReplacer } from './json.js'
 import { isNode, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf } from './nodes.js'
 
-/** An error of DuckDB's parser. Its position counts characters (code points); all other positions of DuckDB's count bytes. */
+/** An error of DuckDB's parser. Its position counts characters (code points); all other positions in DuckDB's errors count bytes. */
 export class ParseFailure extends Error {
   constructor(
     message: string,
@@ -32,8 +32,8 @@ const oneText = async (connection: DuckDBConnection, sql: string, parameter: str
 }
 
 /**
- * DuckDB's own tree of a SELECT, as the query node. The text is only data here: it is parsed, never run.
- * Throws a ParseFailure when it does not parse, is not a SELECT, or is several statements.
+ * DuckDB's own tree of a SELECT, as the query node. The text is only data here: DuckDB parses it and never runs it. Throws a ParseFailure
+ * when it does not parse, is not a SELECT, or is several statements.
  */
 export const parseSelect = async (connection: DuckDBConnection, sql: string): Promise<AstNode> => {
   const tree = parseAst(await oneText(connection, 'SELECT json_serialize_sql($1::VARCHAR)', sql))
@@ -59,8 +59,8 @@ export type CheckedText = string & { readonly [checked]: true }
 let reserved: ReadonlySet<string> | undefined
 
 /**
- * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. The result is kept and
- * not the promise: the reading may fail with the query whose connection it uses, and no other query must fail by that.
+ * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. The result is kept, not the
+ * promise: the reading may fail together with the query whose connection it uses, and such a failure must not reach other queries.
  */
 const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
   if (reserved) return reserved
@@ -88,10 +88,10 @@ const sameAs = async (connection: DuckDBConnection, text: string, node: AstNode)
 }
 
 /**
- * The SQL text of a tree, which is the only text that DuckDB runs. It is printed without the names that users chose, which DuckDB
- * does not put into quotes everywhere, and parsed again: the tree of the text must be the one that was checked.
+ * The SQL text of a tree. DuckDB runs no other text. The tree is printed without the names that users chose, because DuckDB does not quote
+ * them everywhere. The text is parsed again: its tree must be the tree that was checked.
  *
- * @throws Problem refused_statement when it is another one
+ * @throws Problem refused_statement when the trees differ
  * @example await printSelect(connection, await parseSelect(connection, 'SELECT "x y".* FROM t AS "x y"'))
  */
 export const printSelect = async (connection: DuckDBConnection, node: AstNode): Promise<CheckedText> => {
@@ -102,20 +102,20 @@ export const printSelect = async (connection: DuckDBConnection, node: AstNode): 
   return text as CheckedText
 }
 
-/** The texts of several trees as DuckDB would show them, in their order. They are names of columns: nothing runs them. */
+/** The texts of several trees as DuckDB would show them, in their order. They only serve as names of columns: DuckDB does not run them. */
 export const showSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
   const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
   const reader = await connection.runAndReadAll(sql, [listValue(nodes.map((node) => statementOf(node)))])
   return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
 }
 
-/** Our own SQL before and after a query that has been checked, and the kind of statement that the whole is: a SELECT unless said otherwise. */
+/** Our own SQL before and after a checked query, and the kind of the whole statement: a SELECT unless another kind is given. */
 export type QueryWrapper = { before?: string; after?: string; kind?: StatementType }
 
 /**
- * Prepares a checked query, with SQL of ours around it. DuckDB prepares one statement at a time, and says itself of what kind it is.
+ * Prepares a checked query with our own SQL around it. DuckDB prepares one statement at a time, and reports the kind of the statement.
  *
- * @throws Error of DuckDB's when it cannot be planned; TypeError when it is of another kind
+ * @throws Error of DuckDB when it cannot be planned; TypeError when it is of another kind
  * @example await prepareChecked(connection, text, { before: 'EXPLAIN ', kind: StatementType.EXPLAIN })
  */
 export const prepareChecked = async (
@@ -129,7 +129,7 @@ export const prepareChecked = async (
   throw new TypeError('a query became a statement of another kind')
 }
 
-/** Runs a statement of ours, in which stand numbers and names that we made ourselves. */
+/** Runs a statement of this service. It contains only numbers and names that this service made. */
 export const runOwn = async (connection: DuckDBConnection, sql: string): Promise<DuckDBMaterializedResult> => {
   const prepared = await connection.prepare(sql)
   return prepared.run().finally(() => prepared.destroySync())
@@ -145,10 +145,10 @@ export const readChecked = async (connection: DuckDBConnection, text: CheckedTex
   }
 }
 
-/** Keys that say where something stood in a text, and not what it means. */
+/** Keys with the place of a node in a text. They have no effect on the meaning. */
 const unmeant = new Set(['query_location', 'parenthesized'])
 
-/** DuckDB takes what a tree leaves out for one of these. */
+/** DuckDB reads a missing key of a tree as one of these values. */
 const isNothing = (value: AstValue | undefined): boolean => {
   if (value === undefined || value === null || value === '' || value === false) return true
   return Array.isArray(value) && value.length === 0
@@ -158,7 +158,7 @@ const isNothing = (value: AstValue | undefined): boolean => {
 const asRead = (values: AstNode): AstNode =>
   subqueryRef(selectNode([star('')], { ...values, alias: 'valueslist' }), textOf(values, 'alias'))
 
-/** Lists of a star that DuckDB keeps without an order: each reading gives them in another one. */
+/** Lists of a star that DuckDB keeps without an order: each parse may give another order. */
 const unordered = new Set(['exclude_list', 'qualified_exclude_list', 'replace_list', 'rename_list'])
 
 /** The column that an item of such a list names. */
@@ -188,7 +188,7 @@ const sameNode = (read: AstNode, checked: AstNode): boolean => {
 }
 
 /**
- * Whether a tree that was read from a printed text is the one that was printed.
+ * Whether the tree of a printed text is the tree that was printed.
  *
  * @example sameTree(await parseSelect(connection, text), tree) // true, or the text says something else
  */

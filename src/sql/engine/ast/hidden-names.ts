@@ -2,13 +2,13 @@ import { quoteName, quoteText } from '../../../dialect/strings.js'
 import type { AstNode } from './json.js'
 import { isNode } from './nodes.js'
 
-/** The keys of a tree under which names of the user's stand. */
+/** The keys of a tree that hold names of the user. */
 const nameKeys = new Set([
   ...['alias', 'aliases', 'catalog_name', 'column', 'column_name_alias', 'column_names', 'cte_name', 'exclude_list', 'groups', 'key'],
   ...['relation_name', 'schema_name', 'table', 'table_name', 'unpivot_names', 'using_columns'],
 ])
 
-/** Keys under which DuckDB's own words stand as well: `DECIMAL`, the `key` of a MAP, the collation `nocase`. */
+/** Keys that also hold DuckDB's own words: `DECIMAL`, the `key` of a MAP, the collation `nocase`. */
 const wordKeys = new Set(['catalog', 'collation', 'first', 'name', 'pivot_enum', 'schema'])
 
 const word = /^[a-z_][a-z0-9_]*$/i
@@ -28,8 +28,8 @@ const isHidden = (text: string, key: string, holder: AstNode): boolean => {
 const tokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[a-z_][a-z0-9_]*/gi
 
 /**
- * The names and texts of a tree, each under a number. DuckDB prints the tree with `ledger_name_<number>` in their places,
- * so that no name of a user takes part in the printing, and they are put back afterwards, in quotes where they need them.
+ * The names and texts of a tree, each under a number. DuckDB prints the tree with `ledger_name_<number>` in their places, so that it prints
+ * no name of a user. Afterwards the names are put back, in quotes where they need them.
  *
  * @example
  * const names = new HiddenNames()
@@ -40,7 +40,7 @@ export class HiddenNames {
   readonly #texts: string[] = []
   readonly #numbers = new Map<string, number>()
 
-  /** What is printed in the place of a text of the tree, which stands under a key of its holder. */
+  /** The printed name that replaces a text of the tree. The text is under a key of its holder. */
   readonly hide = (text: string, key: string, holder: AstNode): string => {
     if (!isHidden(text, key, holder)) return text
     const number = this.#numbers.get(text) ?? this.#texts.push(text) - 1
@@ -48,7 +48,7 @@ export class HiddenNames {
     return prefix + String(number)
   }
 
-  /** The printed text with the names in it; undefined when a name was printed as a part of something else. */
+  /** The printed text with the names put back; undefined if a name was printed as a part of something else. */
   restore(printed: string, keywords: ReadonlySet<string>): string | undefined {
     const unknown: string[] = []
     const text = printed.replace(tokens, (token) => {

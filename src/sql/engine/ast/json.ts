@@ -2,7 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 
 /**
- * A number as the text it was written in: DuckDB's trees hold 2^64-1, 50.0 and 1e400, which JavaScript's numbers do not keep.
+ * A number as its original text: DuckDB's trees hold 2^64-1, 50.0 and 1e400, and JavaScript's numbers cannot hold these exactly.
  */
 export class NumberText {
   constructor(readonly text: string) {}
@@ -28,7 +28,7 @@ class Reader {
   private at = 0
   constructor(private readonly text: string) {}
 
-  /** The next character that is no space; the reader stands on it. */
+  /** Moves to the next character that is no space, and returns it. */
   private next(): number {
     let code = this.text.charCodeAt(this.at)
     while (code === 0x20 || (code >= 0x09 && code <= 0x0d)) code = this.text.charCodeAt(++this.at)
@@ -40,7 +40,7 @@ class Reader {
   }
 
   value(depth: number): AstValue {
-    // Deeper trees come from statements that nobody writes, and could exhaust a stack.
+    // No user writes statements with deeper trees, and such a tree could exhaust the stack.
     if (depth > limits.sqlTreeMaxDepth) throw tooDeep()
     const code = this.next()
     if (code === openBrace) return this.object(depth)
@@ -107,18 +107,18 @@ export const parseAst = (text: string): AstValue => new Reader(text).value(0)
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 const quoted = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
 
-/** What is written in the place of a text, which stands under a key of its holder. */
+/** The replacement of a text, which is under a key of its holder. */
 export type TextReplacer = (text: string, key: string, holder: AstNode) => string
 
 const asItIs: TextReplacer = (text) => text
 
-/** Writes a tree for DuckDB, its texts respelled; without that it is the inverse of `parseAst`. */
+/** Writes a tree for DuckDB and replaces its texts. Without replacements it is the inverse of `parseAst`. */
 export const printAst = (value: AstValue, respell: TextReplacer = asItIs, key = '', holder: AstNode = {}): string => {
   if (typeof value === 'string') return quoted(respell(value, key, holder))
   if (value instanceof NumberText) return value.text
   if (value === null || typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return `[${value.map((item) => printAst(item, respell, key, holder)).join(',')}]`
-  // Joined, and not one long concatenation, which would be kept as a million parts.
+  // This joins the parts, because one long concatenation would keep a million parts in memory.
   const members: string[] = []
   for (const name in value) members.push(`${quoted(name)}:${printAst(value[name] ?? null, respell, name, value)}`)
   return `{${members.join(',')}}`

@@ -42,7 +42,7 @@ export const locationOf = (node: AstNode): number | undefined => {
 const queryTypes = new Set(['SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NODE', 'CTE_NODE'])
 const refTypes = new Set(['BASE_TABLE', 'SUBQUERY', 'JOIN', 'TABLE_FUNCTION', 'EXPRESSION_LIST', 'EMPTY', 'PIVOT', 'SHOW_REF'])
 
-/** Where a node stands, for the node that takes its place: `{ ...other, ...placeOf(node) }` */
+/** The place of a node, for the node that replaces it: `{ ...other, ...placeOf(node) }` */
 export const placeOf = (node: AstNode): AstNode => ({ query_location: node['query_location'] ?? nowhere })
 
 /** An expression has a class; a query and a table reference have only a type. */
@@ -51,12 +51,12 @@ export const isExpression = (node: AstNode): boolean => typeof node['class'] ===
 export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))
 /** Whether a node stands in a FROM: a table, a subquery, a join, a table function, and their like. */
 export const isReference = (node: AstNode): boolean => !isExpression(node) && refTypes.has(textOf(node, 'type'))
-/** Whether an expression is a value that is written in the text. */
+/** Whether an expression is a literal in the text. */
 export const isLiteral = (node: AstNode): boolean => textOf(node, 'class') === 'CONSTANT'
 /** Whether an expression is the name of a column. */
 export const isColumnRef = (node: AstNode): boolean => textOf(node, 'class') === 'COLUMN_REF'
 
-/** Replaces what a node is, in place, so that whoever holds it sees the new one. */
+/** Replaces the content of a node in place, so that every holder of the node sees the new content. */
 export const become = (node: AstNode, other: AstNode): void => {
   for (const key of Object.keys(node)) Reflect.deleteProperty(node, key)
   Object.assign(node, other)
@@ -103,7 +103,7 @@ export const call = (name: string, ...children: AstNode[]): AstNode =>
 /** The same node under a name: `node AS alias`. The given node stays as it is. */
 export const aliased = (alias: string, node: AstNode): AstNode => ({ ...node, alias })
 
-/** `relation.* EXCLUDE (…)`; an empty name stands for all relations. @example star('t', ['id']) */
+/** `relation.* EXCLUDE (…)`; an empty name means all relations. @example star('t', ['id']) */
 export const star = (relation: string, exclude: string[] = []): AstNode =>
   expression('STAR', 'STAR', {
     relation_name: relation,
@@ -141,7 +141,7 @@ export const selectNode = (selectList: AstNode[], from: AstNode, where: AstNode 
   qualify: null,
 })
 
-/** FROM nothing. */
+/** An empty FROM. */
 export const emptyRef = (): AstNode => ({ type: 'EMPTY', alias: '', sample: null, query_location: nowhere })
 
 /** `tableFunction('read_parquet', textConstant(path))` */
@@ -185,7 +185,7 @@ export const leftJoin = (left: AstNode, right: AstNode, condition: AstNode | nul
   duplicate_eliminated_columns: [],
 })
 
-/** The children of a node that are nodes, one level of lists or objects at a time. */
+/** The children of a node that are nodes. Each call goes one level of lists or objects deeper. */
 export const childrenOf = (node: AstNode): AstNode[] => Object.values(node).flatMap(nodesIn)
 
 const nodesIn = (value: AstValue): AstNode[] => {
@@ -193,7 +193,7 @@ const nodesIn = (value: AstValue): AstNode[] => {
   return isNode(value) ? [value] : []
 }
 
-/** Visits a node and all below it, parents first; `enter` says whether to go on below. */
+/** Visits a node and all nodes below it, parents first; `enter` returns whether to visit the nodes below. */
 export const walk = (node: AstNode, enter: (node: AstNode) => boolean): void => {
   if (!enter(node)) return
   for (const key in node) walkIn(node[key], enter)
@@ -204,7 +204,7 @@ const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean):
   else if (isNode(value)) walk(value, enter)
 }
 
-/** The items of all SELECT lists of a tree: only there does an expression have a name that is printed. */
+/** The items of all SELECT lists of a tree: only these expressions have a printed name. */
 export const selectItems = (tree: AstNode): ReadonlySet<AstNode> => {
   const items = new Set<AstNode>()
   walk(tree, (node) => {
@@ -214,6 +214,6 @@ export const selectItems = (tree: AstNode): ReadonlySet<AstNode> => {
   return items
 }
 
-/** The parts of the name that a FROM names a table by. */
+/** The parts of the name that a FROM gives for a table. */
 export const partsOf = (ref: AstNode): string[] =>
   [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')

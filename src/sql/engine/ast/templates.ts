@@ -14,8 +14,8 @@ const parsed = async (connection: DuckDBConnection, sql: string): Promise<AstNod
 }
 
 /**
- * The tree of one of our own statements, with trees in the place of its `$name` parameters. Parsed once a process: the
- * statements are as many as the relations and the models' outputs.
+ * The tree of one of our own statements. Trees replace its `$name` parameters. Each process parses a statement once; there are as many
+ * statements as relations and outputs of models.
  */
 export const template = async (connection: DuckDBConnection, sql: string, values: Readonly<Record<string, AstNode>>): Promise<AstNode> => {
   return fillParameters(cloneAst(await parsed(connection, sql)), values)

@@ -4,7 +4,7 @@ import { NumberText, type AstNode } from '../ast/json.js'
 import { become, columnRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { named } from '../../../dialect/names.js'
 
-/** Groups of a table and the aggregates of each. `apply` makes the query read them from a table that holds both. */
+/** Groups of a table and the aggregates of each group. `apply` makes the query read them from a table that holds both. */
 export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
 const known: Readonly<Record<string, Aggregate['function']>> = { count_star: 'count', count: 'count', min: 'min', max: 'max', sum: 'sum' }
@@ -17,7 +17,7 @@ const columnOf = ({ alias, columns }: Table, node: AstNode): TableColumn | undef
   return named(columns, second ?? first)
 }
 
-/** The function and the column of `sum(size)`; undefined for any other expression, or one that says more. */
+/** The function and the column of `sum(size)`; undefined for any other expression, and for one with more parts. */
 const aggregateOf = (table: Table, node: AstNode): Omit<Aggregate, 'as'> | undefined => {
   const name = textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known[textOf(node, 'function_name')] : undefined
   if (name === undefined || node['distinct'] === true || nodeOf(node, 'filter')) return undefined
@@ -28,7 +28,7 @@ const aggregateOf = (table: Table, node: AstNode): Omit<Aggregate, 'as'> | undef
   return column && { function: name, column: column.name }
 }
 
-/** The expression that a GROUP BY means: an item of the list by its number, or itself. */
+/** The expression that a GROUP BY means: the item of the list with this number, or the expression itself. */
 const groupExpression = (node: AstNode, items: readonly AstNode[]): AstNode | undefined => {
   const value = isLiteral(node) ? nodeOf(node, 'value')?.['value'] : undefined
   if (value === undefined) return node
@@ -46,7 +46,7 @@ const groupsOf = (table: Table, select: AstNode): TableColumn[] | undefined => {
   return groups.every((group) => group !== undefined) ? groups : undefined
 }
 
-/** Finds the aggregates of an expression; undefined when it has anything that only the rows can tell. */
+/** Finds the aggregates of an expression; undefined when a part of the expression needs the rows themselves. */
 const findAggregates = (
   table: Table,
   groups: readonly TableColumn[],
@@ -74,8 +74,8 @@ const findAggregates = (
 }
 
 /**
- * What a query that only groups one table needs of it; undefined when it needs the rows. Whether the database counts as DuckDB does is
- * another question: see `canAggregate`.
+ * The groups and aggregates that a query over one table needs; undefined when it needs the rows. Whether the database counts as DuckDB does
+ * is another question: see `canAggregate`.
  *
  * @example groupedIn(tree, 'homes', columns)?.aggregates // [{ function: 'sum', column: 'size', as: 'ledger_0' }]
  */
@@ -92,7 +92,7 @@ export const groupedIn = (select: AstNode, alias: string, columns: readonly Tabl
   const parts = [...inItems, ...behind]
   if (!parts.every((part) => part !== undefined)) return undefined
   const calls = parts.flat()
-  // Without both this is a query of rows.
+  // Without groups and without aggregates this is a query of rows.
   if (calls.length === 0) return undefined
   const aggregates = calls.map((node, i) => ({ function: 'count' as const, ...aggregateOf(table, node), as: `ledger_${i}` }))
   return {

@@ -30,10 +30,10 @@ import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownCol
 import { misnamed } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
 
-/** A query that gives the rows, and how EXPLAIN tells of it. */
+/** A query that gives the rows, and the state of the table that EXPLAIN shows. */
 export type FetchedRows = { query: AstNode; state: string }
 
-/** Whether a query reads one table, as it is. */
+/** Whether a query reads only this table, and reads it without a sample. */
 const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
 
 const isPlainItem = (item: AstNode): boolean =>
@@ -41,7 +41,9 @@ const isPlainItem = (item: AstNode): boolean =>
 
 const noModels: ReadonlySet<AstNode> = new Set()
 
-/** Whether each row of a FROM is one of a table: there is nothing beside it, or models that are asked about each of its rows. */
+/**
+ * Whether each row of a FROM is one row of this table: beside it the FROM has nothing, or only models that predict for each of its rows.
+ */
 const givesItsRows = (from: AstNode | undefined, ref: AstNode, models: ReadonlySet<AstNode>): boolean => {
   if (from === ref) return true
   const [left, right] = [from && nodeOf(from, 'left'), from && nodeOf(from, 'right')]
@@ -50,7 +52,7 @@ const givesItsRows = (from: AstNode | undefined, ref: AstNode, models: ReadonlyS
   return models.has(right) ? givesItsRows(left, ref, models) : models.has(left) && givesItsRows(right, ref, models)
 }
 
-/** How many rows of its only table a query shows, where any will do. */
+/** The number of rows that a query shows of its only table, if it may show any rows. */
 const limitOn = (select: AstNode, ref: AstNode, models = noModels): number | undefined => {
   const modifiers = nodesOf(select, 'modifiers')
   const [modifier] = modifiers
@@ -60,8 +62,8 @@ const limitOn = (select: AstNode, ref: AstNode, models = noModels): number | und
 }
 
 /**
- * A query that uses tables; who reads its rows; and whether these must be here, and no groups of them. The query names all that it uses,
- * but for what its `models` and agents take: columns with the names `taken`, folded.
+ * A query that uses tables, and the query that reads its rows. `keepsRows` says that the rows themselves are needed, not groups of them.
+ * The query names all columns that it uses, except for columns with the names `taken`, folded: its `models` and agents take these.
  */
 export type Use = {
   select: AstNode
@@ -71,20 +73,20 @@ export type Use = {
   taken: ReadonlySet<string>
 }
 
-/** A use of the columns of a table, with those that the query shows to its reader, and the times that columns are compared with. */
+/** A use of the columns of a table, with the columns that the query shows to its reader, and the times that columns are compared with. */
 type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes }
 
 /** The fetched data, and the change of the query that reads it. */
 type FetchPlan = { scan: Scan; apply?: () => void }
 
 /**
- * What of a table a query needs: a filter only where it means the same there; a limit, or groups instead of rows, only where nothing
- * else is left to filter.
+ * The part of a table that a query needs. A filter is sent only if it means the same in the database. A limit, or groups instead of rows,
+ * are sent only if DuckDB has nothing more to filter.
  */
 const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined, columns: readonly TableColumn[]): FetchPlan => {
   const dialect = dialectOf(found.connection.engine)
   const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
-  // Names that the FROM gives to the columns stand for their places.
+  // If the FROM renames the columns, the new names follow the order of the columns. So all columns are fetched.
   if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
   const { select, keepsRows, models, taken, times } = use
   const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
@@ -98,19 +100,19 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
   }
-  // A model may be scored in a later transaction, in which now() is later.
+  // A model may be scored in a later transaction, where now() is later.
   const limit = isAll ? (limitOn(select, ref, times.size > 0 ? noModels : models) ?? read?.limit) : undefined
   const used = read?.used ?? usedColumns(select, aliasOf(ref), columns, taken)
-  // A count needs rows, and no column of them.
+  // A count needs rows, but none of their columns.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
 }
 
-/** Whether all that stands beside a table in its FROM is models, whose columns have other names. */
+/** Whether everything beside a table in its FROM is a model. Models have columns with other names. */
 const isSole = ({ select, models }: Use, ref: AstNode): boolean =>
   leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf))
 
-/** The same with what has to be found out: the times are those that the query and its reader compare columns with. */
+/** Adds the shown columns and the times to a use. The times are those that the query and its reader compare columns with. */
 const knownUse = async (session: Session, use: Use, ref: AstNode, columns: readonly TableColumn[]): Promise<KnownUse> => {
   const { select, reader } = use
   const own = await foldTimes(session, select, isSole(use, ref) && !namesWord(columns))
@@ -120,7 +122,7 @@ const knownUse = async (session: Session, use: Use, ref: AstNode, columns: reado
   return { ...use, shown, times: new Map([...own, ...(await foldTimes(session, reader.select, takesWords))]) }
 }
 
-/** What the reader of a query's rows needs of the table behind it. */
+/** The filters, the limit and the columns that the reader of a query's rows needs from the table behind the query. */
 const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNode, columns: readonly TableColumn[]) => {
   if (!reader || !shown) return undefined
   const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns, isAlone(reader.select, reader.ref), times)
@@ -128,12 +130,12 @@ const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNo
   return {
     filters: filters.map((filter) => renamed(filter, shown.sources)),
     limit: isAll && isUnordered ? limitOn(reader.select, reader.ref) : undefined,
-    // A model beside it takes its inputs by their names, which the reader need not name.
+    // A model beside the query takes its inputs by name, although the reader does not name them.
     used: shown.isStar && isAlone(reader.select, reader.ref) ? usedThrough(select, reader, ref, columns) : undefined,
   }
 }
 
-/** The columns behind a `*` that its reader uses, or the query itself. */
+/** The columns behind a `*` that the query or its reader uses. */
 const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: readonly TableColumn[]): readonly TableColumn[] => {
   const items = nodesOf(select, 'select_list').filter((item) => !isPureStar(item))
   const inside = usedColumns({ ...select, select_list: items }, aliasOf(ref), columns)
@@ -149,12 +151,14 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
-/** Whether a name that is no column is to be found before rows are fetched. Statements in other languages would be sent for that. */
+/**
+ * Whether the names that are no columns must be found before rows are fetched. Finding them would send the statements in other languages.
+ */
 const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isPlanned && names === 'unbound' && !last && natives.size === 0
 
 /**
- * Fetches what a query needs of a table of a connected database: its used columns, and rows that pass what its WHERE says of the table.
- * A query that is only planned fetches no rows.
+ * Fetches the part of a connected table that a query needs: the used columns, and the rows that pass its WHERE. A query that is only
+ * planned fetches no rows.
  * @throws UnboundNames
  */
 export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
@@ -176,7 +180,7 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
   return reading(session, table, `sent ${sent}`)
 }
 
-/** A query of the highest value of a column there, or of all its values where its order is another one there. */
+/** A query for the highest value of a column there, or for all its values if the column has another order in that database. */
 export const fetchHighest = async (
   session: Session,
   { connection: { stream, engine }, table, schema }: ConnectedTable,
@@ -196,7 +200,7 @@ const lastInNative = (): Problem =>
     hint: 'Name the table instead of sending the statement: SELECT * FROM db.t AS t WHERE t.id > LAST.',
   })
 
-/** Fetches the answer to a statement in the language of a connected database, or the first of its rows where any will do. */
+/** Fetches the answer to a statement in the language of a connected database, or only its first rows if any rows are enough. */
 export const fetchNative = async (
   session: Session,
   { connection, sql, mayWrite }: NativeStatement,
@@ -205,7 +209,7 @@ export const fetchNative = async (
 ): Promise<FetchedRows> => {
   endBinding(session)
   if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
-  // One that stands there twice is asked once.
+  // A statement that occurs twice in the query is sent once.
   const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
   const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')
   const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined

@@ -8,7 +8,7 @@ import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast
 import { aliasOf } from '../session/describe.js'
 import type { FoldedTimes } from './fold-times.js'
 
-/** A table of a FROM, whether a name without its alias can only be one of its columns, and times that were computed. */
+/** A table of a FROM, whether a name without a table's alias can only be one of its columns, and times that were computed. */
 type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean; times: FoldedTimes }
 
 const operators: Readonly<Record<string, ComparisonOperator>> = {
@@ -70,7 +70,7 @@ const literalOf = (node: AstNode): Constant | undefined => {
 
 const whole = /^-?\d{1,38}$/
 
-/** Texts that a cast takes as they are: nothing of them is rounded, cut off or dropped. */
+/** Texts that a cast takes unchanged: the cast rounds nothing, cuts nothing off and drops nothing. */
 const exactTexts: Readonly<Partial<Record<PlainType, RegExp>>> = {
   ...{ INTEGER: whole, BIGINT: whole, HUGEINT: whole },
   DATE: /^\d{4}-\d{2}-\d{2}$/,
@@ -101,17 +101,17 @@ const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColum
 /** A number of at most 15 digits is the same double in every database. */
 const shortNumber = /^-?(?=[\d.]{1,16}$)\d{1,15}(?:\.\d{1,14})?$/
 
-/** A time as SQL writes it in full: a day begins at midnight. */
+/** A time as SQL writes it in full: a date means its midnight. */
 const fullTime = (value: string): string =>
   /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value} 00:00:00` : value.replace(/^(\d{4}-\d{2}-\d{2})T/, '$1 ')
 
-/** A time without a zone is one of UTC, as in every query here. */
+/** A time without a zone is in UTC, as in every query of this service. */
 const zonedTime = (value: string): string => {
   const full = fullTime(value).replace(/Z$/, '+00')
   return /[+-]\d{2}(?::\d{2})?$/.test(full.slice(10)) ? full : `${full}+00`
 }
 
-/** A constant as DuckDB reads it where it compares it with a column: a text as a time, a decimal number as a binary one. */
+/** A constant as DuckDB reads it in a comparison with a column: a text as a time, a decimal number as a binary one. */
 const asTyped = (constant: Constant, { type }: TableColumn): Constant => {
   const { value } = constant
   if (type.type === 'DOUBLE' && shortNumber.test(value) && constant.type !== 'VARCHAR') return { type: 'DOUBLE', value }
@@ -167,7 +167,7 @@ const like = (table: Table, node: AstNode): Filter | undefined => {
 
 const not = (filter: Filter | undefined): Filter | undefined => filter && { not: filter }
 
-/** A condition as a filter on one table; undefined when it is about anything else. */
+/** A condition as a filter on one table; undefined for a condition that is about anything else. */
 const filterOf = (table: Table, node: AstNode): Filter | undefined => {
   const type = textOf(node, 'type')
   const operator = operators[type]
@@ -207,7 +207,7 @@ const filterOf = (table: Table, node: AstNode): Filter | undefined => {
   }
 }
 
-/** Whether a table keeps its rows through the joins of a FROM until WHERE: nothing fills it up with NULL. */
+/** Whether the joins of a FROM keep the rows of a table until WHERE: no join replaces them with NULL. */
 const reachesWhere = (from: AstNode, ref: AstNode): boolean => {
   if (from === ref) return true
   if (textOf(from, 'type') !== 'JOIN') return false
@@ -218,11 +218,11 @@ const reachesWhere = (from: AstNode, ref: AstNode): boolean => {
   return right !== undefined && ['INNER', 'RIGHT'].includes(kind) && reachesWhere(right, ref)
 }
 
-/** What WHERE says of one table alone: filters that its rows must pass, and whether that is all that it says. */
+/** The conditions in WHERE on one table alone: filters that its rows must pass, and whether WHERE has no other conditions. */
 export type TableFilters = { filters: readonly Filter[]; isAll: boolean }
 
 /**
- * What the WHERE of a query says of one table of its FROM. DuckDB filters again, so that a filter that is left out changes nothing.
+ * Finds the conditions in WHERE on one table of the FROM. DuckDB filters again, so a missing filter does not change the answer.
  *
  * @param isAlone whether a name without a table can only be one of its columns
  * @param times the values of expressions that have no column

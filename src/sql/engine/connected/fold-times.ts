@@ -7,23 +7,23 @@ import { aliased, emptyRef, isColumnRef, isLiteral, nodeOf, selectNode, textOf, 
 import { expressionTemplate } from '../ast/templates.js'
 import type { Session } from '../session/session.js'
 
-/** Values of expressions that have no column: what a filter may compare a column with. */
+/** Values of expressions without columns. A filter may compare a column with them. */
 export type FoldedTimes = ReadonlyMap<AstNode, Constant>
 
-/** Functions that give the time of a query, and the same in all of it. */
+/** Functions that give the time of a query. The time is the same in the whole query. */
 const nows = new Set([
   ...['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp', 'current_date', 'today', 'current_localtimestamp'],
 ])
 
-/** Functions that make other times of them. */
+/** Functions that compute other times from the time of a query. */
 const steady = new Set([
   ...['to_years', 'to_months', 'to_weeks', 'to_days', 'to_hours', 'to_minutes', 'to_seconds', 'date_trunc', 'trunc', '+', '-', '*'],
 ])
 
-/** Words without brackets, which are columns where a table has such a column. */
+/** Words without brackets. They mean columns where a table has such columns. */
 const words = new Set(['current_date', 'current_timestamp', 'localtimestamp'])
 
-/** Whether a column has the name of such a word, which means the column then. */
+/** Whether a column has the name of such a word. The word then means the column. */
 export const namesWord = (columns: readonly { name: string }[]): boolean => columns.some(({ name }) => words.has(foldName(name)))
 
 const isWord = (node: AstNode): boolean => {
@@ -45,7 +45,7 @@ const isSteady = (expression: AstNode, takesWords: boolean): boolean => {
 
 /**
  * Computes the times that WHERE compares columns with, such as `now() - INTERVAL 7 DAY`. DuckDB computes them in the transaction of the
- * query, in which they stay the same. One that cannot be computed is left to the query, which may not need it.
+ * query, where they do not change. A time that cannot be computed stays in the query, because the query may not need it.
  *
  * @param takesWords whether `current_date` cannot be a column there
  * @example (await foldTimes(session, select, true)).get(expression) // { type: 'DATE', value: '2026-01-24' } for current_date - 7

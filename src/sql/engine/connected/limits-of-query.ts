@@ -2,7 +2,7 @@ import { NumberText, type AstNode } from '../ast/json.js'
 import { isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 import { isEmpty } from './shown-columns.js'
 
-/** The number in `LIMIT 10`, with the rows of an OFFSET. */
+/** The number in `LIMIT 10` plus the number of an OFFSET. */
 export const rowsWanted = (modifier: AstNode): number | undefined => {
   const number = (key: string): number | undefined => {
     const node = nodeOf(modifier, key)
@@ -14,7 +14,7 @@ export const rowsWanted = (modifier: AstNode): number | undefined => {
   return limit === undefined || offset === undefined ? undefined : limit + offset
 }
 
-/** How many rows a query shows at most, whatever it does before; undefined when it does not say. */
+/** The largest number of rows that a query shows; undefined when the query has no such limit. */
 export const limitOf = (select: AstNode): number | undefined => {
   const modifier = nodesOf(select, 'modifiers').find((one) => textOf(one, 'type') === 'LIMIT_MODIFIER')
   return modifier && rowsWanted(modifier)

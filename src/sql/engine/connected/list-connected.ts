@@ -41,7 +41,7 @@ const tableRows = async ({ answers }: Session, { name: schema, stream, engine }:
   return isCut ? endOfList(rows, `It has more tables than connectionTablesMax, which are not listed.`) : rows
 }
 
-/** The rows of a list that was cut: the last one says so. */
+/** The rows of a list that was cut: the last row tells that the list is cut. */
 const endOfList = <T extends { about: string }>(rows: readonly T[], said: string): T[] =>
   rows.map((row, i) => (i === rows.length - 1 ? { ...row, about: `${row.about} The list ends here: ${said}` } : row))
 
@@ -52,10 +52,10 @@ const columnRow = ({ name, type, remote, nullable }: OwnColumn, place: number) =
   about: `${remote} there.`,
 })
 
-/** The name of the table whose columns are asked for. With `soon` a database that does not answer fails soon. */
+/** A request for the columns of the table with this name. With `soon`, a database that does not answer fails soon. */
 type ColumnsRequest = { table: string; soon: boolean }
 
-/** Where a table may be that is listed under a name, as `orders` or `shop.orders`. A name that is not listed is asked for as it is. */
+/** The places where a listed name such as `orders` or `shop.orders` may be. A name that is not listed is requested unchanged. */
 const placesOf = async (
   { answers }: Session,
   { stream }: DatabaseEntry,
@@ -90,7 +90,9 @@ const columnRows = async (session: Session, database: DatabaseEntry, table: stri
   return isCut ? endOfList(rows, 'There are more columns than connectionColumnsMax, which are not listed.') : rows
 }
 
-/** What one of many databases says soon; nothing when it fails or says nothing, so that it does not delay the others. */
+/**
+ * The answer of one of many databases within a short time; nothing when it fails or does not answer, so that it does not delay the others.
+ */
 const inWait = <T>(rows: Promise<T[]>): Promise<T[]> =>
   inTime(
     rows.catch(() => []),
@@ -100,7 +102,7 @@ const inWait = <T>(rows: Promise<T[]>): Promise<T[]> =>
 
 /**
  * The tables or columns of connected databases for a query over information_schema, as JSON text. A database that the query names must
- * answer; where it names none, those that do not answer soon are missing.
+ * answer. If the query names no database, the list lacks the databases that do not answer soon.
  */
 export const listConnected = async (
   session: Session,
@@ -121,7 +123,7 @@ export const listConnected = async (
   return JSON.stringify((await Promise.all(rows)).flat())
 }
 
-/** A table that is not there has no columns; whoever asked says so in words of its own. */
+/** A table that does not exist has no columns. The caller writes its own error message. */
 const unlessUnknownTable = (error: unknown): [] => {
   if (isProblem(error) && error.code === 'not_found') return []
   throw error

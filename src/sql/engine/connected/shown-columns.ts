@@ -4,27 +4,27 @@ import type { Filter, TableColumn } from '../../../connections/contract/requests
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isLiteral, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 
-/** The columns of a query over one table, under the names that it gives them, and the table's columns that they are. */
+/** The columns of a query over one table under the names in its answer (`columns`), and the table's own name of each (`sources`). */
 export type ShownColumns = { columns: readonly TableColumn[]; sources: ReadonlyMap<string, string>; isStar: boolean }
 
-/** Whether a part of a tree holds nothing. */
+/** Whether a part of a tree is empty. */
 export const isEmpty = (node: AstNode, key: string): boolean => {
   const part = node[key]
   return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
 }
 
-/** Whether a query neither groups its rows nor chooses among them otherwise than by WHERE; its items may. */
+/** Whether a query has no groups and selects rows only by WHERE. Its items may still be aggregates. */
 export const showsEachRow = (select: AstNode): boolean =>
   textOf(select, 'aggregate_handling') === 'STANDARD_HANDLING' &&
   ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))
 
-/** Whether an item is `*` or `t.*`, and leaves nothing out. */
+/** Whether an item is `*` or `t.*` without EXCLUDE or the like. */
 export const isPureStar = (item: AstNode): boolean =>
   textOf(item, 'class') === 'STAR' && Object.keys(item).every((key) => !/_list$|^expr$/.test(key) || isEmpty(item, key))
 
 /**
- * What a query shows of its only table, where each of its rows is a row of the table: a filter on it can be asked of the table. Undefined
- * for any other query.
+ * The columns that a query shows of its only table, if each of its rows is a row of the table. A filter on the query then becomes a filter
+ * on the table. Undefined for any other query.
  *
  * @example shownColumns(tree, 't', columns) // of SELECT t.size AS area FROM db.homes AS t: { columns: [area], sources: { area → size } }
  */
@@ -52,7 +52,7 @@ export const shownColumns = (select: AstNode, alias: string, columns: readonly T
   return isKnown ? { columns: shown, sources, isStar: items.some(isPureStar) } : undefined
 }
 
-/** A filter on the columns that a query shows, as one on the columns of its table. */
+/** Translates a filter on the columns that a query shows into a filter on the columns of its table. */
 export const renamed = (filter: Filter, sources: ShownColumns['sources']): Filter => {
   const source = (name: string) => sources.get(foldName(name)) ?? name
   if ('and' in filter) return { and: filter.and.map((each) => renamed(each, sources)) }

@@ -5,8 +5,8 @@ import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '..
 import { aliasOf } from '../session/describe.js'
 
 /**
- * The names in a query, folded, that could only be columns of a table, which has none of that name. One may be the parameter of a function,
- * or a text in double quotes; only binding tells.
+ * The names in a query, folded, that could only be columns of a table, but the table has no such column. Such a name may also be the
+ * parameter of a function, or a text in double quotes. Only the binding of names decides this.
  *
  * @example misnamed(tree, ref, columns) // Set { 'sise' } for SELECT sise FROM db.homes
  */
@@ -17,7 +17,7 @@ export const misnamed = (select: AstNode, ref: AstNode, columns: readonly TableC
   for (const item of nodesOf(select, 'select_list')) known.add(foldName(textOf(item, 'alias')))
   const found = new Set<string>()
   walk(select, (node) => {
-    // The tables of a query inside are not looked at here.
+    // This function does not look at the tables of inner queries.
     if (node !== select && isQuery(node)) return false
     const [first, second] = isColumnRef(node) ? textsOf(node, 'column_names').map(foldName) : []
     const name = second === undefined ? (isAlone ? first : undefined) : first === alias ? second : undefined

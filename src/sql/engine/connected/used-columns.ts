@@ -5,11 +5,11 @@ import { isColumnRef, isQuery, textOf, textsOf, walk } from '../ast/nodes.js'
 const none: ReadonlySet<string> = new Set()
 
 /**
- * The columns of a table that a query may use: those whose names stand anywhere in it, or are taken by a model beside it; all of them where
- * a `*`, a PIVOT, the place of a column (`#1`) or the table's own name as a value does, and where two differ in case alone. A column too
- * many only takes longer.
+ * The columns of a table that a query may use: a column whose name stands anywhere in the query, or that a model beside the table takes.
+ * The result is all columns if the query has a `*`, a PIVOT, the place of a column (`#1`) or the table's own name as a value, or if the
+ * names of two columns differ only in case. A column too many costs only time.
  *
- * @param taken the names, folded, that models and agents take without the query naming them
+ * @param taken the names, folded, of columns that models and agents take although the query does not name them
  * @example usedColumns(tree, 't', ['id', 'size', 'rent']) // ['size'] for SELECT t.size FROM db.homes AS t
  */
 export const usedColumns = <T extends { name: string }>(
@@ -40,7 +40,7 @@ export const usedColumns = <T extends { name: string }>(
   return all ? columns : columns.filter((_, i) => written.has(folded[i] ?? ''))
 }
 
-/** Whether a node may stand for any column. What a query inside does with all of its columns is about its own tables. */
+/** Whether a node may stand for any column. An inner query that takes all columns takes those of its own tables. */
 const takesAll = (node: AstNode, alias: string, isNested: boolean): boolean => {
   const kind = textOf(node, 'class')
   const relation = textOf(node, 'relation_name')

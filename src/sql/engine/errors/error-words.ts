@@ -2,10 +2,10 @@ import type { DuckDBError } from '../ast/duckdb-error.js'
 
 const longestDetail = 1_000
 
-/** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
+/** DuckDB's lists of accepted names, in several forms: `Candidate bindings: : "a", "b"`. */
 const lists = /(?<!\n)\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
 
-/** A message without a part that begins with these words on a line of their own. Expressions would be slow where many lines are empty. */
+/** A message without the part that begins with these words on a separate line. Regular expressions would be slow for many empty lines. */
 const withoutPart = (message: string, words: string): string => {
   const head = message.slice(0, Math.max(0, message.toLowerCase().indexOf(words)))
   const before = head.trimEnd()
@@ -28,14 +28,14 @@ const cleaned = (message: string): string => {
 const listed = (message: string): string[] =>
   [...message.matchAll(lists)].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name))
 
-/** `table` is where a column was looked for, when the message says so and lists no columns. */
+/** `table` is the table without the column, if the message names it and lists no columns. */
 export type ErrorWords = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }
 
-/** What DuckDB says of a file of rows, named by its hash, that is not where contents are kept. */
+/** DuckDB's message about a file of rows, named by its hash, that is missing from the contents. */
 const isOfLostContent = (message: string): boolean =>
   /^(?:No files found that match the pattern|Cannot open file) "[^"]*\/[0-9a-f]{64}"/.test(message)
 
-/** DuckDB's error, in words that fit the user's text. */
+/** DuckDB's error in words that suit the user's text. */
 export const wordsFor = ({ message, candidates }: DuckDBError): ErrorWords => {
   const known = [...new Set([...candidates, ...listed(message)])]
   const missing = /^(?:Values list|Table) "([^"]+)" does not have a column named "([^"]+)"/.exec(message)

@@ -28,7 +28,7 @@ const kinds: readonly [RegExp, ProblemCode, string][] = [
   [/^(INTERNAL|FATAL)$/i, 'internal', 'The query could not be run'],
 ]
 
-/** The token that an error's quoted name or value stands for. */
+/** The token that an error's quoted name or value means. */
 const tokenFor = (tokens: readonly Token[], message: string): Token | undefined => {
   for (const [, double, single] of message.matchAll(/"([^"\n]{1,255})"|'([^'\n]{1,255})'/g)) {
     const name = (double ?? single ?? '').split(/[.(]/).at(double === undefined ? 0 : -1) ?? ''
@@ -42,7 +42,7 @@ const tokenFor = (tokens: readonly Token[], message: string): Token | undefined 
   return called === undefined ? undefined : tokens.find((known) => foldName(known.value) === foldName(called))
 }
 
-/** Finds what a message names in the texts of the query, the user's first. */
+/** Finds the name of a message in the texts of the query, the user's text first. */
 const placeByName = (sources: Sources, message: string): SourcePlace | undefined => {
   for (const source of sources) {
     const token = tokenFor(source.translation.tokens, message)
@@ -51,7 +51,7 @@ const placeByName = (sources: Sources, message: string): SourcePlace | undefined
   return undefined
 }
 
-/** The place of a value that does not convert: near the conversion, which is the place that DuckDB names. */
+/** The place of a value that cannot be converted: it is near the conversion, and DuckDB names the place of the conversion. */
 const placeOfValue = ({ kind, message }: DuckDBError, place: SourcePlace | undefined): SourcePlace | undefined => {
   const value = kind === 'Conversion' ? /'([^'\n]+)'|"([^"\n]+)"/.exec(message) : null
   if (!value || !place) return undefined
@@ -61,7 +61,7 @@ const placeOfValue = ({ kind, message }: DuckDBError, place: SourcePlace | undef
   return nearest && { source, offset: nearest.start }
 }
 
-/** The words that a few errors without a name are about. */
+/** The words that belong to a few errors without a name. */
 const signs: readonly [RegExp, RegExp][] = [
   [/^Set operations can only apply/, /^(UNION|INTERSECT|EXCEPT)$/i],
   [/^VALUES lists must/, /^VALUES$/i],
@@ -73,7 +73,7 @@ const placeBySign = (source: Source | undefined, message: string): SourcePlace |
   return source && token && { source, offset: token.start }
 }
 
-/** The problem with its place: line and column, the line with a caret, and the view's name where it is in one. */
+/** The problem with its place: line and column, the line with a caret, and the view's name if the place is in a view. */
 const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: SourcePlace): Problem => {
   const { line, column, caret } = positionOf(maskSecrets(source.translation.sql), offset)
   const label = source.view === undefined ? '' : `In view ${source.view}: `
@@ -87,7 +87,7 @@ const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: S
 
 const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])
 
-/** Adds to a refusal of this service the place in the statement that it is about. */
+/** Adds the place in the statement to a refusal of this service. */
 const explainProblem = (problem: Problem, sources: Sources): Problem => {
   if (problem.extras['line'] !== undefined || problem.detail.startsWith('In view ')) return problem
   const known = problem instanceof PlacedProblem ? sources.placeOf(problem.location) : undefined
@@ -95,7 +95,7 @@ const explainProblem = (problem: Problem, sources: Sources): Problem => {
   return place ? shownAt(problem, place) : problem
 }
 
-/** The place that DuckDB tells; otherwise the place of the name in its message. */
+/** The place that DuckDB reports; if there is none, the place of the name in its message. */
 const placeOfError = async (connection: DuckDBConnection, fault: RunError, said: DuckDBError, sources: Sources) => {
   const bytes = said.bytes === undefined ? undefined : said.bytes - fault.before
   const { tree } = fault
@@ -110,7 +110,7 @@ const placeOfError = async (connection: DuckDBConnection, fault: RunError, said:
 
 const takenArguments = 5
 
-/** The arguments of a function that was called with wrong ones. */
+/** The arguments of a function call with wrong arguments. */
 const signaturesOf = ({ message, candidates }: DuckDBError): string | undefined => {
   if (!message.startsWith('No function matches')) return undefined
   const taken = candidates.filter((candidate) => candidate.includes('(') && !candidate.includes('ledger_'))
@@ -134,7 +134,7 @@ const hintOf = (said: DuckDBError, columns: readonly string[]): string | undefin
     .join(', ')}.`
 }
 
-/** The columns of a table of the query, to tell which of them was meant; none when it cannot be planned by itself. */
+/** The columns of a table of the query, to find the column that the user meant; none if the table cannot be planned by itself. */
 const columnsOf = async (connection: DuckDBConnection, tree: AstNode | undefined, table: string): Promise<string[]> => {
   const ref = tree && tablesNamed(tree, table)[0]
   if (!ref) return []
@@ -144,9 +144,9 @@ const columnsOf = async (connection: DuckDBConnection, tree: AstNode | undefined
 }
 
 /**
- * An error about a query, in words about the user's text: what is wrong, where, and what to try. What DuckDB says of the
- * rewritten text is led back to the text that the user, or the author of a view, wrote. Names of internal tables and paths of
- * files never appear.
+ * Explains an error about a query in terms of the user's text: the fault, its place, and a remedy. DuckDB's message is about the rewritten
+ * text. It is translated back to the text that the user, or the author of a view, wrote. It never shows names of internal tables or paths
+ * of files.
  */
 export const explainError = async (error: unknown, connection: DuckDBConnection, sources: Sources): Promise<Problem> => {
   if (isProblem(error)) return explainProblem(error, sources)
@@ -167,7 +167,7 @@ export const explainError = async (error: unknown, connection: DuckDBConnection,
   return found ? shownAt(problem, found) : problem
 }
 
-/** What DuckDB's parser says, without the parts that are meant for its authors. */
+/** The message of DuckDB's parser without the parts that are meant for its authors. */
 const reasonOf = (message: string): string => {
   if (message.startsWith('NameListToString')) return 'a name has too many parts: at most project.model.version'
   if (message.endsWith('NOT IMPLEMENTED')) return 'it is not SQL that this service reads'
@@ -176,7 +176,7 @@ const reasonOf = (message: string): string => {
 
 const statementHint = 'Only SELECT reads data; SHOW and DESCRIBE list what there is.'
 
-/** A text that DuckDB's parser refused, shown in the user's text. */
+/** The refusal of a text by DuckDB's parser, at its place in the user's text. */
 export const explainParseFailure = (failure: ParseFailure, translation: Translation): Problem => {
   const said = (reason: string, hint: string) => new Problem('refused_statement', 'The SQL statement is not allowed', reason, { hint })
   const isPivot = translation.tokens.some(({ text }) => /^(UN)?PIVOT$/i.test(text))
@@ -192,7 +192,7 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
   return badStatement(translation.sql, translation.userOffsetOfCharacter(failure.characters), reason)
 }
 
-/** The column that DuckDB did not find, when that is what an error says. */
+/** The column that DuckDB did not find, if the error is of this kind. */
 export const missingColumn = (error: unknown): string | undefined => {
   const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)
   if (kind !== 'Binder') return undefined

@@ -5,13 +5,15 @@ import type { AstNode, AstValue } from '../ast/json.js'
 import { isNode, isReference, locationOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { isMarked } from '../session/sources.js'
 
-/** Finds what a byte of the printed text belongs to: walks through the tree of the printed text and the tree that it was printed from, side by side. */
+/**
+ * Finds the node of a byte in the printed text: walks through the tree of the printed text and the tree before the printing, side by side.
+ */
 class Search {
   found: number | undefined
 
   constructor(private readonly bytes: number) {}
 
-  /** `above` is the location of the nearest node around it that has one in a source. */
+  /** `above` is the location of the nearest outer node that has a location in a source. */
   pair(printed: AstValue | undefined, tree: AstValue | undefined, above: number | undefined): void {
     if (Array.isArray(printed) && Array.isArray(tree)) printed.forEach((item, i) => this.pair(item, tree[i], above))
     if (!isNode(printed) || !isNode(tree)) return
@@ -23,8 +25,8 @@ class Search {
 }
 
 /**
- * The marked location of what DuckDB's position in a printed text stands for: of the node itself, or of the nearest one around
- * it that the user wrote.
+ * The marked location of the node at DuckDB's position in a printed text: the location of the node itself, or of the nearest outer node
+ * that the user wrote.
  */
 export const locationAt = async (connection: DuckDBConnection, text: string, tree: AstNode, bytes: number): Promise<number | undefined> => {
   const search = new Search(bytes)
@@ -39,7 +41,7 @@ const isNamed = (node: AstNode, name: string): boolean =>
     (known) => known !== '' && foldName(known) === name,
   )
 
-/** The location of the first expression that reads something of this name. */
+/** The location of the first expression that reads a column or table of this name. */
 export const locationOfName = (tree: AstNode, name: string): number | undefined => {
   let found: number | undefined
   walk(tree, (node) => {
@@ -49,7 +51,7 @@ export const locationOfName = (tree: AstNode, name: string): number | undefined 
   return found
 }
 
-/** The tables of a tree that are known by a name, in the order in which they were written. */
+/** The tables of a tree with this name or alias, in the order of the text. */
 export const tablesNamed = (tree: AstNode, name: string): AstNode[] => {
   const found: AstNode[] = []
   walk(tree, (node) => {

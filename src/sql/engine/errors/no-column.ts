@@ -3,8 +3,8 @@ import type { Session } from '../session/session.js'
 import { undecidedName } from './session-user.js'
 
 /**
- * The name that an error says to be no column, where another attempt may take it for something else: a name in double quotes
- * for a text, as MySQL does, and `user` for who asks.
+ * The name that is no column according to an error, if another attempt may read it in another way: a name in double quotes as a text, as
+ * MySQL does, and `user` as the account.
  */
 export const nameOfNoColumn = (error: unknown, { quoted, macros, strings }: Session): string | undefined => {
   const column = missingColumn(error)

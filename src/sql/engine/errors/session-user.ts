@@ -8,7 +8,7 @@ import { quoteName, quoteText } from '../../../dialect/strings.js'
 
 const calls = new Set(['user', 'current_user', 'session_user', 'system_user'])
 
-/** DuckDB calls functions by these names where they stand without brackets and are no columns. */
+/** DuckDB calls functions by these names if the names have no brackets and are no columns. */
 const bare = new Set(['user', 'current_user', 'session_user', 'current_role'])
 
 const isCall = (node: AstNode): boolean =>
@@ -36,8 +36,8 @@ const instead = (node: AstNode, value: string, name: string): void =>
 
 /**
  * Lets `current_user()`, and `user` where no column has that name, give the account of the client instead of the account inside DuckDB;
- * `"user"` is the text `user` there. Only DuckDB knows which names are columns, so the names without brackets get macros that come before
- * its own. Names that an earlier attempt found to be no columns are among the session's `strings`, and need no macro.
+ * `"user"` there gives the text `user`. Only DuckDB knows which names are columns. So the names without brackets get macros, which DuckDB
+ * finds before its own. Names that an earlier attempt found to be no columns are among the session's `strings`, and need no macro.
  */
 export const answerUser = async (session: Session, tree: AstNode, isQuoted: (node: AstNode) => boolean): Promise<void> => {
   const names = new Map<string, NameMeaning>()
@@ -49,7 +49,7 @@ export const answerUser = async (session: Session, tree: AstNode, isQuoted: (nod
       session.keep = false
       if (session.strings.has(name)) instead(node, isQuoted(node) ? spelling(node) : session.account, shown(node, spelling(node)))
       else names.set(name, meaningOf(names.get(name) ?? session.macros.get(name), node, isQuoted(node)))
-      // DuckDB takes the name for the alias beside it, before it knows what that is.
+      // DuckDB takes the name for the alias beside it before it knows the expression of that alias.
       if (isColumnRef(node) && textOf(node, 'alias').toLowerCase() === name) node['alias'] = ''
     }
     if (!isCall(node)) return true
@@ -63,8 +63,8 @@ export const answerUser = async (session: Session, tree: AstNode, isQuoted: (nod
 }
 
 /**
- * Makes the macros that a session needs, in the transaction under way. They end with it, and a text from memory would run
- * without them. A macro that must not answer takes an argument, which no statement gives it.
+ * Makes the macros that a session needs, in the current transaction. They end with the transaction, so a text from memory would run without
+ * them. A macro that must not answer has a parameter, for which no statement gives a value.
  */
 export const defineMacros = async ({ connection, account, macros }: Pick<Session, 'connection' | 'account' | 'macros'>): Promise<void> => {
   for (const [name, meaning] of macros) {
@@ -74,8 +74,8 @@ export const defineMacros = async ({ connection, account, macros }: Pick<Session
 }
 
 /**
- * The name that an error of DuckDB says is no column, and for which its macro cannot answer: it means several things, or an item of the
- * same list has that name, as in `SELECT user, user()`.
+ * The name of a DuckDB error that is no column and has no usable macro: the name means several things, or an item of the same list has that
+ * name, as in `SELECT user, user()`.
  */
 export const undecidedName = (error: unknown): string | undefined => {
   const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)

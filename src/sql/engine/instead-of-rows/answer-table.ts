@@ -50,11 +50,11 @@ const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise
   }
 }
 
-/** Answers what is wanted of a query instead of its rows, as a table like any other. */
+/** Answers a request for something other than the rows of a query. The answer is a table like any other. */
 export async function* answerTable(wanted: SelectPurpose, ready: PreparedQuery): AsyncGenerator<Frame> {
   const { columns, rows } = await answerOf(wanted, ready)
   yield { columns }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
-  // Rows that were scored only to explain a query are shown to nobody, and not counted.
+  // EXPLAIN shows no rows to anybody, so their scoring is not counted.
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

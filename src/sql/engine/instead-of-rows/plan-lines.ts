@@ -1,4 +1,4 @@
-/** An operator of DuckDB's plan, as `EXPLAIN (FORMAT json)` gives it; the measures are there when it was run. */
+/** An operator of DuckDB's plan, as `EXPLAIN (FORMAT json)` gives it. It has measures only if the query was run. */
 type Operator = {
   name: string
   details: [key: string, value: string][]
@@ -13,7 +13,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(', ') : typeof value === 'string' ? value : '')
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** Details of an operator that are about this machine, or are shown elsewhere. */
+/** Details of an operator that are about this machine, or that another line shows. */
 const unsaid = new Set(['Estimated Cardinality', 'Filename(s)', 'Total Files Read', 'Type', 'Text'])
 
 const operatorOf = (value: unknown): Operator => {
@@ -51,7 +51,7 @@ const linesBelow = (operator: Operator, depth: number): string[] => {
 }
 
 /**
- * DuckDB's plan as lines to read, each operator above what it reads from, further in.
+ * DuckDB's plan as readable lines. An operator stands above its sources, which are indented further.
  *
  * @example planLines('[{"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": "t", "Estimated Cardinality": "5"}}]')
  * // ['SEQ_SCAN · table: t · about 5 rows']
@@ -60,7 +60,7 @@ export const planLines = (json: string): string[] => {
   const plan: unknown = JSON.parse(json)
   if (Array.isArray(plan)) return plan.flatMap((node) => linesBelow(operatorOf(node), 0))
   const seconds = numberOf(Reflect.get(objectOf(plan), 'latency'))
-  // A query that statistics answer, such as the count of a file's rows, has no steps that DuckDB could measure.
+  // Statistics answer some queries, such as the count of a file's rows. Such a query has no steps that DuckDB could measure.
   if (seconds === undefined) return ['no steps were measured: the answer is known without reading rows']
   // The first operator is EXPLAIN ANALYZE itself.
   const steps = listOf(Reflect.get(objectOf(plan), 'children')).flatMap((node) => operatorOf(node).children)

@@ -9,7 +9,7 @@ import type { PreparedQuery } from './prepared-query.js'
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]
 
-/** Replaces internal names by what they stand for: scoring functions by their models, CTEs by the names that they were given. */
+/** Replaces internal names: a scoring function by its model, and a CTE by the name that its author gave it. */
 const readable = ({ session }: PreparedQuery, text: string): string => {
   let shown = text
   for (const { name, number, bound } of session.run.uses.values())
@@ -21,7 +21,7 @@ const readable = ({ session }: PreparedQuery, text: string): string => {
     .replace(/\b\w+\.ledger\.|\bledger\.|\bledger_/g, '')
 }
 
-/** The rewritten SQL, with the user's names of tables in the place of the queries that give their rows. */
+/** The rewritten SQL. The user's names of tables replace the queries that give their rows. */
 const readableSql = async (ready: PreparedQuery): Promise<string> => {
   const { connection, reads } = ready.session
   let shown: string = ready.text
@@ -32,7 +32,7 @@ const readableSql = async (ready: PreparedQuery): Promise<string> => {
 
 const clauses = /(?<!\s)\s+(?=(?:FROM|WHERE|GROUP BY|HAVING|QUALIFY|WINDOW|ORDER BY|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT)\b)/g
 
-/** Each clause of the outer query begins a line; texts, names and what is in brackets stay as they are. */
+/** Each clause of the outer query begins a line. Texts, names and the content of brackets stay unchanged. */
 const inLines = (sql: string): string[] => {
   let depth = 0
   const parts = sql.split(/('(?:[^']|'')*'|"(?:[^"]|"")*"|[()])/).map((part) => {
@@ -54,7 +54,7 @@ const modelLines = ({ session }: PreparedQuery): Line[] => {
   return [...new Set([...inside, ...staged])].map((text) => ['model', text])
 }
 
-/** DuckDB's plan. For measures the query is run, and its rows are dropped. */
+/** DuckDB's plan. To get measures, the query is run and its rows are dropped. */
 const planOf = async ({ session, text, tree }: PreparedQuery, analyze: boolean): Promise<string[]> => {
   const before = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
   const around = { before, kind: StatementType.EXPLAIN }
@@ -63,8 +63,8 @@ const planOf = async ({ session, text, tree }: PreparedQuery, analyze: boolean):
 }
 
 /**
- * How a query is answered: the SQL that it was rewritten to, the tables and models that it reads, and DuckDB's plan, line by
- * line. With `analyze` the query is run, and the plan says what each step took.
+ * Explains a query line by line: the rewritten SQL, the tables and models that it reads, and DuckDB's plan. With `analyze` the query is
+ * run, and the plan shows the time of each step.
  */
 export const explainPlan = async (ready: PreparedQuery, { analyze }: { analyze: boolean }) => {
   const plan = await planOf(ready, analyze)

@@ -12,7 +12,7 @@ import { running } from '../session/sources.js'
 import { checkNames } from '../../../dialect/column-names.js'
 import type { TableBefore } from '../../contract/select-purpose.js'
 
-/** A query that DuckDB runs, and where its rows go. */
+/** A query that DuckDB runs, and the destination of its rows. */
 type Job = {
   connection: DuckDBConnection
   prepared: DuckDBPreparedStatement
@@ -50,7 +50,7 @@ const keptColumns = (prepared: DuckDBPreparedStatement): NamedColumn[] => {
   return columns
 }
 
-// Parquet has no integer of 128 bits, and would make a DOUBLE of it; sums of integers have that type.
+// Parquet has no integer of 128 bits and would store a DOUBLE. Sums of integers have that type.
 const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
 
 const kept = ({ name, type }: NamedColumn): string => {
@@ -72,7 +72,7 @@ const columnNamed = (name: string, columns: readonly NamedColumn[]): NamedColumn
   })
 }
 
-/** The columns that values are given for, in the order in which they come. */
+/** The columns that get values, in the order of the values. */
 const targets = ({ columns, into }: TableBefore, given: number): readonly NamedColumn[] => {
   const chosen = into?.map((name) => columnNamed(name, columns)) ?? columns
   checkNames(chosen, 'list')

@@ -4,13 +4,13 @@ import type { AstNode } from '../ast/json.js'
 import { named } from '../../../dialect/names.js'
 import type { Leaf } from '../session/scope.js'
 
-/** Whether a name of one or two parts is that of a table's column. */
+/** Whether a name of one or two parts is the name of a table's column. */
 export const isColumnOf = (leaf: Leaf, names: string[]): boolean => {
   const has = (name: string | undefined) => name !== undefined && named(leaf.columns, name) !== undefined
   return names.length > 1 && foldName(names[0] ?? '') === foldName(leaf.alias) ? has(names[1]) : has(names[0])
 }
 
-/** Whether an expression reads columns of these tables, and nothing else that varies. */
+/** Whether an expression reads columns of these tables, and nothing else that may change. */
 export const readsOnly = (expression: AstNode, leaves: readonly Leaf[]): boolean => {
   const { columns, opaque } = readsOf(expression)
   return !opaque && columns.every((names) => leaves.some((leaf) => isColumnOf(leaf, names)))

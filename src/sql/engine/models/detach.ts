@@ -4,28 +4,28 @@ import type { AstNode } from '../ast/json.js'
 import { nodeOf, textOf, textsOf } from '../ast/nodes.js'
 
 /**
- * A FROM without its models, and the conditions under which they were joined. Those of a LEFT JOIN keep every row, so that
- * they can only say where inputs come from; `using` are the columns that USING names.
+ * A FROM without its models, and the conditions that joined them. The conditions of a LEFT JOIN keep every row, so they can only give
+ * inputs. `using` has the columns that USING names.
  */
 export type DetachedFrom = { rest: AstNode | undefined; conditions: AstNode[]; keeping: AstNode[]; using: string[] }
 
 const refused = (kind: string, hint: string): Problem =>
   new Problem('refused_statement', 'A model cannot be joined that way', `A model cannot be joined with ${kind}`, { hint })
 
-/** The words of a join: its kind, or how it finds its rows. */
+/** The words of a join: its kind, or its way to match rows. */
 const nameOf = (join: AstNode): string => {
   const how = textOf(join, 'ref_type')
   return `${how === 'ASOF' || how === 'POSITIONAL' ? how : textOf(join, 'join_type')} JOIN`
 }
 
-/** Whether the join of models with a table gives each of its rows once. */
+/** Whether the join of models with a table gives each row of the table once. */
 const keepsRows = (join: AstNode, modelSide: 'left' | 'right'): boolean => {
   const type = textOf(join, 'join_type')
   if (['ASOF', 'POSITIONAL'].includes(textOf(join, 'ref_type'))) return false
   return type === 'INNER' || (type === 'LEFT' && modelSide === 'right') || (type === 'RIGHT' && modelSide === 'left')
 }
 
-/** Whether a join may put NULLs in the place of a side's rows, or not show the side at all. */
+/** Whether a join may replace the rows of one side with NULLs, or hide this side. */
 const hidesSide = (join: AstNode, side: 'left' | 'right'): boolean => {
   switch (textOf(join, 'join_type')) {
     case 'INNER':
@@ -49,7 +49,7 @@ const checkHidden = (join: AstNode, side: 'left' | 'right'): void => {
   )
 }
 
-/** Takes the models out of a tree of joins. A model gives one row for each row, so that its join adds only columns. */
+/** Removes the models from a tree of joins. A model gives one row for each row, so its join only adds columns. */
 export const detach = (ref: AstNode, models: ReadonlySet<AstNode>): DetachedFrom => {
   const none = { conditions: [], keeping: [], using: [] }
   if (models.has(ref)) return { rest: undefined, ...none }
@@ -86,7 +86,7 @@ export const leavesOf = (ref: AstNode): AstNode[] => {
   return textOf(ref, 'type') === 'JOIN' && left && right ? [...leavesOf(left), ...leavesOf(right)] : [ref]
 }
 
-/** The tables of a tree of joins of which every row is shown as it is, never NULLs in its place. */
+/** The tables of a tree of joins that show every row unchanged, never NULLs instead of it. */
 export const steadyLeaves = (ref: AstNode): AstNode[] => {
   const [left, right] = [nodeOf(ref, 'left'), nodeOf(ref, 'right')]
   if (textOf(ref, 'type') !== 'JOIN' || !left || !right) return [ref]

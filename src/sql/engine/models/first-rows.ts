@@ -12,7 +12,7 @@ const empty = (select: AstNode, key: string): boolean => {
   return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
 }
 
-/** Whether an item has one value for each row: a column, or operators on columns. The name of a function does not tell that of it. */
+/** Whether an item has one value for each row: a column, or operators on columns. A function's name does not show whether it has. */
 const isPlain = (item: AstNode): boolean => {
   let plain = true
   walk(item, (node) => {
@@ -24,7 +24,7 @@ const isPlain = (item: AstNode): boolean => {
   return plain
 }
 
-/** Whether an item is the table's column of the item's own name, or an input that has its value from there. */
+/** Whether an item is the table's column of the item's own name, or an input that takes its value from that column. */
 const isColumnItself = (item: AstNode, leaf: Leaf, joined: readonly { use: ModelUse; mapping: Mapping }[]): boolean => {
   if (!isColumnRef(item)) return false
   const names = textsOf(item, 'column_names')
@@ -37,7 +37,7 @@ const isColumnItself = (item: AstNode, leaf: Leaf, joined: readonly { use: Model
   return isColumnOf(leaf, path) && foldName(path.at(-1) ?? '') === foldName(name)
 }
 
-/** Whether a query only gives rows of its table, ordered by the table's own columns and cut by a LIMIT. */
+/** Whether a query only shows rows of its table, in the order of the table's own columns and with a LIMIT. */
 const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => boolean): boolean => {
   const modifiers = nodesOf(select, 'modifiers')
   const [order, limit, more] = modifiers
@@ -45,7 +45,7 @@ const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => 
   if (nodeOf(limit, 'offset') || !nodeOf(limit, 'limit') || readsOf(limit).columns.length > 0) return false
   if (!['where_clause', 'having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => empty(select, key))) return false
   const items = nodesOf(select, 'select_list')
-  // Where an item has the name of a column, ORDER BY means the item.
+  // If an item has the name of a column, ORDER BY means the item.
   const aliases = new Set(items.filter((item) => !isSame(item)).map((item) => foldName(textOf(item, 'alias'))))
   const isOwn = (names: string[]) => isColumnOf(leaf, names) && (names.length > 1 || !aliases.has(foldName(names[0] ?? '')))
   const orders = nodesOf(order, 'orders').map((one) => nodeOf(one, 'expression') ?? {})
@@ -59,8 +59,8 @@ const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => 
 }
 
 /**
- * The rows of a table that a query shows: `ORDER BY a LIMIT 10` over a column of the table picks them before the model is
- * run, which DuckDB would do for all.
+ * The rows of a table that a query shows. `ORDER BY a LIMIT 10` over a column of the table picks them before the model runs. Otherwise
+ * DuckDB would run the model for all rows.
  */
 export const firstRows = (
   select: AstNode,

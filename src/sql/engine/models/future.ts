@@ -6,10 +6,10 @@ import { checkAborted } from '../connection/connection.js'
 
 /** The columns of such a table. */
 export const timeColumn = 'ledger_time'
-/** The column with one of the keys that tell series apart, counted from 0. */
+/** The column with one of the keys that identify a series, counted from 0. */
 export const keyColumn = (index: number): string => `ledger_key_${index}`
 
-/** A key's value as its column had it: all but texts are held as numbers. */
+/** A key's value in the form that its column had: all types except texts are stored as numbers. */
 export const keySql = (index: number, type: ScoringInput['type']): string => {
   const held = keyColumn(index)
   switch (type) {
@@ -59,14 +59,14 @@ const fill = async ({ connection, signal }: Session, table: string, future: Futu
     }
     appender.endRow()
     if (++rows % rowsPerTurn > 0) continue
-    // Other queries of this process get their turn.
+    // Lets other queries of this process run.
     await new Promise<void>((resolve) => setImmediate(resolve))
     checkAborted(signal)
   }
   appender.closeSync()
 }
 
-/** The name of a temporary table with the rows that a model of series answers for; made once a run. */
+/** The name of a temporary table with the rows that a model of series answers; each run makes it once. */
 export const futureTable = async (session: Session, { artefact }: BoundModel, future: FutureRows): Promise<string> => {
   const table = `ledger_future_${artefact.slice(0, 16)}`
   if (session.temporary.has(table)) return table

@@ -53,7 +53,7 @@ const unknownColumn = (bound: BoundModel, name: string): Problem => {
   })
 }
 
-/** Whether an expression reads columns of tables around the query, and nothing else that varies. */
+/** Whether an expression reads columns of outer queries, and nothing else that may change. */
 const isOuter = ({ alias }: Reader, node: AstNode): boolean => {
   const { columns, opaque } = readsOf(node)
   return (
@@ -61,7 +61,7 @@ const isOuter = ({ alias }: Reader, node: AstNode): boolean => {
   )
 }
 
-/** The value that an input is compared with: a constant, a query of its own, a text in double quotes, or a column of a query around this one. */
+/** The value that an input is compared with: a constant, a subquery, a text in double quotes, or a column of an outer query. */
 const constantOf = (reader: Reader, node: AstNode): AstNode | undefined => {
   if (isConstant(node) || isOfQueries(node) || (isOuter(reader, node) && columnNamed(reader, node) === undefined)) return node
   const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
@@ -106,7 +106,7 @@ const comparedRow = (reader: Reader, left: AstNode, right: AstNode): GivenRow[] 
   return parts.reduce<GivenRow[] | undefined>((rows, part) => rows && part && together(reader, rows, part), [new Map()])
 }
 
-/** The rows that a condition gives: AND combines, OR and IN add. Undefined when it says something else. */
+/** The rows that a condition gives: AND combines them, OR and IN add them. Undefined for any other condition. */
 const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
   switch (textOf(condition, 'type')) {
     case 'CONJUNCTION_AND': {
@@ -149,21 +149,21 @@ const inputsMissing = ({ bound }: Reader, where: AstNode | undefined): Problem =
   )
 }
 
-/** Refuses OR between inputs and outputs: a row that is not given cannot be found by its prediction. */
+/** Refuses OR between inputs and outputs: the prediction cannot find a row that is not given. */
 const mixedOr = ({ bound }: Reader): Problem =>
   new Problem('bad_statement', 'A model needs inputs', `OR joins conditions on inputs of ${bound.label} with others`, {
     hint: `Give the inputs inside: SELECT * FROM (SELECT * FROM ${bound.label} WHERE …) AS s WHERE … OR ….`,
   })
 
-/** Whether a condition gives a value to an input somewhere below an OR. */
+/** Whether a condition gives a value to an input somewhere inside an OR. */
 const givesBelowOr = (reader: Reader, condition: AstNode): boolean =>
   ['CONJUNCTION_OR', 'CONJUNCTION_AND'].includes(textOf(condition, 'type')) &&
   nodesOf(condition, 'children').some((child) => rowsOf(reader, child) !== undefined || givesBelowOr(reader, child))
 
-/** Whether values of given rows come from a query around this one: they cannot be answered before that runs. */
+/** Whether values of given rows come from an outer query. These rows cannot be answered before that query runs. */
 export const readsOuter = (rows: readonly GivenRow[]): boolean => rows.some((row) => [...row.values()].some((value) => !isConstant(value)))
 
-/** Replaces given values that are queries by their results, so that a row is recorded as it was answered. */
+/** Replaces given values that are queries by their results, so that a row is recorded with the answered values. */
 export const answerQueries = async ({ connection }: Session, rows: readonly GivenRow[], scope: Scope): Promise<void> => {
   const values = new Set(rows.flatMap((row) => [...row.values()].filter(isOfQueries)))
   for (const value of values) {
@@ -177,7 +177,7 @@ export const answerQueries = async ({ connection }: Session, rows: readonly Give
 }
 
 /**
- * Reads `WHERE a = 1 AND b IN ('x', 'y')` behind a model as the rows to predict. What is left is a condition on the answers.
+ * Reads `WHERE a = 1 AND b IN ('x', 'y')` of a model as the rows to predict. The remaining condition applies to the answers.
  *
  * @example readGivenRows(bound, 'm', where, new Set()) // { rows: [Map { a, b }, Map { a, b }], rest: [] }
  */
@@ -200,7 +200,7 @@ export const readGivenRows = (
   return { rows, rest }
 }
 
-/** The given rows as a table whose columns are the inputs that any of them names. */
+/** The given rows as a table. Its columns are all inputs that at least one row names. */
 export const tableOfRows = (rows: GivenRow[], alias: string): { ref: AstNode; inputs: string[] } => {
   const inputs = [...new Set(rows.flatMap((row) => [...row.keys()]))]
   const values = rows.map((row) => inputs.map((name) => ({ ...(row.get(name) ?? nullConstant()), alias: '' })))

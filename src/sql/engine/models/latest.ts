@@ -17,7 +17,7 @@ import { modelColumn } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
 import type { FutureRows } from '../scoring/scoring-model.js'
 
-/** A model of series, where its inputs come from, and the column that is compared with LATEST. */
+/** A model of series, the source of its inputs, and the column that is compared with LATEST. */
 type LatestComparison = { use: ModelUse; future: FutureRows; column: AstNode }
 
 const isLatest = (node: AstNode | undefined): boolean => {
@@ -25,7 +25,7 @@ const isLatest = (node: AstNode | undefined): boolean => {
   return more === undefined && foldName(name) === 'latest'
 }
 
-/** The column of `column > LATEST`, either way round. */
+/** The column of `column > LATEST`, with the sides in either order. */
 const comparedIn = (condition: AstNode): AstNode | undefined => {
   const [left, right] = [nodeOf(condition, 'left'), nodeOf(condition, 'right')]
   const type = textOf(condition, 'type')
@@ -36,7 +36,7 @@ const comparedIn = (condition: AstNode): AstNode | undefined => {
 const seriesOf = (uses: readonly ModelUse[]): { use: ModelUse; future: FutureRows }[] =>
   uses.flatMap((use) => (use.bound.model.future ? [{ use, future: use.bound.model.future }] : []))
 
-/** Takes `column > LATEST` out of a WHERE, where there is a model of series and no column of that name. */
+/** Removes `column > LATEST` from a WHERE, if there is a model of series and no column with the name LATEST. */
 export const takeLatest = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): AstNode | undefined => {
   if (seriesOf(uses).length === 0 || leaves.some((leaf) => named(leaf.columns, 'latest'))) return undefined
   const where = conjuncts(nodeOf(select, 'where_clause'))
@@ -99,7 +99,7 @@ const findAsked = (
   throw notOrdering(column, seriesOf(uses))
 }
 
-/** What tells series apart: columns of the same table, or constants; in the order of the model's keys. */
+/** The values that identify a series, in the order of the model's keys: columns of the same table, or constants. */
 const keySources = ({ use, future, mapping, leaf }: LatestSource): { column: string | undefined; expression: AstNode }[] =>
   future.keys.map(({ name }) => {
     const expression = mapping.inputs.get(name)
@@ -113,7 +113,7 @@ const keySources = ({ use, future, mapping, leaf }: LatestSource): { column: str
     )
   })
 
-/** Future rows have a date and keys: a condition on anything else would never be true of them. */
+/** Future rows have only a date and keys: a condition on anything else would never be true of them. */
 const checkConditions = (select: AstNode, leaf: Leaf, known: ReadonlySet<string>): void => {
   for (const condition of conjuncts(nodeOf(select, 'where_clause')))
     for (const names of readsOf(condition).columns) {
@@ -129,8 +129,8 @@ const checkConditions = (select: AstNode, leaf: Leaf, known: ReadonlySet<string>
 }
 
 /**
- * Puts the rows after the last date of each series in the place of the table that `t.date > LATEST` speaks of: those of the
- * series that the table has. Columns other than the date and the keys are NULL in them.
+ * Replaces the table in `t.date > LATEST` with the rows after the last date of each series that the table has. Their columns are NULL,
+ * except for the date and the keys.
  */
 export const replaceByFuture = async (
   session: Session,
@@ -151,7 +151,7 @@ export const replaceByFuture = async (
   checkConditions(select, leaf, new Set([time, ...grouped]))
   const table = await futureTable(session, use.bound, future)
   const others = leaf.columns.map(({ name }) => name).filter((name) => name !== time && !grouped.includes(name))
-  // A value of no row has the column's type.
+  // No row passes the filter, so the value is a NULL with the column's type.
   const inner = [
     ...grouped.map(quoteName),
     ...others.map((name) => `any_value(${quoteName(name)}) FILTER (WHERE false) AS ${quoteName(name)}`),

@@ -30,7 +30,7 @@ const readsOutput = (expression: AstNode, uses: readonly ModelUse[], leaves: rea
     return hit !== undefined && isScored(hit[0].bound, hit[1])
   })
 
-/** A column that an input is mapped to has to be there; a name without a table may be one of a query around this one. */
+/** The column that an input is mapped to must exist. A name without a table may also belong to an outer query. */
 const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
   for (const [table = '', column] of readsOf(expression).columns) {
     const leaf = column === undefined ? undefined : leaves.find(({ alias }) => foldName(alias) === foldName(table))
@@ -46,7 +46,7 @@ const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
 const compares = /^COMPARE_(?!DISTINCT|NOT_DISTINCT)/
 
 /**
- * Refuses a WHERE that compares an input which gets no value: that would be NULL, and the condition never true.
+ * Refuses a WHERE that compares an input without a value. The input would be NULL, and the condition never true.
  *
  * @throws Problem for `t JOIN m WHERE m.a = 1 OR m.y > 2` where t has no column a
  */
@@ -77,7 +77,7 @@ const valueless = ({ bound, alias }: ModelUse, input: string): Problem =>
     },
   )
 
-/** Refuses a model that feeds another one. Models are scored from tables, so the first has to be in a subquery. */
+/** Refuses a model whose output is the input of another model. Models are scored from tables, so the first model must be in a subquery. */
 const refuseChain = (use: ModelUse, input: string, expression: AstNode): never => {
   const output = readsOf(expression)
     .columns.map((names) => names.join('.'))
@@ -92,7 +92,7 @@ const refuseChain = (use: ModelUse, input: string, expression: AstNode): never =
   )
 }
 
-/** `t.a = m.b` under ON or WHERE gives the model's input b the value t.a; returns the conditions that remain. */
+/** `t.a = m.b` under ON or WHERE gives the model's input b the value t.a. Returns the other conditions. */
 const mapped = (
   conditions: AstNode[],
   use: ModelUse,
@@ -123,12 +123,12 @@ const byName = (leaves: readonly Leaf[], name: string): AstNode | undefined => {
   return undefined
 }
 
-/** Where each input of a model comes from, and what remains of the conditions. */
+/** The source of each input of a model, and the conditions that remain. */
 export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefined; on: AstNode[] }
 
 /**
- * Finds the inputs of a joined model: what ON says, then the column of the same name, then a constant that WHERE says.
- * Takes what it uses out of the SELECT's WHERE. It is a Problem when there are none: the model would say the same for every row.
+ * Finds the inputs of a joined model: from ON, then from the column of the same name, then from a constant in WHERE. Removes the used
+ * conditions from the SELECT's WHERE. Throws a Problem if there are no inputs: the model would predict the same for every row.
  */
 export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
   const inputs = new Map<string, AstNode>()
@@ -154,13 +154,13 @@ export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: r
 
 const timeSql = {
   date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
-  // Models know whole milliseconds. Smaller parts of a time are cut off, as they are when it comes as text.
+  // Models know only whole milliseconds. Smaller parts of a time are cut off, as in a time that comes as text.
   timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',
 }
 
 /**
- * An input's expression as its model takes it: numbers, booleans and times as doubles (days or milliseconds since 1970),
- * everything else as text, which the engine reads as it reads a request's.
+ * An input's expression in the form that its model takes: numbers, booleans and times as doubles (days or milliseconds since 1970),
+ * everything else as text. The engine reads this text like the text of a request.
  */
 export const argumentOf = async (
   connection: DuckDBConnection,

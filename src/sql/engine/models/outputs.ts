@@ -14,13 +14,13 @@ export const modelColumns = ({ model }: BoundModel): string[] => {
   return [...model.inputs.map(({ name }) => name), target, ...emptyColumns, ...outputs]
 }
 
-/** What a model's columns are made of in one query: the scores, and the columns that it was joined to. */
+/** The sources of a model's columns in one query: the scores, and the columns that the model was joined to. */
 export type OutputSources = {
   /** A fresh tree of the reserved column. */
   scores: () => AstNode
-  /** The value that an input got, by the input's name. */
+  /** The value that an input received, by the input's name. */
   inputs: ReadonlyMap<string, AstNode>
-  /** The target's own value in the data, where the data has it. */
+  /** The target's own value in the data, if the data has it. */
   original: AstNode | undefined
 }
 
@@ -42,11 +42,11 @@ const truth = `coalesce(CAST(to_json($original) AS VARCHAR), 'null')`
 
 const bounds = `', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}`
 
-/** Why there is no answer, as the rest of a JSON object. */
+/** The reason for a missing answer, as the rest of a JSON object. */
 const reasonSql = (reasons: readonly string[]): string =>
   `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
 
-/** The bounds, and the reason where there is one. */
+/** The bounds, and the reason if there is one. */
 const restSql = ({ model: { reasons } }: BoundModel): string =>
   reasons ? `${bounds}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : bounds
 
@@ -102,7 +102,7 @@ export const showsAll = ({ model }: BoundModel, column: string): boolean => {
   return column === `${name}_explain` || (!classes && ['_anomaly', '_min', '_max'].some((suffix) => column === name + suffix))
 }
 
-/** The expression of one of a model's columns. Only columns that a query reads get one, so that others cost nothing. */
+/** The expression of one of a model's columns. Columns that the query does not read get none, so they cost nothing. */
 export const outputExpression = async (
   connection: DuckDBConnection,
   bound: BoundModel,

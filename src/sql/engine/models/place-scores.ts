@@ -23,7 +23,7 @@ import type { Mapping } from './mapping.js'
 import type { ModelUse } from './references.js'
 import { stageInputs, stageRows } from './staging.js'
 
-/** A model as a SELECT uses it. With a `home` it is scored at that table, since a join of the table reads an output. */
+/** A model in a SELECT. With a `home` it is scored at that table, because a join of the table reads an output. */
 export type JoinedModel = {
   use: ModelUse
   mapping: Mapping
@@ -33,7 +33,7 @@ export type JoinedModel = {
   home: Leaf | undefined
 }
 
-/** A FROM with models, taken apart. */
+/** The parts of a FROM with models. */
 export type Parts = {
   uses: readonly ModelUse[]
   leaves: readonly Leaf[]
@@ -49,7 +49,7 @@ const useConstant = (use: number): AstNode => ({
   value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(use)) },
 })
 
-/** Conditions that read one table only are applied before its rows are scored. */
+/** Conditions on one table only are applied before its rows are scored. */
 const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
   const own: AstNode[] = []
   const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
@@ -67,7 +67,7 @@ const callOf = async (session: Session, joined: JoinedModel): Promise<AstNode> =
   return call(name, useConstant(number), ...joined.parameters.map(cloneAst))
 }
 
-/** A table with a reserved column for each model, which every output is read from. */
+/** A table with a reserved column for each model. Every output is read from this column. */
 const scoredLeaf = async (
   session: Session,
   leaf: Leaf,
@@ -85,7 +85,7 @@ const scoredLeaf = async (
   return subqueryRef(selectNode([star(''), ...columns], table, where), leaf.alias)
 }
 
-/** Gives the tables a FROM with scores, and says where the scores of each model are read. */
+/** Builds a FROM with scores for the tables, and gives the place of each model's scores. */
 type ScorePlacement = (
   session: Session,
   select: AstNode,
@@ -94,7 +94,7 @@ type ScorePlacement = (
   scope: Scope,
 ) => Promise<(of: JoinedModel) => AstNode>
 
-/** One table beside the models: it gets a reserved column a model. */
+/** One table beside the models: it gets one reserved column for each model. */
 export const besideOneTable: ScorePlacement = async (session, select, { leaves: [leaf] }, joined, scope) => {
   if (!leaf) throw new TypeError('a FROM has a table')
   const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf), joined)
@@ -104,7 +104,7 @@ export const besideOneTable: ScorePlacement = async (session, select, { leaves: 
 
 const scoredAlias = (index: number) => `ledger_scored_${index}`
 
-/** What WHERE says of the tables alone. */
+/** The conditions in WHERE on the tables alone. */
 const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
   conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves))
 
@@ -124,7 +124,7 @@ const withScores = async (
   return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
 }
 
-/** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
+/** Several tables: their join does not change. Outputs come from calls in place, or from scores that are joined to it. */
 export const besideSeveral: ScorePlacement = async (session, select, { leaves, table }, joined, scope) => {
   for (const leaf of leaves) {
     const here = joined.filter(({ home }) => home === leaf)

@@ -29,8 +29,8 @@ const numbersOf = async ({ model, level }: BoundModel, inputs: readonly Readonly
 }
 
 /**
- * Predicts the rows that WHERE gives, as a request over REST does. The result is recorded before it is answered. `ref` is the table
- * that was made of the WHERE.
+ * Predicts the rows that WHERE gives, like a request over REST. The result is recorded before it is answered. `ref` is the table that was
+ * made from the WHERE.
  */
 export const predictGivenRows = async (
   session: Session,

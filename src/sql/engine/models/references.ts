@@ -27,7 +27,7 @@ const qualified = (uses: readonly ModelUse[], table: string, name: string): [Mod
   })
 }
 
-/** Whose column a name is: a model's when the name says so, or when no table beside the models has such a column. */
+/** The owner of a column's name: a model if the name says so, or if no table beside the models has such a column. */
 export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
   const [first = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return placing(node, () => qualified(uses, first, second))
@@ -64,7 +64,7 @@ export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves:
     if (key === 'from_table' || key === 'cte_map') continue
     const part: Reference[] = []
     findIn({ value }, uses, leaves, part, false)
-    // ORDER BY reads the answer's own columns first.
+    // ORDER BY looks for the answer's own columns first.
     const keep = ({ node }: Reference) =>
       key !== 'modifiers' || textsOf(node, 'column_names').length > 1 || !aliases.has(foldName(textsOf(node, 'column_names')[0] ?? ''))
     found.push(...part.filter(keep))
@@ -81,7 +81,7 @@ export const referencesInJoins = (ref: AstNode, uses: readonly ModelUse[], leave
   return [...referencesInJoins(left, uses, leaves), ...referencesInJoins(right, uses, leaves), ...found]
 }
 
-/** Puts an expression where a column was read; an item of the list keeps the column's name. */
+/** Puts an expression in the place of a column. An item of the list keeps the column's name. */
 export const replaceReference = (select: AstNode, { node, column }: Reference, expression: AstNode): void => {
   const isItem = nodesOf(select, 'select_list').includes(node)
   const alias = textOf(node, 'alias') || (isItem ? column : '')

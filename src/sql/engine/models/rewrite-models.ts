@@ -28,7 +28,7 @@ import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
 
-/** The rows that WHERE gives. Where their values come from a query around, nothing is known of their types. */
+/** The rows that WHERE gives. If their values come from an outer query, their types are unknown. */
 type GivenTable = { ref: AstNode; correlated: Leaf | undefined }
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
@@ -37,7 +37,7 @@ const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Lea
   return { ref, alias, columns: await describe(session.connection, ref, scope) }
 }
 
-/** Rows that WHERE gives to a model alone are a table too: then the model is joined to it. */
+/** The rows that WHERE gives to a model alone are also a table: the model is then joined to this table. */
 const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
   endBinding(session)
   const { rows, rest } = readGivenRows(use.bound, use.alias, nodeOf(select, 'where_clause'), session.quoted)
@@ -50,7 +50,7 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
   return { ref, correlated: undefined }
 }
 
-/** The rows of a model that stands alone: those that WHERE gives, or those behind the last date of its series. */
+/** The rows of a model without a table beside it: the rows that WHERE gives, or the rows after the last date of its series. */
 const fromWhere = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
   const latest = takeLatest(select, [use], [])
   return latest
@@ -59,7 +59,7 @@ const fromWhere = async (session: Session, select: AstNode, use: ModelUse, scope
 }
 
 const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
-  // Only the way that gives the bounds knows another level than the model's own.
+  // Only the scoring that gives the bounds supports a level other than the model's own.
   use.bound.level !== undefined || references.some((reference) => reference.use === use && showsAll(use.bound, reference.column))
     ? 'all'
     : 'points'
@@ -84,7 +84,7 @@ const join = async (
   const { connection } = session
   const { inputs } = use.bound.model
   const made: Awaited<ReturnType<typeof argumentOf>>[] = []
-  // One after the other: a connection to DuckDB takes one thing at a time.
+  // One after the other: a connection to DuckDB does one task at a time.
   for (const input of inputs) {
     const expression = mapping.inputs.get(input.name)
     made.push(await argumentOf(connection, input, expression, (expression && kindOf.get(expression)) ?? 'text'))
@@ -121,7 +121,7 @@ const checkAliases = (uses: readonly ModelUse[], leaves: readonly AstNode[]): vo
   }
 }
 
-/** `t JOIN m USING (a)` says where the input a comes from, as the name alone does. */
+/** `t JOIN m USING (a)` takes the input a from t, as the name alone does. */
 const checkUsing = (using: readonly string[], uses: readonly ModelUse[], leaves: readonly Leaf[]): void => {
   for (const name of using) {
     const use = uses.find(({ bound }) => bound.model.inputs.some((input) => foldName(input.name) === foldName(name)))
@@ -143,7 +143,7 @@ const keepingRefused = (): Problem =>
     },
   )
 
-/** Refuses to ask a model in a process of its own row by row: a query cannot wait for it at each row. */
+/** Refuses to run a model of a separate process row by row: a query cannot wait for it at each row. */
 const cannotWait = ({ bound: { label, model } }: ModelUse): Problem =>
   new Problem(
     'refused_statement',
@@ -153,8 +153,8 @@ const cannotWait = ({ bound: { label, model } }: ModelUse): Problem =>
   )
 
 /**
- * Rewrites a SELECT whose FROM names models. The other tables have been rewritten already. A model gives one row for each
- * row it is joined to: it is taken out of the FROM, and its columns become expressions around one reserved column of scores.
+ * Rewrites a SELECT whose FROM names models, after its other tables have been rewritten. A model gives one row for each row that it is
+ * joined to. So the model is removed from the FROM, and its columns become expressions on one reserved column of scores.
  */
 export const rewriteModels = async (session: Session, select: AstNode, uses: readonly ModelUse[], scope: Scope): Promise<void> => {
   const from = nodeOf(select, 'from_table')
@@ -180,12 +180,12 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
   const remote = correlated && uses.find(({ bound }) => isRemote(bound.model))
   if (remote) throw cannotWait(remote)
-  // Rows that depend on a query around this one cannot be scored before it.
+  // Rows that depend on an outer query cannot be scored before that query.
   const mode = correlated ? 'inside' : session.mode
   await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated }, scope)
 }
 
-/** The tables without the conditions that join them, for what only asks for types. */
+/** The tables without the conditions that join them, for code that only needs types. */
 const allRows = (leaves: readonly Leaf[]): AstNode =>
   leaves.map(({ ref }) => ref).reduce((left, right) => ({ ...leftJoin(left, right, null), join_type: 'INNER', ref_type: 'CROSS' }))
 
@@ -206,7 +206,7 @@ const homeOf = (use: ModelUse, parameters: AstNode[], { leaves, table }: Parts):
   )
 }
 
-/** What a column of a model is read as. */
+/** The expression that replaces a column of a model. */
 const readColumn = async (session: Session, { column }: Reference, of: JoinedModel, scores: () => AstNode): Promise<AstNode> => {
   const sources = { scores, inputs: of.mapping.inputs, original: of.mapping.original }
   return cloneAst(await outputExpression(session.connection, of.use.bound, column, sources))
@@ -236,7 +236,7 @@ const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, s
   }
 }
 
-/** Columns of ours in the tables, which `*` must not show. */
+/** Columns that this service added to the tables; `*` must not show them. */
 const reservedOf = (session: Session, { uses, leaves }: Parts, atHome: ReadonlySet<ModelUse>): string[] =>
   uses.flatMap((use, index) => {
     const scores = `ledger_scores_${index}`

@@ -39,19 +39,19 @@ const appendScores = (
   appender.appendDataChunk(chunk)
 }
 
-/** Columns that hold a model's inputs where they are staged. */
+/** Columns that hold a model's inputs in the staged table. */
 export const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
 
 type StagedRows = { table: string; rows: number; firstRow: bigint }
 
-/** What a stage holds. The rows of a transaction that is still open are counted from a place of their own. */
+/** The content of a stage. The rows of a transaction that is still open have numbers from a range of their own. */
 const measure = async (connection: DuckDBConnection, table: string): Promise<StagedRows> => {
   const counted = await runOwn(connection, `SELECT count(*), min(rowid) FROM temp.${table}`)
   const [rows, firstRow] = (await counted.getRows())[0] ?? []
   return { table, rows: Number(rows), firstRow: typeof firstRow === 'bigint' ? firstRow : 0n }
 }
 
-/** How the chunks of a stage get their numbers. */
+/** The numbering of the chunks of a stage. */
 const scoring = ({ bound, extent }: StagedUse, signal: AbortSignal): ((chunk: DuckDBDataChunk) => Promise<Float64Array>) => {
   const { model } = bound
   if (isRemote(model)) {
@@ -96,7 +96,7 @@ const packed = (use: StagedUse, index: number): string => {
 
 const nextTable = ({ staged }: Session) => `ledger_stage_${staged.length}`
 
-/** Runs a query into a table of its own, and measures it. */
+/** Runs a query into a separate table, and measures this table. */
 const copy = async (session: Session, node: AstNode, select: string): Promise<StagedRows> => {
   const { connection } = session
   const table = nextTable(session)
@@ -111,8 +111,8 @@ const namedParameters = (use: StagedUse, index: number): AstNode[] =>
   parameterNames(index, use.parameters.length).map((name, i) => aliased(name, use.parameters[i] ?? star('')))
 
 /**
- * Scores all rows of a table before the query that reads them: copies the table with the models' inputs, runs the models
- * chunk by chunk with pauses in which other queries get their turn, and gives a query that puts the scores beside the rows.
+ * Scores all rows of a table before the query that reads them. It copies the table with the models' inputs and runs the models chunk by
+ * chunk; other queries run in the pauses. Returns a query that gives the rows with their scores.
  */
 export const stageRows = async (
   session: Session,
@@ -130,10 +130,10 @@ export const stageRows = async (
   return parseSelect(session.connection, `SELECT ${columns.join(', ')} FROM temp.${staged.table} AS s ${joined}`)
 }
 
-/** Scores that are found by the inputs: a query with the inputs' columns and the scores. */
+/** Scores that the inputs identify: a query with the inputs' columns and the scores. */
 export type ScoredInputs = { query: AstNode; inputs: string[] }
 
-/** The same for a join of tables: every combination of inputs that it gives under a condition is scored once. */
+/** The same for a join of tables: every combination of inputs that satisfies a condition is scored once. */
 export const stageInputs = async (
   session: Session,
   from: AstNode,

@@ -24,10 +24,10 @@ import { describe } from '../session/describe.js'
 import { modelColumns } from './outputs.js'
 import type { ModelUse } from './references.js'
 
-/** What a FROM shows under `*`, in the order in which it was written; a leaf without an alias is a join of several tables. */
+/** The parts of a FROM that `*` shows, in the order of the text. A leaf without an alias is a join of several tables. */
 export type StarPart = { kind: 'leaf'; leaf: Leaf } | { kind: 'model'; use: ModelUse }
 
-/** A star over the parts of a FROM, and the columns of tables that nobody asked for. */
+/** A star over the parts of a FROM, and the added columns of tables that the query did not ask for. */
 type Stars = { connection: DuckDBConnection; scope: Scope; shown: readonly StarPart[]; reserved: readonly string[] }
 
 const isStar = (node: AstNode) => textOf(node, 'class') === 'STAR'
@@ -37,7 +37,7 @@ const columnsOf = (part: StarPart): string[] =>
 
 const named = (part: StarPart, name: string): boolean => columnsOf(part).some((column) => foldName(column) === foldName(name))
 
-/** `t.a` in EXCLUDE and RENAME; without a table it is a name of any. */
+/** `t.a` in EXCLUDE and RENAME; a name without a table matches any table. */
 const isOf = (part: StarPart, key: AstNode): boolean => {
   const table = textOf(key, 'table')
   const isTable = table === '' || aliasOfPart(part) === '' || foldName(aliasOfPart(part)) === foldName(table)
@@ -71,7 +71,7 @@ const modelStar = (part: StarPart & { kind: 'model' }, node: AstNode): AstNode[]
   })
 }
 
-/** The names in EXCLUDE, REPLACE and RENAME must exist, as they must without a model. */
+/** The names in EXCLUDE, REPLACE and RENAME must exist, as in a query without a model. */
 const checkNames = (node: AstNode, parts: readonly StarPart[]): void => {
   const names = [
     ...textsOf(node, 'exclude_list'),
@@ -99,7 +99,7 @@ const plainStar = ({ shown, reserved }: Stars, node: AstNode): AstNode[] => {
   return parts.flatMap((part) => (part.kind === 'leaf' ? leafStar(part, cloneAst(node), reserved) : modelStar(part, node)))
 }
 
-/** The names that DuckDB gives an item over a table with the columns of a part; none when its pattern fits none of them. */
+/** The names that DuckDB gives an item over a table with the columns of a part; none if its pattern matches none of them. */
 const namesOver = async ({ connection, scope }: Stars, part: StarPart, item: AstNode): Promise<string[]> => {
   const unique = [...new Map(columnsOf(part).map((name) => [foldName(name), name])).values()]
   const table = subqueryRef(
@@ -140,7 +140,7 @@ const patternsIn = (item: AstNode): AstNode[] => {
   return found
 }
 
-/** `COLUMNS('…') + 1`: the item once for each column that fits. */
+/** `COLUMNS('…') + 1`: the item once for each column that matches. */
 const expandPattern = async (stars: Stars, item: AstNode, pattern: AstNode): Promise<AstNode[]> => {
   const starOf = isStar(pattern) ? pattern : (nodesOf(pattern, 'children')[0] ?? pattern)
   const made: AstNode[] = []
@@ -170,7 +170,10 @@ const refusePatterns = (select: AstNode): void => {
   }
 }
 
-/** Writes `*`, `m.*` and COLUMNS(…) out, since a model is no table; `reserved` are columns that nobody asked for. */
+/**
+ * Replaces `*`, `m.*` and COLUMNS(…) with the columns themselves, since a model is no table; `reserved` has the columns that this service
+ * added.
+ */
 export const expandStars = async (
   connection: DuckDBConnection,
   select: AstNode,

@@ -14,7 +14,7 @@ const holdsStar = (item: AstNode): boolean => {
 
 const functionOf = (item: AstNode): string | undefined => {
   const kind = textOf(item, 'class')
-  // What the grammar itself turns into a function, such as [1, 2], stands in the schema main.
+  // Functions that the grammar itself makes from other forms, such as [1, 2], are in the schema main.
   if (kind !== 'WINDOW' && (kind !== 'FUNCTION' || item['is_operator'] === true || textOf(item, 'schema') !== '')) return undefined
   const name = textOf(item, 'function_name').toLowerCase()
   return name === 'count_star' ? 'count' : name
@@ -22,7 +22,7 @@ const functionOf = (item: AstNode): string | undefined => {
 
 const wholes = new Set(['INTEGER', 'BIGINT'])
 
-/** A text is named by itself, and so is a whole number; a decimal's digits stand apart from its point. */
+/** A text is its own name, and so is a whole number. The tree has the digits of a decimal without its point. */
 const constantText = (item: AstNode): string | undefined => {
   const held = textOf(item, 'class') === 'CONSTANT' ? nodeOf(item, 'value') : undefined
   const value = held?.['value']
@@ -30,7 +30,7 @@ const constantText = (item: AstNode): string | undefined => {
   return value instanceof NumberText && wholes.has(textOf(nodeOf(held ?? {}, 'type') ?? {}, 'id')) ? value.text : undefined
 }
 
-/** TRUE and FALSE reach us as a text that is cast; clients know them as `True` and `False`. */
+/** TRUE and FALSE arrive as a text with a cast; clients know them as `True` and `False`. */
 const booleanText = (item: AstNode): string | undefined => {
   const target = nodeOf(item, 'cast_type')
   const child = nodeOf(item, 'child')
@@ -46,7 +46,7 @@ const keepsItsName = (item: AstNode): boolean =>
   holdsStar(item) ||
   textOf(item, 'function_name').toLowerCase() === 'unnest'
 
-/** Names what has a name by rule, and gives back the items whose name is DuckDB's text of them. */
+/** Names the items whose names follow a rule, and returns the items that DuckDB names by their text. */
 const nameList = (list: readonly AstNode[]): AstNode[] => {
   const counts = new Map<string, number>()
   return list.filter((item) => {
@@ -63,9 +63,9 @@ const nameList = (list: readonly AstNode[]): AstNode[] => {
 const select = 'SELECT '
 
 /**
- * Gives every item of a SELECT list that has no alias the name that the user expects: a function its name and a number
- * (`count_0`), a text its value, anything else the name that DuckDB would give it. Done before any rewriting, which would
- * change DuckDB's names and show what stands behind them.
+ * Gives every item of a SELECT list without an alias the name that the user expects: a function gets its name and a number (`count_0`), a
+ * text its value, anything else the name that DuckDB would give it. This precedes any rewriting, because rewriting would change DuckDB's
+ * names and show internal names.
  *
  * @example SELECT count(*), a + 1, 'x' FROM t // count_0, (a + 1), x
  */
@@ -73,7 +73,7 @@ export const nameItems = async (connection: DuckDBConnection, tree: AstNode): Pr
   const unnamed: { item: AstNode; written: AstNode }[] = []
   walk(tree, (node) => {
     if (!isQuery(node) || textOf(node, 'type') !== 'SELECT_NODE') return true
-    // Copied before the queries inside are named, which DuckDB's name would show.
+    // Copied before the inner queries get names, because DuckDB's name would show these.
     for (const item of nameList(nodesOf(node, 'select_list'))) unnamed.push({ item, written: selectNode([cloneAst(item)], emptyRef()) })
     return true
   })

@@ -8,7 +8,7 @@ const isAbove = (limit: AstNode, max: number): boolean => {
   return value instanceof NumberText && Number(value.text) > max
 }
 
-/** Puts a LIMIT on a whole query that has none, or a greater one. One that is computed stays: its reader leaves after `max` rows. */
+/** Puts a LIMIT on a whole query without one or with a greater one. A computed LIMIT does not change: the reader stops after `max` rows. */
 export const limitRows = (tree: AstNode, max: number): void => {
   if (!limited.has(textOf(tree, 'type'))) return
   const modifiers = nodesOf(tree, 'modifiers')

@@ -2,10 +2,10 @@ import type { Token } from '../../../dialect/lexer.js'
 import { lastPlaces } from '../../../dialect/refuse-last.js'
 import type { LastSession } from '../session/session.js'
 
-/** What a LAST is called in the tree, with its number behind. */
+/** The name of a LAST in the tree; its number follows. */
 export const lastPrefix = 'ledger_last_'
 
-/** Puts a name of ours in the place of each LAST that stands for what a job has seen. */
+/** Puts a name of this service in the place of each LAST that means the values that a job has seen. */
 export const markLast = (tokens: Token[], last: LastSession): Token[] => {
   const places = new Set(lastPlaces(tokens))
   return tokens.map((token, i) => {

@@ -2,18 +2,18 @@ import type { Nondeterminism } from '../../contract/select.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 
-/** Functions whose values follow from more than their arguments. A test compares them with what DuckDB says of its functions. */
+/** Functions whose values depend on more than their arguments. A test compares the list with DuckDB's information about its functions. */
 const drawing = new Set(['random', 'uuid', 'uuidv4', 'uuidv7', 'gen_random_uuid', 'reservoir_quantile'])
 const timely = new Set([
   ...['now', 'today', 'transaction_timestamp', 'get_current_time', 'get_current_timestamp', 'ago'],
   ...['current_date', 'current_time', 'current_timestamp', 'current_localtime', 'current_localtimestamp', 'localtime', 'localtimestamp'],
 ])
-/** The functions of these that SQL writes without brackets. A column may have such a name, which only binding tells. */
+/** The functions of this list that SQL writes without brackets. A column may have such a name. Only the binding of names decides this. */
 const bare = new Set(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp'])
 
 const ofFunction = (name: string, values: number): string | undefined => {
   if (drawing.has(name)) return `${name}() draws other values each time`
-  // With one value age counts from today.
+  // With one argument, age counts from today.
   if (timely.has(name) || (name === 'age' && values === 1)) return `${name}() is another time each time`
   return undefined
 }
@@ -23,7 +23,7 @@ const ofName = (names: readonly string[]): string | undefined => {
   return names.length === 1 && bare.has(name) ? `${name} is another time each time` : undefined
 }
 
-/** LIMIT and DISTINCT ON take the rows that come first. Only ORDER BY decides which these are. */
+/** LIMIT and DISTINCT ON take the first rows. Only ORDER BY decides which rows are first. */
 const ofModifiers = (query: AstNode): string[] => {
   const modifiers = nodesOf(query, 'modifiers')
   const types = modifiers.map((modifier) => textOf(modifier, 'type'))

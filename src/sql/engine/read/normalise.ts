@@ -17,11 +17,11 @@ import {
 } from '../ast/nodes.js'
 import { serverVersion } from '../../../dialect/server-variables.js'
 
-/** What words of a statement stand for, when they name nothing in a table. */
+/** The meanings of words in a statement that name nothing in a table. */
 export type Words = {
-  /** The database in which unqualified names are looked up: what database() answers. */
+  /** The database for names without a database. database() returns it. */
   db: string
-  /** Names in double quotes that turned out to be no columns: they are strings. */
+  /** Names in double quotes that are known to be no columns: they are strings. */
   strings: ReadonlySet<string>
 }
 
@@ -35,7 +35,7 @@ const answers = (db: string): Record<string, string> => ({
 
 const isOfValue = (node: AstNode) => textOf(node, 'class') === 'FUNCTION'
 
-/** `name.upper()` reads as a function in the schema `name`: it is a call on a column. */
+/** DuckDB reads `name.upper()` as a function in the schema `name`, but it is a call on a column. */
 const asMethod = (node: AstNode): void => {
   const path = [textOf(node, 'catalog'), textOf(node, 'schema')].filter((part) => part !== '')
   if (path.length === 0 || (path.length === 1 && path[0] === 'main')) return
@@ -56,7 +56,7 @@ const asString = (node: AstNode, { db, strings }: Words, isItem: boolean): void 
   if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || (isItem ? name : '') })
 }
 
-/** DuckDB prints the DOUBLE 1e3 as 1000.0, which it reads as a DECIMAL, and 1e400 as Infinity, which it does not read. */
+/** DuckDB prints the DOUBLE 1e3 as 1000.0, but reads 1000.0 as a DECIMAL. It prints 1e400 as Infinity, but cannot read that. */
 const asDouble = (node: AstNode): void => {
   const constant = nodeOf(node, 'value')
   const value = constant?.['value']
@@ -66,8 +66,8 @@ const asDouble = (node: AstNode): void => {
 }
 
 /**
- * Brings a tree to plain terms before it is checked: methods become calls, MySQL's questions about the session their answers,
- * names in double quotes that are no columns strings.
+ * Simplifies a tree before the checks: methods become calls, MySQL's questions about the session become their answers, and names in double
+ * quotes that are no columns become strings.
  */
 export const normalise = (tree: AstNode, words: Words): void => {
   const items = selectItems(tree)

@@ -38,8 +38,8 @@ const isOpening = (token: Token) => token.kind === 'symbol' && '([{'.includes(to
 type PlacedWord = { index: number; word: string; text: string }
 
 /**
- * The tokens of one level from a place on: what brackets hold is left out. The level ends where its bracket closes, where one
- * never closes, and where the next PIVOT begins, so that many of them are read in one walk.
+ * The tokens of one level from a place on, without the content of brackets. The level ends where its bracket closes, before a bracket that
+ * never closes, and before the next PIVOT. So one walk reads many PIVOTs.
  */
 const levelFrom = (tokens: Token[], start: number): PlacedWord[] => {
   const found: PlacedWord[] = []
@@ -59,7 +59,7 @@ const levelFrom = (tokens: Token[], start: number): PlacedWord[] => {
   return found
 }
 
-/** `FROM t PIVOT (sum(x) FOR y IN (…))` is the other form, which has values always. */
+/** `FROM t PIVOT (sum(x) FOR y IN (…))` is the other form. It always has values. */
 const isStandardForm = (tokens: Token[], pivot: number): boolean =>
   tokens[pivot + 1]?.text === '(' && levelFrom(tokens, pivot + 2).some(({ word }) => word === 'FOR')
 
@@ -79,8 +79,8 @@ const itemsOf = (tokens: Token[], pivot: number): { index: number; word: string 
 }
 
 /**
- * Where ` IN …` has to stand so that `PIVOT t ON x USING sum(y)` parses as one SELECT: token indexes, to be inserted behind.
- * The values are found when the statement is rewritten.
+ * The places of ` IN …` that let `PIVOT t ON x USING sum(y)` parse as one SELECT: indexes of tokens to insert it behind. The values are
+ * found during the rewriting.
  *
  * @example missingValues(lex('PIVOT t ON x USING sum(y)')) // Map { 3 => ' IN ledger_pivot_values' }
  */
@@ -98,7 +98,7 @@ export const missingValues = (tokens: Token[]): Map<number, string> => {
 
 const queryWords = ['SELECT', 'WITH', 'FROM', 'VALUES']
 
-/** The tokens among which PIVOT names its values: behind ON, or behind FOR. */
+/** The tokens between which PIVOT names its values: behind ON, or behind FOR. */
 const valuesClause = (tokens: Token[], pivot: number): { index: number; word: string }[] => {
   if (!isStandardForm(tokens, pivot)) return itemsOf(tokens, pivot).flat()
   const level = levelFrom(tokens, pivot + 2)
@@ -106,7 +106,8 @@ const valuesClause = (tokens: Token[], pivot: number): { index: number; word: st
 }
 
 /**
- * Where `PIVOT … IN (SELECT …)` has its queries: the indexes of the brackets around each. Those inside others are theirs.
+ * The places of the queries in `PIVOT … IN (SELECT …)`: the indexes of the brackets around each query. A query inside another one belongs
+ * to the outer one.
  *
  * @example valueQueries(lex('PIVOT t ON x IN (SELECT 1) USING sum(y)')) // [{ open: 5, close: 8 }]
  */
@@ -139,7 +140,7 @@ const tooMany = () =>
     },
   )
 
-/** What stands around a query of one column, v, to give each value once: in their own order, or in that of the query. */
+/** The text around a query of one column, v, that gives each value once: in the order of the values, or in the order of the query. */
 const around = {
   sorted: ['SELECT DISTINCT v FROM (', ') AS t WHERE v IS NOT NULL ORDER BY v'],
   asGiven: ['SELECT v FROM (SELECT v, row_number() OVER () AS n FROM (', ') AS t) AS t WHERE v IS NOT NULL GROUP BY v ORDER BY min(n)'],
@@ -160,13 +161,13 @@ const distinct = async (connection: DuckDBConnection, query: AstNode, order: key
   return rows.map(([value]) => String(value))
 }
 
-/** What an expression is over all rows of a table, as texts in their order; DuckDB compares pivoted values as texts. */
+/** The values of an expression over all rows of a table, as texts in the order of the values. DuckDB compares pivoted values as texts. */
 const valuesOf = async ({ connection }: Session, value: AstNode, source: AstNode, scope: Scope): Promise<string[]> => {
   const query = standalone([aliased('v', cast(value, 'VARCHAR'))], source, null, scope)
   return distinct(connection, query, 'sorted')
 }
 
-/** What a query of one column gives, in its order, each value once. */
+/** The values of a query of one column, in its order, each value once. */
 const valuesOfQuery = async ({ connection }: Session, query: AstNode, scope: Scope): Promise<string[]> => {
   const source = subqueryRef(query, 'q', ['v'])
   const columns = await describe(connection, subqueryRef(query, 'q'), scope)
@@ -184,8 +185,8 @@ const entryOf = (value: string): AstNode => ({
 })
 
 /**
- * A PIVOT over no values at all has no columns of its own, and DuckDB's text cannot say so. Only its groups are left: those that
- * are named, or every column that takes no part in the PIVOT.
+ * A PIVOT without any values has no value columns, and DuckDB's text cannot express this. Only its groups remain: the groups that it names,
+ * or every column without a part in the PIVOT.
  */
 const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstNode, scope: Scope): Promise<AstNode> => {
   const used = new Set<string>()
@@ -214,7 +215,7 @@ const modelsUsed = ({ run, served, staged }: Session) => run.uses.size + served.
 /** Reads a query of the text, and rewrites it. */
 type ReadValues = (text: Text, scope: Scope) => Promise<AstNode>
 
-/** Fills in the values of a PIVOT that lists none. Its source has been rewritten; `models` is how many were used before it. */
+/** Adds the values of a PIVOT that lists none. Its source has been rewritten; `models` is the number of models that were used before it. */
 const fillValues = async (session: Session, ref: AstNode, scope: Scope, read: ReadValues, models: number): Promise<void> => {
   const source = nodeOf(ref, 'source')
   const scored = modelsUsed(session) > models
@@ -226,7 +227,7 @@ const fillValues = async (session: Session, ref: AstNode, scope: Scope, read: Re
     const query = session.pivotQueries.get(name)
     if (!query && name !== pivotValues) throw pivotOfType()
     if (!query && scored)
-      // Its rows would be scored twice: once for the values, and once for the answer.
+      // Its rows would be scored twice: for the values, and for the answer.
       throw new Problem('refused_statement', 'PIVOT needs its values', 'PIVOT over a model needs its values', {
         hint: 'List them, PIVOT … ON x IN (…), or say where they are, IN (SELECT DISTINCT x FROM …).',
       })
@@ -240,7 +241,7 @@ const fillValues = async (session: Session, ref: AstNode, scope: Scope, read: Re
   if (empty && source) become(ref, await withoutValues(session, ref, source, scope))
 }
 
-/** Starts to watch what the source of a PIVOT is made of; the answer fills in the values that the PIVOT does not list. */
+/** Begins to record the parts of the source of a PIVOT. The returned function adds the values that the PIVOT does not list. */
 export const pivotFiller = (session: Session, read: ReadValues): ((ref: AstNode, scope: Scope) => Promise<void>) => {
   const models = modelsUsed(session)
   return (ref, scope) => fillValues(session, ref, scope, read, models)

@@ -24,10 +24,10 @@ import { translate, type Translation } from '../session/translation.js'
 
 type ParsedQuery = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
-/** A query that has passed every check, and what it asks of its models. */
+/** A query that has passed every check, and the options that it gives its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
-/** Texts to add behind tokens, and texts to put in the place of tokens. */
+/** Texts to insert behind tokens, and texts that replace tokens. */
 type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
 const asWritten: Changes = { added: new Map(), cut: new Map() }
 
@@ -53,7 +53,7 @@ const parseAs = async (session: Session, sql: string, tokens: Token[], { added, 
 /** The refusal of a query in the language of a connection, if the statement has one. */
 type Refusal = () => Promise<Problem | undefined>
 
-/** Takes the queries behind PIVOT … IN out of a text; what they give is asked for when the statement is rewritten. */
+/** Takes the queries behind PIVOT … IN out of a text. Their values are computed during the rewriting. */
 const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[]): Map<number, string> => {
   const cut = new Map<number, string>()
   for (const { open, close } of valueQueries(tokens)) {
@@ -71,15 +71,15 @@ const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[])
   return cut
 }
 
-/** A statement without any of these words is one that DuckDB reads as it is. */
+/** DuckDB can read a statement without any of these words unchanged. */
 const isOwnWord = (token: Token): boolean => isWord(token, 'JOIN', 'USING', 'LIMIT', 'PIVOT', 'PIVOT_WIDER')
 
-/** A statement in the forms that DuckDB does not read, and what to write in their places. */
+/** A statement with forms that DuckDB does not read, and the text that replaces them. */
 type OwnForms = { query: Token[]; options: Token[]; changes: Changes; hasValueQueries: boolean }
 
 /**
- * Finds the forms that DuckDB does not read: JOIN of a model without ON, USING at the end, PIVOT that finds its values or asks a
- * query for them, and MySQL's LIMIT. Undefined when a statement has none of them.
+ * Finds the forms that DuckDB does not read: JOIN of a model without ON, USING at the end, PIVOT that finds its values or takes them from a
+ * query, and MySQL's LIMIT. Undefined if a statement has none of them.
  */
 const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | undefined => {
   if (!tokens.some(isOwnWord)) return undefined
@@ -92,8 +92,8 @@ const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | und
 }
 
 /**
- * Parses a text. Forms that DuckDB does not read are written as it does first. When that does not parse, the text is read as it was
- * sent: its words may only look like one of our forms, and if not, the error is about what the user wrote.
+ * Parses a text. Forms that DuckDB does not read are first replaced by DuckDB's own. If the result does not parse, the original text is
+ * parsed: its words may only look like one of our forms. Otherwise the error is about the user's own text.
  */
 const parse = async (
   session: Session,
@@ -113,7 +113,7 @@ const parse = async (
   return 'options' in read ? read : { ...read, options: readScoringOptions(forms.options) }
 }
 
-/** Whether a name stands in double quotes in the text that it was read from. */
+/** Whether a name has double quotes in its original text. */
 const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
   const location = locationOf(node)
   const offset = location === undefined ? undefined : translation.userOffset(location)
@@ -121,7 +121,7 @@ const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
 }
 
 /**
- * Reads the text of a query, the user's or a view's: one statement, parsed, checked against the guard, its items named.
+ * Reads the text of a query, the user's or a view's: one statement, parsed, checked by the guard, with names for its items.
  * The tree still has the user's names of tables.
  */
 export const readQuery = async (session: Session, text: Text, db: string): Promise<ReadQuery> => {
@@ -131,13 +131,13 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   const { directory, head: position, natives } = session
   const mayWrite = view === undefined && session.mayWrite
   const cut = await cutNativeStatements({ directory, position, natives, mayWrite }, written, sql)
-  // Only a statement has been run before, and not a view that it reads.
+  // LAST has a meaning only in the statement of the job, not in a view that it reads.
   const tokens = view === undefined && session.last ? markLast(cut, session.last) : cut
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   // A client with restricted tables gets no information about connections.
   const refusal: Refusal = async () => (session.allowed ? undefined : refusalOfCall(session.directory, session.head, tokens, sql))
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
-  // The name that stands for native queries is not a function when the user wrote it.
+  // If the user wrote the name that replaces native queries, it is no function.
   if (hasNativeQueries) {
     const refused = await refusal()
     if (refused) throw refused
@@ -149,7 +149,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   try {
     guard(tree)
   } catch (error) {
-    // A native query that happens to be an expression looks like the call of a function.
+    // A native query that is also a valid expression looks like the call of a function.
     throw (await refusal()) ?? error
   }
   await nameItems(session.connection, tree)

@@ -5,7 +5,7 @@ import type { TableMeaning } from './resolve.js'
 import { nameKey } from '../../../dialect/names.js'
 
 /**
- * The full name of what a name was found to mean. Tables of this service itself have no full name and are never allowed, and neither are
+ * The full name of the table that a name means. Tables of this service itself have no full name and are never allowed. The same is true of
  * agents and knowledge bases.
  */
 const pathOf = (found: TableMeaning): TablePath | undefined => {
@@ -28,7 +28,7 @@ const pathOf = (found: TableMeaning): TablePath | undefined => {
 const shownMax = 50
 
 /**
- * The tables that a statement may name, where these are not all. A view may read other tables. Every other name is refused in the same
+ * The tables that a statement may name, if it may not name all. A view may read other tables. Every other name is refused with the same
  * words whether it exists or not, so that a refusal does not reveal which tables exist.
  *
  * @example new AllowedTables([['files', 'cars']]).refusal(['shop', 'prices']) // The table shop.prices is not one of those …
@@ -41,8 +41,8 @@ export class AllowedTables {
   }
 
   /**
-   * What a name means, if it may be read. `parts` is the name as it stands in the statement, `db` where it is looked up. A name without a
-   * database that means nothing there means the only table of that name which may be read.
+   * The meaning of a name, if the statement may read it. `parts` is the name as the statement writes it, `db` the database for the lookup.
+   * If a name without a database means nothing there, it means the only allowed table of that name.
    */
   async meaning(parts: readonly string[], db: string, resolve: (parts: string[]) => Promise<TableMeaning>): Promise<TableMeaning> {
     const own = this.#only(parts)
@@ -64,7 +64,7 @@ export class AllowedTables {
     return path && this.#keys.has(nameKey(path)) ? found : undefined
   }
 
-  /** The full name of the only table that is called so; undefined where there are several, or the name has a database. */
+  /** The full name of the only table with this name; undefined if there are several, or if the name has a database. */
   #only(parts: readonly string[]): TablePath | undefined {
     const [name] = parts
     if (name === undefined || parts.length > 1) return undefined
@@ -82,7 +82,7 @@ export class AllowedTables {
     )
   }
 
-  /** Refuses a form that reads past the names of tables. */
+  /** Refuses a form that reads tables without naming them. */
   refuseForm(what: string, hint: string): never {
     throw this.#refused(`${what} is not allowed here`, hint)
   }

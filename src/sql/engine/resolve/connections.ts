@@ -6,7 +6,7 @@ import { named } from '../../../dialect/names.js'
 import { nativeQueries } from './native-queries.js'
 import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
-/** Why a connection's tables cannot be read, and what to do instead. */
+/** The reason why a connection's tables cannot be read, and an alternative. */
 export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem =>
   new Problem(
     'refused_statement',
@@ -18,44 +18,46 @@ export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' |
 /** Whether the tables of a connection can be read. */
 export const isConnected = ({ engine }: Pick<DatabaseEntry, 'engine'>): boolean => driverOf(engine) !== undefined
 
-/** Whether a statement names a database itself: `FROM files.cars`, `FROM files (SELECT …)`. */
+/** Whether a statement itself names a database: `FROM files.cars`, `FROM files (SELECT …)`. */
 const namesDatabase = (tokens: readonly Token[]): boolean =>
   nativeQueries(tokens).length > 0 ||
   tokens.some((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
 
 /**
- * Refuses a SELECT that was sent to a connection without tables and names no other database. The connection's own system should answer
- * it, and the sender would take an answer of this service for that.
+ * Refuses a SELECT that was sent to a connection without tables and names no other database. The sender expects an answer of the
+ * connection's own system, and would mistake an answer of this service for it.
  *
- * @throws Problem that says why it cannot be asked
+ * @throws Problem that says why the connection cannot be queried
  */
 export const refuseForeign = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): void => {
   if (!isConnected(connection) && !namesDatabase(lex(sql))) throw connectionProblem(connection)
 }
 
-/** What stands before the bracket of `FROM name (…)` and `JOIN name (…)`. */
+/** The name before the bracket of `FROM name (…)` and `JOIN name (…)`. */
 const calledTables = (tokens: readonly Token[]): Token[] =>
   tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
-/** `FROM db (…)`: a statement in the language of a connected database. Only one that the user sent may write, and not one of a view. */
+/**
+ * `FROM db (…)`: a statement in the language of a connected database. It may write only if the user sent it; a statement in a view may not.
+ */
 export type NativeStatement = { connection: DatabaseEntry; sql: string; mayWrite: boolean }
 
-/** What a statement in another language is called in the tree, with its number behind. */
+/** The name of a statement in another language in the tree; its number follows. */
 const nativePrefix = 'ledger_native_'
 
-/** Keeps a statement, and gives the name that stands for it. */
+/** Keeps a statement, and gives the name that replaces it. */
 export const keepNative = (natives: Map<string, NativeStatement>, statement: NativeStatement): string => {
   const name = `${nativePrefix}${natives.size + 1}`
   natives.set(name, statement)
   return name
 }
 
-/** Where statements are looked up and kept. */
+/** The place for looking up and keeping statements. */
 type NativeContext = { directory: Directory; position: number; natives: Map<string, NativeStatement>; mayWrite: boolean }
 
 /**
- * Takes the statements in the languages of connected databases out of a text, before anybody reads them as DuckDB's SQL. A name stands
- * in the place of each, under which it is kept in `natives`.
+ * Takes the statements in the languages of connected databases out of a text before the text is read as DuckDB's SQL. A name replaces each
+ * statement, which is kept under this name in `natives`.
  */
 export const cutNativeStatements = async (
   { directory, position, natives, mayWrite }: NativeContext,
@@ -81,8 +83,8 @@ export const cutNativeStatements = async (
 }
 
 /**
- * The refusal of `FROM name (…)` where the name is a connection without tables, whose own language stands in the brackets; undefined
- * where a statement has none.
+ * The refusal of `FROM name (…)` where the name is a connection without tables, and the brackets hold its own language. Undefined if a
+ * statement has no such part.
  */
 export const refusalOfCall = async (
   directory: Directory,

@@ -18,11 +18,11 @@ export type ModelVersionEntry = { version: number; status: string; error: string
 const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
 const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
 
-/** All lists together: one for each position and question, some of them as long as a project has views. */
+/** All lists together: one for each position and question. Some lists are as long as a project has views. */
 const rowsKept = 200_000
 const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 }))
 
-/** Rows of `valid_from, since, valid_to, until` as lives. Two of them that follow each other at once are one. */
+/** Rows of `valid_from, since, valid_to, until` as lives. Two lives without a gap between them become one. */
 const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
   const lives: Life[] = []
   for (const [from, since, to, until] of rows) {
@@ -34,10 +34,10 @@ const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
   return lives
 }
 
-/** A time that something had a name, in positions and times; `to` is null while it has. */
+/** A period in which something had a name, in positions and times; `to` is null while it still has the name. */
 export type Life = { from: number; since: string; to: number | null; until: string | null }
 
-/** What may be missing at a position: a project or a file by name, what is in a project by the name of that, too. */
+/** The things that may be missing at a position: a project or a file by its name, or a resource in a project by both names. */
 export type MissingName = {
   table: 'projects' | 'databases' | 'files' | 'views' | 'models' | 'knowledge_bases'
   name: string
@@ -45,8 +45,8 @@ export type MissingName = {
 }
 
 /**
- * What names mean at a log position: projects, and the views, models and files in them.
- * Rows of a history never change at a position that has been projected, so that each list is read once for all queries there.
+ * The meaning of names at a log position: projects, and the views, models and files in them.
+ * Rows of a history never change at a position that has been projected. So each list is read once for all queries at that position.
  */
 export class Directory {
   private readonly lists: LRUCache<string, DuckDBValue[][]>
@@ -58,7 +58,7 @@ export class Directory {
     this.lists = listsOf(instance)
   }
 
-  /** The last erasure that took a content; undefined when none did. */
+  /** The last erasure that erased a content; undefined when no erasure did. */
   async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
     const sql = 'SELECT position, reason FROM ledger.erasures WHERE list_contains(blobs, $content) ORDER BY position DESC LIMIT 1'
     const [[position, reason] = []] = await this.rows(sql, { content })
@@ -74,13 +74,13 @@ export class Directory {
     return rows
   }
 
-  /** The projects at a position of the log, in the order in which they were created. */
+  /** The projects at a position of the log, in the order of their creation. */
   async projects(position: number): Promise<ProjectEntry[]> {
     const rows = await this.rows(`SELECT name, stream FROM ${at('projects')} AS p ORDER BY id`, { position })
     return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) }))
   }
 
-  /** The project of a name at a position of the log; undefined when there is none. */
+  /** The project with this name at a position of the log; undefined if it does not exist. */
   async project(position: number, name: string): Promise<ProjectEntry | undefined> {
     return named(await this.projects(position), name)
   }
@@ -97,13 +97,13 @@ export class Directory {
     }))
   }
 
-  /** The uploaded files at a position of the log, also those that are no tables. */
+  /** The uploaded files at a position of the log, including files that are not tables. */
   async files(position: number): Promise<FileEntry[]> {
     const rows = await this.rows(`SELECT name, content, json_array_length(columns) > 0 FROM ${at('files')} AS f ORDER BY id`, { position })
     return rows.map(([name, content, isTable]) => ({ name: text(name), content: text(content), isTable: isTable === true }))
   }
 
-  /** The connections at a position of the log, each with the engine that it speaks. */
+  /** The connections at a position of the log, each with its engine. */
   async databases(position: number): Promise<DatabaseEntry[]> {
     const named = `list_filter(json_keys(parameters), lambda k: lower(k) = 'db_engine')[1]`
     const sql = `SELECT name, engine, stream, json_extract_string(parameters, '$.' || ${named}) FROM ${at('databases')} AS d ORDER BY id`
@@ -115,13 +115,13 @@ export class Directory {
     }))
   }
 
-  /** The models of a project (its stream) at a position of the log; `active` is a version, or null for none. */
+  /** The models of a project (its stream) at a position of the log; `active` is the active version, or null if there is none. */
   async models(position: number, project: string): Promise<ModelEntry[]> {
     const sql = `SELECT name, stream, active FROM ${at('models')} AS m WHERE project = $project ORDER BY id`
     const rows = await this.rows(sql, { position, project })
     return rows.map(([name, stream, active]) => ({
       name: text(name),
-      // The log checked it before it was written.
+      // The log checked this value before it was written.
       stream: text(stream) as StreamId,
       active: typeof active === 'number' ? active : null,
     }))
@@ -160,7 +160,9 @@ export class Directory {
     }))
   }
 
-  /** When a name meant something, over the whole log up to a position; a change that keeps the name goes on. */
+  /**
+   * The periods in which a name meant something, over the whole log up to a position. A change that keeps the name does not end a period.
+   */
   async lives({ table, name, project }: MissingName, upTo: number): Promise<Life[]> {
     const inProject = `AND h.project IN (SELECT stream FROM ledger.projects_history WHERE name = $project)`
     const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
@@ -169,7 +171,7 @@ export class Directory {
     return joined(await this.rows(sql, { name, upTo, ...(project !== undefined && { project }) }), upTo)
   }
 
-  /** When a version of a model was there, or was complete. */
+  /** The period in which a version of a model existed, or was complete. */
   async versionLives(model: string, version: number, upTo: number, status: string | null = null): Promise<Life[]> {
     const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
       FROM ledger.model_versions_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to
@@ -177,13 +179,13 @@ export class Directory {
     return joined(await this.rows(sql, { model, version, upTo, status }), upTo)
   }
 
-  /** When the event of a position was recorded, in UTC. */
+  /** The time at which the event of a position was recorded, in UTC. */
   async timeOf(position: number): Promise<string | undefined> {
     const rows = await this.rows('SELECT CAST(recorded_at AS VARCHAR) FROM ledger.events WHERE position = $position', { position })
     return textOrNull(rows[0]?.[0]) ?? undefined
   }
 
-  /** The last position recorded at or before a time (microseconds since 1970), or undefined when the log began later. */
+  /** The last position recorded at or before a time (microseconds since 1970), or undefined if the log began later. */
   async positionAt(microseconds: bigint, upTo: number): Promise<number | undefined> {
     const sql = 'SELECT max(position) FROM ledger.events WHERE position <= $upTo AND recorded_at <= make_timestamp($microseconds::BIGINT)'
     const rows = await this.rows(sql, { upTo, microseconds })

@@ -4,16 +4,16 @@ import type { Token } from '../../../dialect/lexer.js'
 import { quoteText } from '../../../dialect/strings.js'
 import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
-/** `FROM db (SELECT …)`: the places of the name and of the bracket that closes the query. */
+/** The token places of `FROM db (SELECT …)`: the name, and the bracket that closes the query. */
 export type NativeQuery = { database: string; name: number; close: number }
 
-/** What a native query is called between its text and its tree. */
+/** The name of a native query between its text and its tree. */
 const marker = 'ledger_native_query'
 
 /** LATERAL before a bracket is no database: `FROM LATERAL (SELECT …)` is a table. */
 const mayBeDatabase = (token: Token | undefined): boolean => isNameLike(token) && !isWord(token, 'LATERAL')
 
-/** Finds `FROM db (SELECT …)` and `JOIN db (SELECT …)`, which clients send to have a query run in another database. */
+/** Finds `FROM db (SELECT …)` and `JOIN db (SELECT …)`. Clients send these forms to run a query in another database. */
 export const nativeQueries = (tokens: readonly Token[]): NativeQuery[] =>
   tokens.flatMap((token, i) => {
     const opens = mayBeDatabase(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '(')
@@ -22,7 +22,7 @@ export const nativeQueries = (tokens: readonly Token[]): NativeQuery[] =>
     return close === undefined ? [] : [{ database: token.value, name: i, close }]
   })
 
-/** How the tokens around native queries are spelt, so that DuckDB reads a function over a query. */
+/** The spelling of the tokens around native queries that lets DuckDB read them as a function over a query. */
 export const nativeSpelling = (queries: readonly NativeQuery[]): { instead: Map<number, string>; after: Map<number, string> } => ({
   instead: new Map(queries.map(({ database, name }) => [name, `${marker}(${quoteText(database)},`])),
   after: new Map(queries.map(({ close }) => [close, ')'])),
@@ -34,7 +34,7 @@ export const nativeDatabase = (ref: AstNode): string | undefined => {
   return typeof database === 'string' ? database : undefined
 }
 
-/** Makes subqueries of native queries again, each with the database it is for; `nativeDatabase` reads it, `forget` takes it off. */
+/** Turns native queries into subqueries again, each marked with its database. `nativeDatabase` reads the mark, `forget` removes it. */
 export const markNativeQueries = (tree: AstNode): void =>
   walk(tree, (node) => {
     const made = textOf(node, 'type') === 'TABLE_FUNCTION' ? nodeOf(node, 'function') : undefined
@@ -50,7 +50,7 @@ export const markNativeQueries = (tree: AstNode): void =>
     return true
   })
 
-/** Takes the mark off, which DuckDB does not know. */
+/** Removes the mark, because DuckDB does not know it. */
 export const forgetNativeQuery = (ref: AstNode): void => {
   Reflect.deleteProperty(ref, marker)
 }

@@ -33,20 +33,20 @@ export type TableMeaning =
   | ConnectedTable
   | ({ kind: 'knowledge'; project: ProjectEntry } & KnowledgeTable)
 
-/** A table of a connected database, which is asked for it when the query runs. */
+/** A table of a connected database. The database is queried for it when the query runs. */
 export type ConnectedTable = { kind: 'connected'; connection: DatabaseEntry; schema: string | undefined; table: string }
 
 /** A knowledge base, which is searched when the query runs. */
 export type KnowledgeTable = KnowledgeEntry
 
-/** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
+/** The place of a lookup: `position` is the position to read, `head` the last one of the log. */
 export type Lookup = { directory: Directory; db: string; position: number; head: number }
 
 const moment = (position: number, time: string | null) => `position ${position} (${time ?? ''} UTC)`
 
 const began = ({ from, since }: Life) => moment(from, since)
 
-/** When something was there, told from a position at which it was not: the time after it, and the last one before. */
+/** The period in which something existed, seen from a position without it: the time after this position, and the last time before it. */
 const whenText = (lives: readonly Life[], position: number): string | undefined => {
   const before = lives.findLast(({ to }) => to !== null && to <= position)
   const next = lives.find(({ from }) => from > position)
@@ -57,7 +57,7 @@ const whenText = (lives: readonly Life[], position: number): string | undefined 
   return said.length === 0 ? undefined : said.join(', and ')
 }
 
-/** In the past, a name may be missing because it came later or was gone: says when it was there. */
+/** In the past, a name may be missing because it was created later or already deleted: says when it existed. */
 const notThen = async ({ directory, position, head }: Lookup, detail: string, missing: MissingName): Promise<Problem | undefined> => {
   if (position === head) return undefined
   const then = whenText(await directory.lives(missing, head), position)
@@ -96,13 +96,13 @@ const isReadable = async ({ directory, position }: Lookup, name: string): Promis
   systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
 
 /**
- * Where a view's names without a database are looked up. A recorded database that names nothing any more was the view's own
- * project, which has another name now.
+ * The database for a view's names that have no database. If the recorded database means nothing any more, it was the view's own project,
+ * which has been renamed.
  */
 export const databaseOfView = async (place: Lookup, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
   (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
 
-/** Refuses a database that cannot be read, or is not there. */
+/** Refuses a database that cannot be read or does not exist. */
 export const requireDatabase = async (place: Lookup, name: string): Promise<void> => {
   if (await isReadable(place, name)) return
   const connection = await connectionNamed(place, name)
@@ -110,7 +110,7 @@ export const requireDatabase = async (place: Lookup, name: string): Promise<void
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists the databases.' })
 }
 
-/** @throws Problem when its rows are wanted as they were: this service keeps no history of them */
+/** @throws Problem if the query wants its past rows: this service keeps no history of them */
 export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<Lookup, 'position' | 'head'>): void => {
   if (position === head) return
   const detail = `${name} is a connected database, which is read as it is now; this service has no history of its rows`
@@ -163,7 +163,7 @@ const notReady = (label: string, model: string, { version, status, error }: Mode
     },
   )
 
-/** The same for a model in the past. Waiting does not help there, but a later position may. */
+/** The same for a model in the past. There, waiting does not help, but a later position may help. */
 const notReadyThen = (label: string, { status }: ModelVersionEntry, position: number, ready: readonly Life[]): Problem =>
   new Problem(
     'not_ready',
@@ -254,8 +254,8 @@ const modelVersion = async (place: Lookup, projectName: string, modelName: strin
 }
 
 /**
- * What a table's name of one to three parts means: a part that is missing is the database of the query.
- * Throws a Problem that names it, with the nearest known name.
+ * The meaning of a table's name with one to three parts. The database of the query replaces a missing part. Throws a Problem that says the
+ * name and the nearest known name.
  *
  * @example await resolveTable({ directory, db: 'shop', position: 40, head: 40 }, ['rent', '2']) // version 2 of shop.rent
  */

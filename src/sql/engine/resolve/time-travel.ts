@@ -10,10 +10,10 @@ import { quoteText } from '../../../dialect/strings.js'
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
 const refused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'No such position', detail, { hint })
 
-/** What is needed to read an AT: a connection to compute it on, what the log holds, and its head and time when the query came. */
+/** The inputs for reading an AT: a connection to compute it, the range of the log, and the log's head and time when the query came. */
 export type Clock = { connection: DuckDBConnection; directory: Directory; head: number; askedAt: number }
 
-/** What a value is called in an answer: `AT (VERSION => 41)` where it stood in a statement, `as_of 41` in a request. */
+/** The name of a value in an answer: `AT (VERSION => 41)` for one in a statement, `as_of 41` for one in a request. */
 type Label = (value: string) => string
 
 /** The position as a whole number between the log's first event and the head. */
@@ -28,7 +28,7 @@ const positionIn = (shown: string, head: number, label: Label): number => {
 }
 
 const positionAtTime = async ({ directory, head, askedAt }: Clock, microseconds: bigint, label: string): Promise<number> => {
-  // The function now() has the time of this machine, with microseconds, which the clock here has not.
+  // The function now() has this machine's time with microseconds. The log's clock has no microseconds.
   const now = Math.max(Date.now(), askedAt)
   if (microseconds > BigInt(now + 1) * 1000n) throw refused(`${label} is in the future`, 'A time without a zone is UTC.')
   const position = await directory.positionAt(microseconds, head)
@@ -51,7 +51,7 @@ const isConstant = (expression: AstNode): boolean => {
 
 type ComputedValue = { type: string; shown: string; microseconds: bigint | undefined }
 
-/** The value of an expression; `microseconds` since 1970 when it is a time. A text or a time without a zone is taken for UTC. */
+/** The value of an expression; `microseconds` since 1970 when it is a time. A text or a time without a zone is read as UTC. */
 const compute = async (connection: DuckDBConnection, expression: AstNode): Promise<ComputedValue> => {
   const text = await printSelect(connection, selectNode([{ ...expression, alias: 'v' }], emptyRef()))
   const before = 'SELECT typeof(v), v::VARCHAR, epoch_us(TRY_CAST(v::VARCHAR AS TIMESTAMPTZ)) FROM ('
@@ -78,7 +78,7 @@ const positionOfValue = async (clock: Clock, unit: 'VERSION' | 'TIMESTAMP', expr
 }
 
 /**
- * The log position that an AT clause names. The expression has passed the guard; it is computed by DuckDB alone.
+ * The log position that an AT clause names. The expression has passed the guard, and DuckDB computes it without any table.
  *
  * @example `AT (VERSION => 40)` → 40; `AT (TIMESTAMP => now() - INTERVAL 1 DAY)` → the head of yesterday
  */
@@ -90,7 +90,7 @@ export const positionOfAt = async (clock: Clock, clause: AstNode): Promise<numbe
   return positionOfValue(clock, unit, expression, (value) => `AT (${unit} => ${value})`)
 }
 
-/** The position of a whole query: a position or a time that stands in the request instead of in an AT. */
+/** The position of a whole query. The position or time comes from the request, not from an AT. */
 export const positionOfRequest = async (clock: Clock, asOf: number | string): Promise<number> => {
   const label = (value: string) => `as_of ${value}`
   if (typeof asOf === 'number') return positionIn(String(asOf), clock.head, label)

@@ -15,10 +15,10 @@ const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
   return { values: vector.toArray() }
 }
 
-/** The columns of a model's inputs, the first of which is at a place of the chunk. */
+/** The columns of a model's inputs. The parameter gives the place of the first one in the chunk. */
 export const inputColumns = (chunk: DuckDBDataChunk, first: number, inputs: number): InputVector[] =>
   Array.from({ length: inputs }, (_, index) => inputVector(chunk.getColumnVector(first + index), chunk.rowCount))
 
-/** What a value of a chunk was refused for: the row's number within the chunk says nothing to the caller. */
+/** The reason for the refusal of a value in a chunk. The row's number within the chunk would mean nothing to the caller. */
 export const inChunk = (label: string, error: unknown): unknown =>
   isProblem(error) && error.code === 'wrong_arguments' ? new Error(`${label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error

@@ -3,10 +3,12 @@ import { checkLevel } from '../../../models/engines/tables/interval.js'
 import type { Token } from '../../../dialect/lexer.js'
 import { similarName } from '../../../dialect/names.js'
 
-/** What a query asks of its models: `level` is that of the intervals, the model's own when it is not given. */
+/** The options that a query gives its models: `level` is the level of the intervals; if it is missing, the model's own level counts. */
 export type ScoringOptions = { level?: number }
 
-/** The effect of each option, by name. Rows are scored in parts of a fitting size, so that partition_size has nothing to say. */
+/**
+ * The effect of each option, by name. The service chooses the size of the parts in which rows are scored, so partition_size has no effect.
+ */
 const options: Readonly<Record<string, (value: Token) => ScoringOptions>> = {
   confidence: ({ kind, value }) => ({ level: checkLevel(kind === 'number' ? Number(value) : value) }),
   partition_size: () => ({}),
@@ -23,7 +25,7 @@ const unreadable = (detail: string, name = '') => {
 
 /**
  * Reads `key = value, …` behind the USING of a query.
- * @throws Problem that names an option that does not exist; wrong_arguments for a level that is out of range
+ * @throws Problem that names an unknown option; wrong_arguments for a level that is out of range
  *
  * @example readScoringOptions(lex('confidence = 0.5')) // { level: 0.5 }
  */

@@ -1,6 +1,6 @@
 /**
- * Rows that a model has scored in one query, found by the bits of their features. DuckDB evaluates a function wherever it
- * likes and as often as it likes (in a filter and again in the list, once for each reference to a CTE): a row is scored once.
+ * Rows that a model has scored in one query, found by the bits of their features. DuckDB evaluates a function at any place and any number
+ * of times: for example in a filter and again in the list, once for each reference to a CTE. The memo lets the model score each row once.
  *
  * @example
  * const first = memo.size
@@ -34,17 +34,17 @@ export class RowMemo {
     return this.#results
   }
 
-  /** The features from a place on. */
+  /** The features from this place on. */
   featuresFrom(place: number): Float64Array {
     return this.#features.subarray(place * this.width, this.#size * this.width)
   }
 
-  /** Where the results from a place on belong. */
+  /** The space for the results from this place on. */
   resultsFrom(place: number): Float64Array {
     return this.#results.subarray(place * this.outputWidth, this.#size * this.outputWidth)
   }
 
-  /** The place of a row of a buffer of features; a row that was not seen yet gets the next one. */
+  /** The place of a row in a buffer of features; a new row gets the next place. */
   placeOf(features: Float64Array, row: number): number {
     if (this.#size === this.#capacity) this.#grow()
     const words = new Uint32Array(features.buffer, features.byteOffset + row * this.width * 8, this.width * 2)

@@ -9,7 +9,10 @@ export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean
 
 type SeriesInput = Pick<ScoringInput, 'name'>
 
-/** Each with a time as its column holds it (days or milliseconds since 1970, or a whole number) and the values of the keys. */
+/**
+ * The rows of a model of series: each with a time as its column holds it (days or milliseconds since 1970, or a whole number) and key
+ * values.
+ */
 export type FutureRows = {
   order: SeriesInput & { type: 'date' | 'timestamp' | 'integer' }
   keys: readonly ScoringInput[]
@@ -21,11 +24,11 @@ type ModelSignature = {
   inputs: readonly ScoringInput[]
   target: { name: string; classes?: readonly (string | number | boolean)[] }
   outputWidth: number
-  /** True where numbers may be NaN because the model does not know them: SQL shows NULL. */
+  /** True if numbers may be NaN because the model does not know them: SQL then shows NULL. */
   partial?: true
-  /** For a model that has no answer to some rows: why, by a number behind the bounds; the other numbers are NaN then. */
+  /** For a model that cannot answer some rows: a number behind the bounds gives the reason, and the other numbers are NaN. */
   reasons?: readonly string[]
-  /** For a model of series: the column that orders rows, those that tell series apart, and the rows that it answers for. */
+  /** For a model of series: the column that orders rows, the columns that identify a series, and the rows that it answers. */
   future?: FutureRows
 }
 
@@ -35,18 +38,18 @@ type ModelSignature = {
  * probability each.
  */
 export type ScoringModel = ModelSignature & {
-  /** Features a row. */
+  /** The number of features of a row. */
   width: number
   encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
   encodeRow: (row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number) => void
   predictBatch: (features: Float64Array, rows: number, out: Float64Array, level?: number) => void
-  /** The same but for a regression's bounds, which have trees of their own and are NaN here. */
+  /** The same without the bounds of a regression. The bounds have separate trees, and are NaN here. */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
 }
 
 /**
- * A model that runs in a process of its own: its numbers come later. A function of DuckDB cannot wait for it, so that
- * its rows are always scored before the query.
+ * A model that runs in a separate process: its numbers come later. A function of DuckDB cannot wait for them, so its rows are always scored
+ * before the query.
  */
 export type RemoteModel = ModelSignature & {
   predictRows: (rows: readonly Readonly<Record<string, unknown>>[]) => Promise<Float64Array>
@@ -55,13 +58,16 @@ export type RemoteModel = ModelSignature & {
 
 export type AnyModel = ScoringModel | RemoteModel
 
-/** A model's version as a query uses it; `artefact` is the hash of its bytes, `level` that of the intervals if not its own. */
+/** A model's version in a query; `artefact` is the hash of its bytes, `level` the level of the intervals if it is not the model's own. */
 export type BoundModel = { model: AnyModel; artefact: string; stream: StreamId; version: number; label: string; level?: number }
 
-/** How much a query shows of a model: `points` are values with their confidence, `all` has the bounds and the probabilities of all classes too. */
+/**
+ * The outputs of a model that a query shows: `points` are values with their confidence, `all` adds the bounds and the probabilities of all
+ * classes.
+ */
 export type Extent = 'points' | 'all'
 
-/** The fields of the reserved column, in the order of a model's numbers and as many as the query shows of them. */
+/** The fields of the reserved column, in the order of a model's numbers. It has only the fields that the query shows. */
 export const fieldsOf = (model: AnyModel, extent: Extent): string[] =>
   extent === 'points'
     ? ['value', 'confidence']
@@ -74,5 +80,5 @@ export const fieldsOf = (model: AnyModel, extent: Extent): string[] =>
         ...(model.reasons ? ['reason'] : []),
       ]
 
-/** How an input's values reach the model: numbers as they are, or texts. */
+/** The form in which an input's values reach the model: numbers unchanged, or texts. */
 export type ArgumentKind = 'number' | 'text'

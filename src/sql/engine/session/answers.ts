@@ -10,14 +10,14 @@ import { MissingKnowledge } from './missing-knowledge.js'
 import type { KnowledgeExchange } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
 
-/** A table in this process with the answer of a connected database, and the text that the database got. */
+/** A table in this process with the answer of a connected database, and the text that was sent to the database. */
 export type FetchedTable = { table: string; sent: string; rows: number }
 
 let databases = 0
 
 /**
- * The answers of connected databases that one run of a statement has fetched. Each is in a database in memory of its own: a transaction
- * that has begun before sees it, and one that ends does not take it away.
+ * The answers of connected databases that one run of a statement has fetched. Each answer has its own database in memory. So a transaction
+ * that began earlier sees it, and the end of a transaction does not remove it.
  *
  * @example
  * const answers = new Answers(instance, ask, signal)
@@ -25,12 +25,12 @@ let databases = 0
  */
 export class Answers {
   readonly #attached: string[] = []
-  /** Whether a table has fewer columns here than there. */
+  /** Whether a table has fewer columns here than in its database. */
   isNarrowed = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
   readonly #fetched = new Map<string, Promise<FetchedTable>>()
   readonly #knowledge = new Map<string, Promise<KnowledgeAnswer>>()
-  /** Whether knowledge bases are asked before the query runs, and not while it does. */
+  /** Whether knowledge bases are asked before the query runs, not during its run. */
   readonly #isTold: boolean
   #connection: Promise<DuckDBConnection> | undefined
 
@@ -44,7 +44,7 @@ export class Answers {
     this.#isTold = told !== undefined
   }
 
-  /** The columns of a table there. @throws Problem not_found, and of the connection */
+  /** The columns of a table in its database. @throws Problem not_found, and of the connection */
   columnsOf(connection: string, table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
     const key = JSON.stringify([connection, schema, table])
     const known = this.#columns.get(key)
@@ -57,14 +57,14 @@ export class Answers {
     return asked
   }
 
-  /** The tables of a connected database, or a failure `soon`. @throws Problem of the connection */
+  /** The tables of a connected database; with `soon`, a failure comes soon. @throws Problem of the connection */
   async tablesOf(connection: string, soon = false): Promise<Tables> {
     const told = await this.ask({ connection, tables: true, soon })
     if ('tables' in told) return told.tables
     throw new TypeError('the server told something else than tables')
   }
 
-  /** The columns of all tables of a connected database, or a failure `soon`. @throws Problem of the connection */
+  /** The columns of all tables of a connected database; with `soon`, a failure comes soon. @throws Problem of the connection */
   async everyColumn(connection: string, soon = false): Promise<ListedColumns> {
     const told = await this.ask({ connection, everyColumn: true, soon })
     if ('everyColumn' in told) return told.everyColumn
@@ -72,8 +72,8 @@ export class Answers {
   }
 
   /**
-   * Fetches an answer; a question that was asked before has the answer that it had, and a statement that writes runs once.
-   * With `isPlanned` its columns only.
+   * Fetches an answer. A repeated question gets the same answer as before, and a statement that writes runs once. With `isPlanned` it
+   * fetches only the columns.
    * @throws Problem of the database
    */
   fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
@@ -81,7 +81,7 @@ export class Answers {
     const known = this.#fetched.get(question)
     if (known) return known
     const fetched = this.#fetch(connection, query, isPlanned)
-    // Columns alone are no answer.
+    // The columns alone are not an answer to keep.
     if (!isPlanned) this.#fetched.set(question, fetched)
     return fetched
   }
@@ -110,7 +110,7 @@ export class Answers {
     throw new TypeError('the server told something else than facts')
   }
 
-  /** The chunks that searches find, of each its own. @throws MissingKnowledge; Problem of the knowledge base, or of its embedding model */
+  /** The chunks that each of the searches finds. @throws MissingKnowledge; Problem of the knowledge base, or of its embedding model */
   async found(knowledgeBase: string, searches: readonly KnowledgeQuery[]): Promise<(readonly KnowledgeChunk[])[]> {
     const told = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
     return told.map((one) => {
@@ -119,14 +119,14 @@ export class Answers {
     })
   }
 
-  /** Chunks without a search, a part of them at a time: they are read from the index alone, and are too many to be sent with the query. */
+  /** Chunks without a search, in parts. They come only from the index, and they are too many to be sent with the query. */
   async listed(knowledgeBase: string, list: ListQuery): Promise<ChunkList> {
     const told = await this.#askKnowledge({ knowledgeBase, list })
     if ('listed' in told) return told.listed
     throw new TypeError('the server told something else than chunks')
   }
 
-  /** What was told; where it was not, the query gives up its place for it, unless nobody would send it again. */
+  /** The answers of knowledge bases. If an answer is missing, the query gives up its place, unless nobody would send it again. */
   async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeAnswer[]> {
     const missing = this.#isTold ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
     if (missing.length > 0) throw new MissingKnowledge(missing)
@@ -135,7 +135,7 @@ export class Answers {
     return told
   }
 
-  /** A question that was asked before, in another try of the same run, has the answer that it had. */
+  /** A question that another attempt of the same run already asked gets the same answer. */
   #askKnowledge(question: KnowledgeQuestion): Promise<KnowledgeAnswer> {
     const key = JSON.stringify(question)
     const known = this.#knowledge.get(key)
@@ -157,13 +157,13 @@ export class Answers {
     await into.run(`INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [JSON.stringify(rows)])
   }
 
-  /** An empty table with these columns, under the names that their answer would give them. */
+  /** An empty table with these columns, under the names that an answer would give them. */
   async empty(columns: readonly AnswerColumn[]): Promise<string> {
     const names = uniqueNames(columns.map(({ name }) => name))
     return (await this.#make(columns.map((column, i) => ({ ...column, name: names[i] ?? column.name })))).table
   }
 
-  /** Takes everything away that was fetched. */
+  /** Removes everything that was fetched. */
   async drop(): Promise<void> {
     const connection = await this.#connection
     if (!connection) return

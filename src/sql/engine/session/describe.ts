@@ -29,13 +29,13 @@ const kindOf = (type: DuckDBTypeId): LeafColumn['kind'] => {
   return type === DuckDBTypeId.BOOLEAN ? 'boolean' : 'text'
 }
 
-/** A query of its own over a table of another one: the CTEs in sight come with it. */
+/** A separate query over a table of another query, with the CTEs that are visible there. */
 export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null, scope: Pick<Scope, 'entries'>): AstNode => ({
   ...selectNode(items.map(cloneAst), cloneAst(ref), where && cloneAst(where)),
   cte_map: { map: scope.entries.map(cloneAst) },
 })
 
-/** Names and kinds of what a query over a table gives, found by planning it without running it. */
+/** Names and kinds of the columns of a query over a table. The query is planned but not run. */
 export const describe = async (
   connection: DuckDBConnection,
   ref: AstNode,
@@ -55,7 +55,7 @@ export const describe = async (
   }
 }
 
-/** The name by which a table of a FROM is known. */
+/** The name of a table in a FROM. */
 export const aliasOf = (ref: AstNode): string => {
   const called = nodeOf(ref, 'function')
   return textOf(ref, 'alias') || textOf(ref, 'table_name') || (called ? textOf(called, 'function_name') : '')

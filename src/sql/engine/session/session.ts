@@ -16,19 +16,19 @@ import type { AgentReply, Nondeterminism, PredictedRows } from '../../contract/s
 import type { TablesStatus } from '../../relations/projections.js'
 import type { Sources, Text } from './sources.js'
 
-/** How models in FROM run: inside the query, or before it, chunk by chunk, when there are many rows. */
+/** The way in which models in FROM run: inside the query, or before it in chunks, when there are many rows. */
 export type ScoringMode = 'inside' | 'staged'
 
-/** A table as the user knows it, the query that gives its rows, and which state of it that is. */
+/** A table with the user's name for it, the query that gives its rows, and the state of the table that is read. */
 export type TableRead = { name: string; query: AstNode; state: string }
 
 /**
- * What a name such as `user` means where no column has that name: the account, or, in double quotes, the text itself. `either`: one macro
- * cannot answer for all places of the name in the statement.
+ * The meaning of a name such as `user` where no column has that name: the account, or, in double quotes, the text itself. `either` says
+ * that places in the statement have different meanings, so one macro cannot answer for all of them.
  */
 export type NameMeaning = 'account' | 'text' | 'either'
 
-/** What a statement knows of earlier runs, and what it sees. Both have the order of the marks in the text. */
+/** The values of LAST from earlier runs, and those that this run has seen. Both follow the order of the marks in the text. */
 export type LastSession = { known: readonly LastValue[]; seen: Map<number, LastValue>; marks: number }
 
 /** The shared state of one run of one statement. */
@@ -37,44 +37,47 @@ export type Session = {
   directory: Directory
   /** The last position that the statement may see. */
   head: number
-  /** The time of the log when the statement came, in milliseconds since 1970; 0 where it is that of the machine. */
+  /** The time of the log when the statement came, in milliseconds since 1970; 0 if the time of the machine counts. */
   askedAt: number
   blobsDirectory: string
-  /** The path of a blob's file, whether it exists or not; it stays there while the query runs. @throws Problem storage_failed */
+  /**
+   * The path of a blob's file, whether the file exists or not. The file stays at this path while the query runs. @throws Problem
+   * storage_failed
+   */
   blobFile: (sha: string) => Promise<string>
-  /** The blobs that had to be asked for. */
+  /** The blobs whose files the query had to request. */
   blobs: Set<string>
-  /** How the tables stood when the statement came. */
+  /** The status of the tables when the statement came. */
   tables: TablesStatus
   params: Record<string, unknown>
-  /** The account that asks, as clients know it: `ada@localhost`. */
+  /** The account that sent the statement, as clients know it: `ada@localhost`. */
   account: string
-  /** The names for the account, such as `user`, that have a macro, with their meaning. */
+  /** The names for the account, such as `user`, that have a macro, and their meanings. */
   macros: Map<string, NameMeaning>
   signal: AbortSignal
   mode: ScoringMode
   functions: ModelFunctions
   run: Run
   load: (artefact: string) => Promise<AnyModel>
-  /** The tables that names were replaced by, each with the query that took its place. */
+  /** The tables that replaced names, each with its query. */
   reads: TableRead[]
   /** The names of CTEs in the rewritten text, each with the name that its author gave it. */
   ctes: Map<string, string>
-  /** The texts that the statement is made of. */
+  /** The texts that form the statement. */
   sources: Sources
   /** Names in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** Names that turned out to be no columns: those in double quotes, and those such as `user`. */
+  /** Names that are known to be no columns: names in double quotes, and names such as `user`. */
   strings: ReadonlySet<string>
-  /** Why the statement may return other rows in another run, if it is the query of a training. */
+  /** The reasons why the statement may return other rows in another run, if it is the query of a training. */
   nondeterminism: Nondeterminism[]
-  /** The queries behind PIVOT … IN, under the names that stand in their places. */
+  /** The queries behind PIVOT … IN, under the names that replace them in the text. */
   pivotQueries: Map<string, Text>
-  /** The tables that the statement may name, where these are not all. */
+  /** The tables that the statement may name, if it may not name all. */
   allowed: AllowedTables | undefined
-  /** What LAST stands for, where the statement is a job's. */
+  /** The values of LAST, if the statement belongs to a job. */
   last: LastSession | undefined
-  /** The statements in the languages of connected databases, under the names that stand in their places. */
+  /** The statements in the languages of connected databases, under the names that replace them in the text. */
   natives: Map<string, NativeStatement>
   /** The answers of agents so far; undefined if no agents can be asked. */
   replies: readonly AgentReply[] | undefined
@@ -82,21 +85,23 @@ export type Session = {
   answers: Answers
   /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
   isPlanned: boolean
-  /** Whether it is only planned to bind names, or they are bound, or nobody has asked. */
+  /**
+   * The state of its names: `unbound` before anything has bound them, `binding` in a run that only plans to bind them, `bound` afterwards.
+   */
   names: 'unbound' | 'binding' | 'bound'
   /** Whether a statement in the language of a connected database may write there, if the connection is writable. */
   mayWrite: boolean
-  /** Whether it is planned with all columns of connected tables, to name the nearest one. */
+  /** Whether the statement is planned with all columns of connected tables, so that an error can name the nearest column. */
   knowsAll: boolean
-  /** Whether the rewritten text is the same each time at the same position. A time that is counted from now is not. */
+  /** Whether the rewritten text is always the same at the same position. It is not if a time in it is computed from now. */
   keep: boolean
   served: PredictedRows[]
   staged: StagedModel[]
   /** The columns of all views at a position, as JSON text. */
   viewColumns: (position: number) => Promise<string>
-  /** Functions that fill the temporary tables of this run again, by the tables' names: a transaction's end takes them away. */
+  /** Functions that refill the temporary tables of this run, by the tables' names. The end of a transaction removes these tables. */
   temporary: Map<string, () => Promise<void>>
-  /** Ends the transaction and begins another one, which sees functions registered since. */
+  /** Ends the transaction and begins another one, which sees functions that were registered meanwhile. */
   refresh: () => Promise<void>
 }
 

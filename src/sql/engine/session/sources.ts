@@ -3,28 +3,28 @@ import { locationOf, walk } from '../ast/nodes.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Translation } from './translation.js'
 
-/** A text to read: the part of it that is the query, and the view that it belongs to. */
+/** A text to read: its part that is the query, and the view that it belongs to. */
 export type Text = { sql: string; within?: { start: number; end: number } | undefined; view?: string }
 
-/** A text that a part of the query was read from: the user's, or that of a view, which has a name. */
+/** The text that a part of the query comes from: the user's text, or the text of a view, which has a name. */
 export type Source = { translation: Translation; view: string | undefined }
 
 /** A place in a source, as an offset in its text. */
 export type SourcePlace = { source: Source; offset: number }
 
-/** No text is as long as this, so a location can hold the number of its text as well. */
+/** No text reaches this length, so a location can also hold the number of its text. */
 const span = 2 ** 32
 
 /**
- * The texts that a query is made of. The rewriting mixes their trees; what keeps them apart is that every node's location
- * says its text as well as its place there.
+ * The texts that form a query. The rewriting mixes their trees. The location of each node tells them apart: it holds the node's text and
+ * its place there.
  */
 export class Sources {
   private readonly all: Source[] = []
-  /** Columns that DuckDB does not know, such as those of models. A name that it does not find may mean one of them. */
+  /** Columns that DuckDB does not know, such as those of models. A name that DuckDB does not find may mean one of them. */
   readonly columns = new Set<string>()
 
-  /** Takes a text in, and marks the tree that was read from it. */
+  /** Adds a text, and marks the tree that was read from it. */
   add(source: Source, tree: AstNode): void {
     const base = this.all.push(source) * span
     walk(tree, (node) => {
@@ -34,27 +34,27 @@ export class Sources {
     })
   }
 
-  /** The user's own text, once it has been read. */
+  /** The user's own text, after it has been read. */
   get first(): Source | undefined {
     return this.all[0]
   }
 
-  /** All of them, the user's first. */
+  /** All texts, the user's first. */
   [Symbol.iterator](): IterableIterator<Source> {
     return this.all.values()
   }
 
-  /** The place that a marked location says; undefined for what stands in no source, but in a text of ours. */
+  /** The place that a marked location means; undefined for a location in a text of this service. */
   placeOf(location: number): SourcePlace | undefined {
     const source = this.all[Math.floor(location / span) - 1]
     return source && { source, offset: source.translation.userOffset(location % span) }
   }
 }
 
-/** Whether a location stands in a source, and not in a text of ours. */
+/** Whether a location is in a source, not in a text of this service. */
 export const isMarked = (location: number | undefined): location is number => location !== undefined && location >= span
 
-/** A refusal that knows which part of the query it is about. */
+/** A refusal with the part of the query that it is about. */
 export class PlacedProblem extends Problem {
   constructor(
     problem: Problem,
@@ -77,7 +77,7 @@ export const placing = <T>(node: AstNode, work: () => T): T => {
   }
 }
 
-/** The refusal with its part of the query. A refusal that already has a place, or another error, stays as it is. */
+/** The refusal with its part of the query. Other errors, and refusals that already have a place, stay unchanged. */
 export const placed = (error: unknown, node: AstNode): unknown => {
   const location = locationOf(node)
   if (location === undefined || !(error instanceof Problem) || error instanceof PlacedProblem) return error
@@ -85,8 +85,8 @@ export const placed = (error: unknown, node: AstNode): unknown => {
 }
 
 /**
- * An error of DuckDB about a text of ours, which was printed from `tree` (undefined: it came from memory) and stands `before`
- * bytes into what was run.
+ * A DuckDB error about a text of this service. The text was printed from `tree` (undefined for a text from memory), and `before` bytes
+ * precede it in the text that was run.
  */
 export class RunError extends Error {
   constructor(
@@ -99,7 +99,7 @@ export class RunError extends Error {
   }
 }
 
-/** Runs a text that was printed from a tree, and keeps both with the error that may come of it. */
+/** Runs a text that was printed from a tree, and adds both to any error. */
 export const running = async <T>(text: string, tree: AstNode | undefined, work: () => Promise<T>, before = 0): Promise<T> => {
   try {
     return await work()

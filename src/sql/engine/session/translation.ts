@@ -5,16 +5,16 @@ import { serverVariable } from '../../../dialect/server-variables.js'
 import { quoteName, quoteText } from '../../../dialect/strings.js'
 import { aliasesBehindAt } from '../../../dialect/client-syntax.js'
 
-/** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
+/** A part of DuckDB's text, and the part of the user's text that it replaces; `same` says that both have the same letters. */
 type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
-/** What stands between two tokens. Comments stay behind: the time in which DuckDB reads nested ones grows with the square of their depth. */
+/** The text between two tokens, without comments. DuckDB's time for nested comments grows with the square of their depth. */
 const gapOf = (gap: string): string => {
   if (!/--|\/\*/.test(gap)) return gap
   return gap.includes('\n') ? '\n' : ' '
 }
 
-/** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
+/** A statement in DuckDB's spelling with the place of each part in the user's text. */
 export class Translation {
   text = ''
   private readonly pieces: Piece[] = []
@@ -48,7 +48,7 @@ export class Translation {
     this.text += text
   }
 
-  // DuckDB counts UTF-8 bytes: where each begins is computed once.
+  // DuckDB counts UTF-8 bytes: the first byte of each piece is computed once.
   private charAt(bytes: number): number {
     if (this.starts === undefined) {
       const starts: number[] = []
@@ -128,8 +128,8 @@ const isModelVersion = (tokens: Token[], index: number): boolean => {
 }
 
 /**
- * The statement as DuckDB's parser takes it: names and strings in its spelling, parameters and variables as literals,
- * a model's version as a quoted name. `after` holds text to insert behind tokens, `instead` text for tokens.
+ * The statement as DuckDB's parser takes it: names and strings in its spelling, parameters and variables as literals, a model's version as
+ * a quoted name. `after` holds text to insert behind tokens, `instead` text that replaces tokens.
  *
  * @example translate(sql, tokens, { n: 3 }).text
  */
