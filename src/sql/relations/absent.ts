@@ -23,10 +23,10 @@ const triggers = absent({
   ],
 })
 
-/** Kinds of resources that this service does not have; clients list them all the same. */
+/** Kinds of resources that this service does not have. Clients list them nevertheless. */
 export const absentResources: readonly Relation[] = [triggers]
 
-/** What the public service says of queries that go on in the background; here none does. */
+/** The table of the public service for queries that run in the background. This service has no such queries. */
 export const queries = absent({
   name: 'queries',
   about: 'Queries that go on in the background; always empty: a query ends with its answer.',

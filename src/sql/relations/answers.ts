@@ -22,7 +22,7 @@ const ofAgent = [
 const named = `${nocase('p.name')} AS project, ${nocase('g.name')} AS agent, e.agent AS agent_id`
 const recordedItems = `e.position, e.recorded_at, e.actor, e.source, e.request, ${named}`
 
-/** The agent and its project as they were when the event `e` was recorded. */
+/** The agent and its project in their state when the event `e` was recorded. */
 const joinAgent = `
     LEFT JOIN ledger.agents_history AS g ON g.stream = e.agent AND ${heldAt('g', 'e.position')}
     LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}`

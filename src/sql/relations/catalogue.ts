@@ -8,7 +8,7 @@ import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
 const asSystems = (relation: Relation): Relation => ({ ...relation, kind: 'SYSTEM VIEW' })
-// Clients know one table of a project, its models; all other tables appear as tables of the system.
+// Clients know one table of a project, its models. All other tables appear as tables of the system.
 const ofProject = [...resourceRelations, ...absentResources].map((relation) =>
   relation.name === 'models' ? relation : asSystems(relation),
 )
@@ -23,12 +23,12 @@ const fixed = [
   { schema: null, relations: ofProject },
 ]
 
-/** The tables of SQL besides the users' own views, models and files: by schema, and those of every project. */
+/** The tables of SQL besides the users' own views, models and files: by schema, and those that every project has. */
 export const catalogue = {
   information_schema: [...inSystem, ...listings(fixed)],
   log: inLog,
   project: ofProject,
 } as const
 
-/** `relationOf('log', 'Events')` → the relation, or undefined; names are compared without case. */
+/** `relationOf('log', 'Events')` → the relation, or undefined; names are compared without regard to case. */
 export const relationOf = (schema: keyof typeof catalogue, name: string): Relation | undefined => named(catalogue[schema], name)

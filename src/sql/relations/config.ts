@@ -16,7 +16,7 @@ export const config: Relation = {
   sql: `SELECT ${items} FROM ${at('configs')} AS r ORDER BY r.id`,
 }
 
-/** The same with its past. */
+/** The same with its history. */
 export const configHistory = history({
   name: 'config_history',
   about: 'Defaults set while the service runs. With every state there ever was.',

@@ -6,14 +6,14 @@ const ofChatbot = [
   column('chatbot_id', 'VARCHAR', 'Stream of the chatbot.'),
 ]
 
-/** Joins a conversation `c` with its chatbot and project, as they were when it began. */
+/** Joins a conversation `c` with its chatbot and project, in their state when it began. */
 const joinNames = `
     LEFT JOIN ledger.chatbots_history AS b ON b.stream = c.chatbot AND ${heldAt('b', 'c.id')}
     LEFT JOIN ledger.projects_history AS p ON p.stream = b.project AND ${heldAt('p', 'c.id')}`
 
 const named = `${nocase('p.name')} AS project, ${nocase('b.name')} AS chatbot, c.chatbot AS chatbot_id`
 
-/** How each message ended, up to the position that is looked at. */
+/** The end of each message, up to the position of the query. */
 const ends = `(SELECT * FROM ledger.messages WHERE position <= $position AND status <> 'received')`
 
 export const conversations: Relation = {

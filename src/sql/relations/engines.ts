@@ -14,7 +14,7 @@ const ownNames = engineInfos
   .map(({ name, standsFor }, place) => `(${place - engineInfos.length}, ${quoteText(name)}, ${quoteText(standsFor ?? name)})`)
   .join(', ')
 
-/** The names of engines: those that this service has, and those that users gave. */
+/** The names of engines: the names of this service, and the names that users gave. */
 export const engines: Relation = {
   name: 'ml_engines',
   about: 'Engines that models can be trained with.',
@@ -28,7 +28,7 @@ export const engines: Relation = {
     ) AS r ORDER BY r.id, r.name`,
 }
 
-/** The names that users gave, with their past. */
+/** The names that users gave, with their history. */
 export const enginesHistory = history({
   name: 'ml_engines_history',
   about: 'Names that CREATE ML_ENGINE gave to engines, with every one there ever was.',

@@ -1,6 +1,6 @@
 import { column, history, nocase, upTo } from './relation.js'
 
-/** Every content that files had. Each that was not erased can still be read: `files.name AT (VERSION => VALID_FROM)`. */
+/** Every content of a file, past or present. Contents that were not erased can still be read: `files.name AT (VERSION => VALID_FROM)`. */
 export const filesHistory = history({
   name: 'files_history',
   about: 'Files with every content there ever was; each is read by files.name AT (VERSION => VALID_FROM).',

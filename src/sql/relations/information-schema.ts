@@ -76,7 +76,7 @@ const files: Relation = {
     FROM ${at('files')} AS f ORDER BY f.id`,
 }
 
-/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+/** Our own rows as one JSON text. As rows of VALUES they would form a tree of thousands of nodes. */
 const listed = (rows: readonly Record<string, string | number | null>[]): string => {
   const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
   return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
@@ -138,7 +138,7 @@ const columnColumns: Column[] = [
   column('ORIGINAL_TYPE', 'VARCHAR', "DuckDB's name of the type."),
 ]
 
-/** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
+/** The tables and columns that never change: those of the system schemas, and those that every project has (schema NULL). */
 export type FixedRelations = { schema: string | null; relations: readonly Relation[] }[]
 
 const tables = (fixed: FixedRelations): Relation => {
@@ -202,7 +202,7 @@ const modelColumns = `
       FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
       JOIN ${at('model_versions')} AS v ON v.stream = m.stream AND v.version = m.active`
 
-/** The columns that every knowledge base has, and those of metadata that it was told of. */
+/** The columns that every knowledge base has, and the metadata columns that were declared for it. */
 const knowledgeColumns = `
       SELECT p.name AS schema, k.name AS "table", unnest([
           struct_pack(name := 'id', type := 'VARCHAR', about := 'Document.'),
@@ -260,13 +260,13 @@ const columns = (fixed: FixedRelations): Relation => {
   }
 }
 
-/** The system's own tables of information_schema; those of resources come from the resources. */
+/** The system's own tables of information_schema. The tables of resources come from the kinds of resources. */
 export const systemRelations: readonly Relation[] = [
   ...[databases, schemata, files, engines, handlers, config],
   ...[databasesHistory, filesHistory, configHistory, enginesHistory],
 ]
 
-/** The two tables that list everything, themselves included. */
+/** The two tables that list everything, including themselves. */
 export const listings = (fixed: FixedRelations): Relation[] => {
   const own = [tables([]), columns([])]
   const all = fixed.map((part) => (part.schema === 'information_schema' ? { ...part, relations: [...part.relations, ...own] } : part))

@@ -1,6 +1,6 @@
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
-/** Each run with its job as it was named then, and its end if that is known by `$position`. */
+/** Each run with the name of its job at that time, and its end if this is known by `$position`. */
 const runs = `
     FROM ledger.job_runs_started AS s
     LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run AND f.position <= $position
@@ -42,7 +42,7 @@ export const jobRuns: Relation = {
     ORDER BY s.position`,
 }
 
-/** The same in the form that clients read, of one project or of all. */
+/** The same in the form that clients read, for one project or for all. */
 export const jobsHistory: Relation = {
   name: 'jobs_history',
   about: 'Runs of jobs, without those that their condition skipped; log.job_runs has more about each.',

@@ -1,7 +1,7 @@
 import { column, heldAt, masked, nocase, projectColumn } from './relation.js'
 import { nameOf, type ResourceRelation } from './resource.js'
 
-/** Knowledge bases, with what was inserted into them. */
+/** Knowledge bases, with their inserted contents. */
 export const knowledgeBases: ResourceRelation = {
   name: 'knowledge_bases',
   table: 'knowledge_bases',

@@ -13,7 +13,7 @@ const typed = (names: string): Column[] =>
 const cell = (value: string | number | undefined, type: string): string =>
   `CAST(${value === undefined ? 'NULL' : typeof value === 'number' ? String(value) : quoteText(value)} AS ${type})`
 
-/** One of the tables that MySQL clients look into, with rows that never change. */
+/** A table that MySQL clients read, with rows that never change. */
 const fixed = (name: string, about: string, names: string, rows: readonly Cells[] = []): Relation => {
   const columns = typed(names)
   const selects = rows.map((row) => `SELECT ${columns.map(({ name, type }, i) => `${cell(row[i], type)} AS "${name}"`).join(', ')}`)
@@ -24,7 +24,7 @@ export const engineRows: readonly Cells[] = [
   ['InnoDB', 'DEFAULT', 'Supports transactions, row-level locking, and foreign keys', 'YES', 'YES', 'YES'],
 ]
 
-/** Name, description, default collation, bytes of the longest character. */
+/** Name, description, default collation, and the largest number of bytes in a character. */
 export const characterSetRows: readonly [name: string, description: string, collation: string, bytes: number][] = [
   ['utf8', 'UTF-8 Unicode', 'utf8_general_ci', 3],
   ['latin1', 'cp1252 West European', 'latin1_swedish_ci', 1],
@@ -38,7 +38,7 @@ export const collationRows: readonly Cells[] = [
 
 const forClients = 'kept for MySQL clients'
 
-/** The tables of MySQL's information_schema beside SCHEMATA, TABLES and COLUMNS, which say what there is. */
+/** The tables of MySQL's information_schema beside SCHEMATA, TABLES and COLUMNS, which list the schemas, tables and columns. */
 export const mysqlRelations: readonly Relation[] = [
   fixed('engines', `Storage engines; ${forClients}.`, 'ENGINE SUPPORT COMMENT TRANSACTIONS XA SAVEPOINTS', engineRows),
   fixed(

@@ -11,7 +11,7 @@ const lastName = (table: string, columns: string) => `
       SELECT stream, ${columns} FROM ledger.${table} WHERE valid_from <= $position
       QUALIFY row_number() OVER (PARTITION BY stream ORDER BY valid_from DESC) = 1`
 
-/** Models and projects by their streams, also those that are gone: what they were called last. */
+/** Models and projects by their streams with their last names, including deleted ones. */
 const names = `
     ledger_own_models AS (${lastName('models_history', 'project, name')}
     ), ledger_own_projects AS (${lastName('projects_history', 'name')}
@@ -73,12 +73,15 @@ const trained = `ledger_own_trained AS (
 const ofNumbers = (expression: string) => `CASE WHEN NOT any_value(o.classified) THEN ${expression} END`
 const ofClasses = (expression: string) => `CASE WHEN any_value(o.classified) THEN ${expression} END`
 const squaredError = '(o.y - o.predicted) * (o.y - o.predicted)'
-/** SQL ends a query whose averages are not finite, so that one absurd truth would take those of all models with it. */
+/**
+ * SQL ends a query whose averages are not finite. Without this limit, one absurd true value would also remove the averages of all other
+ * models.
+ */
 const isTame = `abs(o.y) < CAST('1e150' AS DOUBLE) AND abs(o.predicted) < CAST('1e150' AS DOUBLE)`
 const ofTame = (expression: string) => ofNumbers(`CASE WHEN coalesce(bool_and(${isTame}), true) THEN ${expression} END`)
 const averaged = (expression: string) => `avg(${expression}) FILTER (${isTame})`
 const variance = `var_pop(o.y) FILTER (${isTame})`
-/** A probability of 0 would cost infinitely much; the usual bound. */
+/** A probability of 0 would have an infinite cost; this is the usual bound. */
 const leastProbability = '1e-15'
 
 const measures: readonly { column: Column; sql: string }[] = [

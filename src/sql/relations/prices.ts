@@ -1,6 +1,6 @@
 import { heldAt } from './relation.js'
 
-/** Prices above this are mistakes, and would make sums that are not finite. */
+/** Prices above this are mistakes. They would also make sums that are not finite. */
 const priceMax = '1e9'
 
 const price = (name: 'input' | 'output'): string => {
@@ -8,7 +8,7 @@ const price = (name: 'input' | 'output'): string => {
   return `CASE WHEN ${said} BETWEEN 0 AND CAST('${priceMax}' AS DOUBLE) THEN ${said} END AS ${name}`
 }
 
-/** Each price of a million tokens, with the positions at which it was in force. A price holds for a model, or for `provider/model`. */
+/** Each price of a million tokens, with the positions between which it was valid. A price is for a model, or for `provider/model`. */
 export const prices = `ledger_own_prices AS (
       SELECT valid_from, valid_to, entry.key AS model, ${price('input')}, ${price('output')}
       FROM (
@@ -17,7 +17,7 @@ export const prices = `ledger_own_prices AS (
       ) AS c
     )`
 
-/** The prices of the model of a row `e` when it was recorded: its provider's own, and the one of its name alone. */
+/** The prices of the model of a row `e` at the time of its recording: the price of its provider, and the price of its name alone. */
 export const joinPrices = `
       LEFT JOIN ledger_own_prices AS own ON own.model = concat(e.provider, '/', e.model) AND ${heldAt('own', 'e.position')}
       LEFT JOIN ledger_own_prices AS shared ON shared.model = e.model AND ${heldAt('shared', 'e.position')}`

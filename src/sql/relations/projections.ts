@@ -5,10 +5,10 @@ import { column, itemsOf, type Relation } from './relation.js'
 export const tablesStates = ['following', 'building', 'stopped'] as const
 export type TablesState = (typeof tablesStates)[number]
 
-/** How the tables stand to the log: they follow it together, and stop together. */
+/** The status of the tables compared with the log: all tables follow it together, and stop together. */
 export type TablesStatus = {
   state: TablesState
-  /** The last position that they hold, and the last of the log. */
+  /** The last position of the tables, and the last position of the log. */
   position: number
   head: number
   /** The number of rebuilds, with the time (ISO 8601, UTC) and the reason of the last one. */
@@ -40,7 +40,7 @@ const columns = [
 ]
 
 /**
- * The rows of `log.projections` as one JSON text, which stands for `$projections`.
+ * The rows of `log.projections` as one JSON text, which replaces `$projections`.
  *
  * @example projectionRows(status) // '[{"name":"events","tables":"ledger.events","position":7,…},…]'
  */
@@ -54,7 +54,7 @@ export const projectionRows = ({ state, position, head, rebuilds, lastRebuild, l
 
 const shape = columns.map(({ name, type }) => `"${name}":"${type}"`).join(',')
 
-/** What keeps the tables up with the log, told of this moment: it does not follow from events, and needs no table. */
+/** The status of the updates of the tables at this moment. It does not follow from events, and needs no table. */
 export const projections: Relation = {
   name: 'projections',
   about: 'Lag of each projection behind the log, with the number and reason of rebuilds of its tables.',

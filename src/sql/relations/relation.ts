@@ -1,13 +1,12 @@
 /** Room: the tables that SQL offers besides the users' own. It imports events, projections, catalogue and dialect alone. */
 
-/** A column that SQL offers: its name in the case that answers show, its type, and one sentence about it. */
+/** A column of SQL: its name in the case that answers show, its type, and one sentence about it. */
 export type Column = { name: string; type: string; about: string }
 
 /**
- * A table that SQL offers, as one whole statement over the ledger's tables.
- * `$position` stands for the log position to see, `$project` for the stream of a project or NULL for all of them.
- * With `ofViews`, `$views` stands for the columns of all views as JSON text; with `ofConnections`, `$connections` for the tables or
- * the columns of connected databases; with `live`, `$projections` for how they stand now.
+ * A table of SQL, as one whole statement over the ledger's tables. `$position` is the log position to read, `$project` the stream of a
+ * project or NULL for all projects. With `ofViews`, `$views` is the columns of all views as JSON text. With `ofConnections`, `$connections`
+ * is the tables or the columns of connected databases. With `live`, `$projections` is the current status of the tables.
  */
 export type Relation = {
   name: string
@@ -23,25 +22,25 @@ export type Relation = {
 /** `column('NAME', 'VARCHAR', 'Name of the skill.')` */
 export const column = (name: string, type: string, about: string): Column => ({ name, type, about })
 
-/** The project of what a project holds. */
+/** The project of a resource. */
 export const projectColumn = column('PROJECT', 'VARCHAR', 'Project that holds it.')
 
-/** Items for all columns in their order: expressions by name, NULL where there is none. */
+/** Items for all columns in their order: the expression by its name, or NULL if there is none. */
 export const itemsOf = (columns: readonly Column[], expressions: Readonly<Record<string, string>> = {}): string =>
   columns.map(({ name, type }) => `${expressions[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
 
 /** A statement that gives no rows, with these columns. */
 export const noRows = (columns: readonly Column[]): string => `SELECT ${itemsOf(columns)} WHERE false`
 
-/** Whether a row of a history table, which the statement calls `alias`, holds at a position: `p.valid_from <= … AND …` */
+/** Whether a row of a history table, with the alias `alias`, is valid at a position: `p.valid_from <= … AND …` */
 export const heldAt = (alias: string, position: string): string =>
   `${alias}.valid_from <= ${position} AND (${alias}.valid_to IS NULL OR ${alias}.valid_to > ${position})`
 
-/** The rows of a history table that hold at `$position`. */
+/** The rows of a history table that are valid at `$position`. */
 export const at = (table: string, position = '$position'): string =>
   `(SELECT * FROM ledger.${table}_history AS h WHERE ${heldAt('h', position)})`
 
-/** All rows of a history table up to `$position`; what ended later is still open there. */
+/** All rows of a history table up to `$position`. A row that ended later has no end at that position. */
 export const upTo = (table: string): string =>
   `(SELECT * REPLACE (CASE WHEN valid_to <= $position THEN valid_to END AS valid_to) FROM ledger.${table}_history WHERE valid_from <= $position)`
 
@@ -49,10 +48,10 @@ export const upTo = (table: string): string =>
 export const masked = (json: string): string =>
   `regexp_replace(CAST(${json} AS VARCHAR), '\\{\\s*"\\$secret"\\s*:\\s*"[^"]*"\\s*\\}', '"******"', 'g')`
 
-/** Text that is compared without case. */
+/** Text that is compared without regard to case. */
 export const nocase = (expression: string): string => `(${expression}) COLLATE NOCASE`
 
-/** What a row of a history tells beside the resource's own columns: when it held, and which events began and ended it. */
+/** The columns of a history beside the resource's own columns: the period of validity, and the events that began and ended it. */
 const historyColumns: readonly Column[] = [
   column('ID', 'BIGINT', 'Position of the event that created the resource; the id that REST shows.'),
   column('STREAM', 'VARCHAR', 'Stream of the resource in log.events.'),
@@ -71,7 +70,7 @@ const historyColumns: readonly Column[] = [
   column('ENDED_WITH', 'VARCHAR', 'Event that ended it: the next change, or the deletion.'),
 ]
 
-/** Those that a resource has not already under the same name. */
+/** Those columns whose names the resource does not have already. */
 export const addedColumns = (own: readonly Column[]): Column[] =>
   historyColumns.filter(({ name }) => !own.some((known) => known.name === name))
 
@@ -88,13 +87,14 @@ const sources: Readonly<Record<string, string>> = {
 export const addedItems = (columns: readonly Column[]): string =>
   columns.map(({ name }) => `, ${sources[name] ?? `r.${name.toLowerCase()}`} AS "${name}"`).join('')
 
-/** Joins the rows `r` to the events that began and ended them. */
+/** Joins the rows `r` with the events that began and ended them. */
 export const joinedEvents = `
     LEFT JOIN ledger.events AS began ON began.position = r.valid_from
     LEFT JOIN ledger.events AS ended ON ended.position = r.valid_to`
 
 /**
- * A table with every state there ever was: `items` gives its own columns of the rows `r` and of what `joins` adds, and what every history tells follows.
+ * A table with all past and present states. `items` gives its own columns from the rows `r` and the tables of `joins`; the columns of every
+ * history follow.
  *
  * @example history({ name: 'config_history', about, kind: 'BASE TABLE', columns, items: 'r.name AS "NAME"', rows: upTo('configs') })
  */

@@ -97,7 +97,7 @@ const chatbots: ResourceRelation = {
     ORDER BY r.id, r.valid_from`,
 }
 
-/** A name as a statement takes it: in quotes where it needs them. */
+/** A name in the form of a statement: in quotes if it needs them. */
 const nameText = (name: string): string =>
   `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
 
@@ -225,7 +225,7 @@ const past = (resource: ResourceRelation): Relation => {
   }
 }
 
-/** What every kind that lives in projects is shown as. */
+/** The tables of the kinds that belong to projects. */
 const ofKind: Readonly<Record<ProjectKind, ResourceRelation>> = {
   model: models,
   skill: skills,
@@ -236,12 +236,12 @@ const ofKind: Readonly<Record<ProjectKind, ResourceRelation>> = {
   knowledge_base: knowledgeBases,
 }
 
-/** `jobs_history` is, for clients, that of their runs. */
+/** For clients, `jobs_history` is the history of the runs of jobs. */
 const jobDefinitions: ResourceRelation = { ...jobs, name: 'job_definitions' }
 
 const resources = Object.values(ofKind)
 
-/** What each project offers, and information_schema for all projects at once. */
+/** The tables of each project, and the tables of information_schema for all projects at once. */
 export const resourceRelations: readonly Relation[] = [
   ...resources.map((resource) => current(resource)),
   current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),

@@ -1,12 +1,14 @@
 import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
-/** The tokens for vectors of documents. An uploaded model runs here, and early events do not say whose model it was. */
+/**
+ * The tokens for vectors of documents. An uploaded model runs inside this service, and early events do not have the provider of the model.
+ */
 const inserted = `
       SELECT position, recorded_at, NULL, knowledge_base, embedding_provider, embedding_model, 'complete', embedding_input_tokens, NULL, 'insert'
       FROM ledger.knowledge_contents WHERE embedding_provider <> 'onnx'`
 
-/** The tokens of searches, for one of their models. */
+/** The tokens of searches, for one of their two models. */
 const searched = (role: 'embedding' | 'reranking'): string => `
       SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
       FROM ledger.knowledge_searches WHERE ${role}_model IS NOT NULL`

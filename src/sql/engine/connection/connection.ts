@@ -5,7 +5,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 
 /**
- * A value that each instance of DuckDB has once: it is made at its first use, and removed with the instance.
+ * A value that exists once for each instance of DuckDB: its first use creates it, and it is removed with the instance.
  *
  * @example const kept = perInstance(() => new Map<string, string>()); kept(instance) === kept(instance)
  */
@@ -21,7 +21,7 @@ export const perInstance = <T extends object>(make: (instance: DuckDBInstance) =
 }
 
 /**
- * The columns that a prepared query gives, as DuckDB names and types them.
+ * The columns of a prepared query, with DuckDB's names and types.
  *
  * @example preparedColumns(await connection.prepare('SELECT 1 AS x')) // [{ name: 'x', type: 'INTEGER' }]
  */
@@ -29,20 +29,21 @@ export const preparedColumns = (prepared: DuckDBPreparedStatement): { name: stri
   Array.from({ length: prepared.columnCount }, (_, i) => ({ name: prepared.columnName(i), type: String(prepared.columnType(i)) }))
 
 /**
- * Connections that have run a query to its end and wait for the next, which then need not open one. A query that passed the guard
- * leaves nothing behind on its connection. A connection on which something was left, or may have been, is closed. See docs/decisions/sql/reused-connections.md.
+ * Connections that have run a query to its end and wait for the next query, which then need not open one. A query that passed the guard
+ * leaves nothing behind on its connection. A connection is closed if a query left, or may have left, something on it. See
+ * docs/decisions/sql/reused-connections.md.
  */
 class ConnectionPool {
   readonly #idle: DuckDBConnection[] = []
 
   constructor(private readonly instance: DuckDBInstance) {}
 
-  /** A connection that waits, or a new one. */
+  /** A waiting connection, or a new one. */
   async take(): Promise<DuckDBConnection> {
     return this.#idle.pop() ?? this.instance.connect()
   }
 
-  /** Gives back a connection without an open transaction, a temporary table, or a query that was stopped. */
+  /** Returns a connection without an open transaction, a temporary table, or a stopped query. */
   give(connection: DuckDBConnection): void {
     if (this.#idle.length < limits.sqlConcurrentMaxQueries) this.#idle.push(connection)
     else connection.closeSync()
@@ -52,7 +53,7 @@ class ConnectionPool {
 /** The connections of an instance. */
 export const connectionPoolOf = perInstance((instance) => new ConnectionPool(instance))
 
-/** Begins a transaction of several statements that see the same tables. */
+/** Begins a transaction for several statements, which then see the same tables. */
 export const begin = async (connection: DuckDBConnection): Promise<void> => {
   await connection.run('BEGIN TRANSACTION READ ONLY')
 }
@@ -60,8 +61,8 @@ export const begin = async (connection: DuckDBConnection): Promise<void> => {
 const isInterrupt = (error: unknown): boolean => /\binterrupt/i.test(String(error))
 
 /**
- * Ends a transaction. An interrupt that is meant for the query may hit the ROLLBACK, which is then tried again. Without a transaction,
- * because an error has ended it or none was begun, nothing happens.
+ * Ends a transaction. An interrupt of the query may hit the ROLLBACK, which is then repeated. Does nothing without a transaction: an error
+ * may have ended it, or none was begun.
  */
 export const rollback = async (connection: DuckDBConnection): Promise<void> => {
   for (let isOver = false; !isOver;)
@@ -71,7 +72,7 @@ export const rollback = async (connection: DuckDBConnection): Promise<void> => {
     )
 }
 
-/** @throws Problem query_limit when the query that has the connection is told to stop */
+/** @throws Problem query_limit when the current query of the connection must stop */
 export const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
 }

@@ -1,6 +1,6 @@
 const names = (text: string): string[] => text.split(/\s+/).filter((name) => name !== '')
 
-/** Functions and operators of values: they compute from their arguments, and reach nothing else. */
+/** Functions and operators of expressions: they compute from their arguments, and access nothing else. */
 const valueFunctions = `
   !__postfix !~~ !~~* % & && * ** + - ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
   abs acos acosh add age aggregate ago alias any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
@@ -58,7 +58,7 @@ const valueFunctions = `
   upper url_decode url_encode uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 var_pop var_samp variance
   variant_extract variant_normalize variant_typeof wavg week weekday weekofyear weighted_avg xor year yearweek`
 
-/** Functions that stand in FROM: they make rows from their arguments. */
+/** Functions in FROM: they make rows from their arguments. */
 const rowFunctions = 'generate_series icu_calendar_names json_each json_tree pg_timezone_names range repeat repeat_row unnest'
 
 /** Functions that read or change files, settings, catalogues, sessions or sequences, run text as SQL, wait, or are internal to DuckDB. */
@@ -103,8 +103,8 @@ const refusedFunctions = `
 
 const fold = (text: string) => new Set(names(text).map((name) => name.toLowerCase()))
 
-/** DuckDB's functions as this service sees them; a test fails when a new DuckDB brings one that is in none of the lists. */
+/** DuckDB's functions as this service classifies them. A test fails if a new DuckDB has a function that is in none of the lists. */
 export const functionLists = { values: fold(valueFunctions), rows: fold(rowFunctions), refused: fold(refusedFunctions) }
 
-/** Collation helpers come by the hundred and follow one pattern; nobody calls them by name. */
+/** There are hundreds of collation helpers with one pattern of names. Users do not call them by name. */
 export const isRefusedPattern = (name: string): boolean => name.startsWith('icu_collate_')

@@ -10,7 +10,7 @@ import { functionLists, isRefusedPattern } from './function-lists.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
 
-/** Everything that a tree may hold. Anything else is refused, including new features of a later DuckDB. */
+/** Everything that a tree may hold. The guard refuses anything else, including new features of a later DuckDB. */
 const allowedClasses = set(`
   BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION LAMBDA OPERATOR
   POSITIONAL_REFERENCE STAR SUBQUERY WINDOW`)
@@ -36,14 +36,14 @@ const unknownFunction = (name: string): Problem => {
   )
 }
 
-/** What to use instead of functions that people often try. */
+/** Alternatives for functions that users often try. */
 const insteadOf = (name: string): string | undefined => {
   if (/^(?:read_|parquet_|sniff_csv$|glob$)/.test(name)) return 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'
   if (/^(?:duckdb_|pragma_)/.test(name)) return 'information_schema has the tables and columns that there are.'
   return undefined
 }
 
-/** Refuses a function that is not on the list for its place: among values, or in FROM. */
+/** Refuses a function that is not on the list for its place: in an expression, or in FROM. */
 const checkFunction = (node: AstNode, place: 'values' | 'rows'): void => {
   const name = textOf(node, 'function_name').toLowerCase()
   const schema = textOf(node, 'schema')
@@ -72,7 +72,7 @@ const checkReference = (node: AstNode): void => {
       checkPivots(node['pivots'])
       return
     case 'SHOW_REF':
-      // For a query it lists the columns, and that query is checked like any other. Without a query it lists DuckDB's own tables.
+      // For a query, it lists the columns, and the guard checks that query like any other. Without a query, it lists DuckDB's own tables.
       if (nodeOf(node, 'query') && shownOfQueries.has(textOf(node, 'show_type'))) return
       throw refused('SHOW inside a query', 'Send it as a statement of its own, or query information_schema.')
     default:
@@ -113,8 +113,8 @@ const checkNode = (node: AstNode, inFrom: boolean): void => {
 }
 
 /**
- * Refuses a tree that holds anything but what is listed: kinds of nodes, functions by their place, types, pivots.
- * Tables are not checked here: every table's name is resolved in the catalogue, and no other reaches DuckDB.
+ * Refuses a tree that holds anything outside the lists: kinds of nodes, functions by their place, types, pivots. It does not check tables:
+ * every table's name is looked up in the catalogue, and no other name reaches DuckDB.
  *
  * @example guard(await parseSelect(connection, 'SELECT getenv(\'HOME\')')) // throws: There is no function getenv
  */
@@ -134,8 +134,8 @@ const ownSchemas = set('ledger temp')
 const ownNames = set('projects fixed offered')
 
 /**
- * The last check before a tree is run: every table in it must be one of this service's. A name that the rewriting missed is refused
- * here, whatever DuckDB would find under it.
+ * The last check before a tree is run: every table in it must belong to this service. A name that the rewriting missed is refused here,
+ * whatever it would mean to DuckDB.
  */
 export const checkRewritten = (tree: AstNode): void => {
   walk(tree, (node) => {

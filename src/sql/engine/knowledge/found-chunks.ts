@@ -20,7 +20,7 @@ import type { KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 import { takeSearchTerms, type SearchTerms } from './search-terms.js'
 
-/** A search gives so many chunks unless it says otherwise. */
+/** The default number of chunks in a search. */
 const usualChunks = 10
 
 const ownColumns: readonly AnswerColumn[] = [
@@ -38,7 +38,7 @@ const typeOf = ({ types }: MetadataColumn): AnswerColumn['type'] => {
   return types.every((type) => type === 'boolean') ? plain('BOOLEAN') : plain('VARCHAR')
 }
 
-/** The columns that SQL shows: the own ones, and each of metadata whose name no other has. */
+/** The columns in SQL: the own columns, and each metadata column whose name is not taken. */
 const shownColumns = ({ columns }: KnowledgeFacts, { metadataColumns }: KnowledgeTable): AnswerColumn[] => {
   const shown = new Map(ownColumns.map((column) => [foldName(column.name), column]))
   const declared = metadataColumns.map((name): MetadataColumn => ({ name, types: ['text'] }))
@@ -61,14 +61,14 @@ const rowOf = ({ id, chunk_id, content, metadata, relevance, distance }: Chunk, 
   ...columns.slice(ownColumns.length).map((column) => cellOf(metadata[column.name], column)),
 ]
 
-/** The best of several searches; a chunk that several found counts once. */
+/** The best chunks of several searches. A chunk that several searches found counts once. */
 const merged = (found: readonly (readonly KnowledgeChunk[])[], limit: number): KnowledgeChunk[] => {
   const best = new Map<string, KnowledgeChunk>()
   for (const chunk of found.flat()) if ((best.get(chunk.chunk_id)?.relevance ?? -1) < chunk.relevance) best.set(chunk.chunk_id, chunk)
   return [...best.values()].sort((one, other) => other.relevance - one.relevance).slice(0, limit)
 }
 
-/** How many chunks a search shall give: as many as LIMIT says where nothing else is between them and the answer. */
+/** The number of chunks that a search returns: the number in LIMIT, if no other clause stands between them and the answer. */
 const wantedChunks = (select: AstNode | undefined, ref: AstNode, { isAll }: SearchTerms): number => {
   const { knowledgeSearchMaxChunks: most } = limits
   const limit = select && limitOf(select)
@@ -93,7 +93,7 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
-/** What is read of a knowledge base, and at which position where that is not the head. */
+/** The part of a knowledge base that a query reads, and its position if this is not the head. */
 type ChunkSearch = { base: KnowledgeTable; terms: SearchTerms; asOf: number | undefined }
 
 const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSearch, wanted: number): Promise<Chunk[]> => {
@@ -109,8 +109,8 @@ const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSea
 }
 
 /**
- * Fills a table with chunks that nothing is searched for, a part at a time. Where the query reads none of their texts, they come without
- * them, and all of a knowledge base may be counted.
+ * Fills a table with chunks without a search, in parts. If the query does not read their texts, the chunks come without texts, so a query
+ * can count a whole knowledge base.
  */
 const fillWithAll = async (
   session: Session,
@@ -123,7 +123,7 @@ const fillWithAll = async (
   const most = isNarrow ? limits.knowledgeMaxChunks : limits.knowledgeListMaxChunks
   let rows = 0
   for (let after: number | null = 0; after !== null;) {
-    // All parts are of one position.
+    // All parts have the same position.
     const list = { limit: limits.knowledgeListMaxChunks, filters: terms.filters, after, asOf: asOf ?? session.head }
     const { chunks, last } = await answers.listed(base.stream, { ...list, ...(isNarrow && { metadata }) })
     rows += chunks.length
@@ -144,8 +144,8 @@ const fillWithAll = async (
 }
 
 /**
- * The rows of a knowledge base in a FROM: the chunks that the WHERE of the query searches for, the best first, or all. A query that is only
- * planned runs no search.
+ * The rows of a knowledge base in a FROM: the chunks that the WHERE of the query searches for, the best first, or all chunks. A query that
+ * is only planned runs no search.
  */
 export const fetchChunks = async (
   session: Session,

@@ -8,16 +8,16 @@ import { become, cast, isColumnRef, isLiteral, nodeOf, nodesOf, placeOf, textCon
 import { aliasOf } from '../session/describe.js'
 import { placing } from '../session/sources.js'
 
-/** What the WHERE of a query asks of a knowledge base. Without `contents` its chunks are listed. */
+/** The search of a knowledge base in the WHERE of a query. Without `contents`, its chunks are listed. */
 export type SearchTerms = {
   contents: string[]
   filters: MetadataFilter[]
   minRelevance: number | undefined
   alpha: number | undefined
   isHybrid: boolean
-  /** Whether the reranking model orders what is found; undefined: as the knowledge base says. */
+  /** Whether the reranking model orders the results; undefined: the setting of the knowledge base counts. */
   reranking: boolean | undefined
-  /** Whether all that WHERE says is among these. */
+  /** Whether these are all the conditions in WHERE. */
   isAll: boolean
 }
 
@@ -40,7 +40,7 @@ const operators: Readonly<Record<string, Operator>> = {
 const turned: Readonly<Partial<Record<Operator, Operator>>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' }
 const likes: Readonly<Record<string, Operator>> = { '~~': 'like', '!~~': 'not like' }
 
-/** Names that stand for how to search, and for no column. */
+/** Names that are options of the search, not columns. */
 const settings = new Set(['content', 'hybrid_search', 'hybrid_search_alpha', 'reranking'])
 
 const scalarOf = (node: AstNode): Scalar | undefined => {
@@ -120,7 +120,10 @@ const searched = (op: Operator, values: readonly Scalar[]): string[] => {
   })
 }
 
-/** Takes a condition that says how to search; false for any other. It must not reach DuckDB, which knows no such column. */
+/**
+ * Removes a condition that is an option of the search; false for any other condition. Such a condition must not reach DuckDB, which has no
+ * such column.
+ */
 const takeSetting = ({ column, op, values }: Comparison, terms: SearchTerms): boolean => {
   const name = foldName(column)
   if (!settings.has(name)) return false
@@ -158,20 +161,22 @@ const opposites: Readonly<Record<Operator, Operator>> = {
   },
 }
 
-/** The filter that passes what this one does not, of the metadata that a document has. */
+/** The negation of a filter, for documents that have the metadata. */
 const opposite = (filter: MetadataFilter): MetadataFilter => {
   if ('any' in filter) return { all: filter.any.map(opposite) }
   if ('all' in filter) return { any: filter.all.map(opposite) }
   return { ...filter, op: opposites[filter.op] }
 }
 
-/** Columns that a chunk has only once it is found, and `metadata`, which is the text of all. */
+/** Columns that only found chunks have, and `metadata`, which holds all metadata as text. */
 const madeColumns = new Set(['relevance', 'distance', 'metadata'])
 
 const every = (filters: readonly (MetadataFilter | undefined)[]): MetadataFilter[] | undefined =>
   filters.every((filter) => filter !== undefined) ? [...filters] : undefined
 
-/** A condition that metadata alone decides: comparisons, and AND, OR, NOT and BETWEEN of them; undefined for any other. */
+/**
+ * A condition that depends only on metadata: comparisons, and their combinations with AND, OR, NOT and BETWEEN; undefined for any other.
+ */
 const filterIn = (place: Place, node: AstNode): MetadataFilter | undefined => {
   const of = (child: AstNode | undefined) => child && filterIn(place, child)
   switch (textOf(node, 'type')) {
@@ -211,7 +216,7 @@ const questionsIn = (place: Place, node: AstNode): string[] | undefined => {
   return comparisons.flatMap((one) => (one ? searched(one.op, one.values) : []))
 }
 
-/** @throws Problem when a condition has a part that says how to search: nobody could tell which chunks it means */
+/** @throws Problem if a part of a condition is an option of the search: the meaning of such a condition is unclear */
 const checkNoSetting = (place: Place, node: AstNode): void => {
   walk(node, (inner) => {
     const column = columnOf(place, inner)
@@ -254,11 +259,11 @@ const readCondition = (place: Place, node: AstNode, terms: SearchTerms): void =>
 }
 
 /**
- * Reads what WHERE says of a knowledge base, and takes out of it what is no condition on a column: the question and how to search.
- * Conditions on metadata stay: DuckDB looks at them again.
+ * Reads the conditions in WHERE on a knowledge base. Removes the question and the options of the search, which are no conditions on
+ * columns. Conditions on metadata stay, and DuckDB checks them again.
  *
  * @example takeSearchTerms(select, ref, { columns, quoted }).contents // ['how do I return a parcel']
- * @throws Problem where `content` is compared in a way that is no search
+ * @throws Problem if a comparison of `content` is no search
  */
 export const takeSearchTerms = (
   select: AstNode | undefined,

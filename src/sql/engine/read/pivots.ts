@@ -38,7 +38,7 @@ const isOpening = (token: Token) => token.kind === 'symbol' && '([{'.includes(to
 type PlacedWord = { index: number; word: string; text: string }
 
 /**
- * The tokens of one level from a place on, without the content of brackets. The level ends where its bracket closes, before a bracket that
+ * The tokens of one level from a place on, without the content of brackets. The level ends where its bracket closes, at a bracket that
  * never closes, and before the next PIVOT. So one walk reads many PIVOTs.
  */
 const levelFrom = (tokens: Token[], start: number): PlacedWord[] => {

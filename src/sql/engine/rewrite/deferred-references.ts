@@ -11,7 +11,7 @@ import type { ConnectedTable, KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 import { placed } from '../session/sources.js'
 
-/** What a FROM names that is put in its place once all of the FROM is known. */
+/** The names in a FROM that are replaced once the whole FROM is known. */
 export type DeferredReferences = {
   models: ModelUse[]
   agents: AgentUse[]
@@ -20,12 +20,12 @@ export type DeferredReferences = {
   knowledge: { ref: AstNode; base: KnowledgeTable; label: string; position: number }[]
 }
 
-/** No deferred references, to which those that are found are added. */
+/** Empty deferred references, to which names are added. */
 export const nothingYet = (): DeferredReferences => ({ models: [], agents: [], connected: [], natives: [], knowledge: [] })
 
 /**
- * The names of columns, folded, that models and agents of a FROM take though the query need not name them: inputs, the value that was
- * learned from, and the question.
+ * The names of columns, folded, that models and agents of a FROM take although the query need not name them: inputs, the target, and the
+ * question.
  */
 export const namesTaken = ({ models, agents }: DeferredReferences): ReadonlySet<string> =>
   new Set(
@@ -38,20 +38,20 @@ export const namesTaken = ({ models, agents }: DeferredReferences): ReadonlySet<
 /** Whether a model is one of series, which answers for other rows than those beside it. */
 export const hasSeries = ({ models }: DeferredReferences): boolean => models.some(({ bound }) => bound.model.future !== undefined)
 
-/** Puts a query in the place of a name, which stays its alias unless the statement gives another one. */
+/** Replaces a name with a query. The name stays the alias unless the statement gives another alias. */
 export const putQuery = (ref: AstNode, query: AstNode, called: string): void => {
   const alias = textOf(ref, 'alias') || called
   become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
 }
 
-/** Puts rows that were fetched in the place of a name. They are those of this moment, so that the rewritten text is not kept. */
+/** Replaces a name with rows that were fetched. The rows are only valid now, so the rewritten text is not kept. */
 const putRows = (session: Session, ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void => {
   session.keep = false
   session.reads.push({ name, query, state })
   putQuery(ref, query, called)
 }
 
-/** Puts answers to statements in the languages of connected databases in the places that were kept for them. */
+/** Puts the answers to statements in the languages of connected databases in their places. */
 export const placeNatives = async (session: Session, { natives }: DeferredReferences, use?: Use): Promise<void> => {
   for (const { ref, native } of natives)
     try {
@@ -63,8 +63,8 @@ export const placeNatives = async (session: Session, { natives }: DeferredRefere
 }
 
 /**
- * Puts rows of connected tables, and chunks of knowledge bases, in the places of their names: those that a query uses and searches for;
- * all of them where that is not known.
+ * Replaces names with rows of connected tables and with chunks of knowledge bases. It fetches the rows that a query uses and searches for,
+ * or all rows if the use is unknown.
  */
 export const placeRows = async (
   session: Session,
@@ -86,7 +86,7 @@ export const placeRows = async (
     }
 }
 
-/** Places the rows of tables that no SELECT of their own reads. Agents have no rows there. */
+/** Places the rows of tables outside of a SELECT's own FROM. Agents have no rows there. */
 export const placeAllRows = async (session: Session, later: DeferredReferences): Promise<void> => {
   agentsNeedQuestions(later.agents)
   await placeNatives(session, later)

@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, isQuery, nodeOf, partsOf, textOf, textsOf, walk } from '../ast/nodes.js'
 
-/** `SELECT shop.skills.name FROM shop.skills`: the table is known by its own name behind the rewriting. */
+/** `SELECT shop.skills.name FROM shop.skills`: after the rewriting, the table has only its own name. */
 export const dropSchemas = (node: AstNode): void => {
   const from = nodeOf(node, 'from_table')
   const paths: string[][] = []

@@ -13,21 +13,21 @@ import type { Scope } from '../session/scope.js'
 import type { TableRead, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
 
-/** The meanings of a name that have rows of their own. */
+/** The meanings of a name that have their own rows. */
 type Rows = Exclude<TableMeaning, { kind: 'model' | 'agent' | 'connected' | 'knowledge' }>
 
 type Services = {
   session: Session
-  /** The name in the FROM of the scope's SELECT. */
+  /** The table name in the FROM of the scope's SELECT. */
   ref: AstNode
   /** Reads the query behind a view and rewrites it inside a scope. */
   viewBody: (text: Text, scope: Scope) => Promise<AstNode>
 }
 
-/** Where names are looked up in a scope. */
+/** The place in which a scope looks up names. */
 export const placeIn = ({ directory, head }: Session, { db, position }: Scope): Lookup => ({ directory, db, position, head })
 
-/** The query that gives what a name stands for. */
+/** The query that gives the rows of a name. */
 export const expand = async (found: Rows, scope: Scope, services: Services): Promise<AstNode> => {
   const { session, ref } = services
   switch (found.kind) {
@@ -50,7 +50,7 @@ export const expand = async (found: Rows, scope: Scope, services: Services): Pro
   }
 }
 
-/** The status of the tables changes without the log, so a text that holds it is not kept. */
+/** The status of the tables changes without an event in the log, so a text with this status is not kept. */
 const now = (session: Session): AstNode => {
   session.keep = false
   return textConstant(projectionRows(session.tables))
@@ -90,7 +90,7 @@ const expandView = async (
   }
 }
 
-/** What a query reads, as EXPLAIN tells it. */
+/** The description of a query's source in EXPLAIN. */
 export const readOf = (
   found: Rows,
   query: AstNode,

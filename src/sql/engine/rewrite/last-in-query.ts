@@ -28,7 +28,7 @@ import type { Scope } from '../session/scope.js'
 import type { LastSession, Session } from '../session/session.js'
 import { placed, running } from '../session/sources.js'
 
-/** A column that is compared with LAST. `start` is what LAST stands for before anything was seen. */
+/** A column that is compared with LAST. `start` is the value of LAST before any run has seen a value. */
 type LastComparison = { condition: AstNode; column: AstNode; mark: AstNode; ordinal: number; start: AstNode | undefined }
 
 const ordinalOf = (node: AstNode | undefined): number | undefined => {
@@ -43,7 +43,7 @@ const comparedOn = (condition: AstNode, mark: AstNode | undefined, column: AstNo
   return ordinal === undefined ? [] : [{ condition, column, mark, ordinal, start }]
 }
 
-/** The comparisons with LAST in the WHERE of a query, outside of the queries in it. */
+/** The comparisons with LAST in the WHERE of a query, but not in its subqueries. */
 const comparedIn = (select: AstNode): LastComparison[] => {
   const found: LastComparison[] = []
   const where = nodeOf(select, 'where_clause')
@@ -61,7 +61,7 @@ const misused = (detail: string, hint: string): Problem => new Problem('bad_stat
 
 const nameOf = (column: AstNode): string => textsOf(column, 'column_names').join('.')
 
-/** The table whose column is compared. */
+/** The table of the column in the comparison. */
 const tableOf = (select: AstNode, models: FromReferences['models'], column: AstNode): AstNode => {
   const from = nodeOf(select, 'from_table')
   const leaves = (from ? leavesOf(from) : []).filter((ref) => !models.some((model) => model.ref === ref))
@@ -75,13 +75,13 @@ const tableOf = (select: AstNode, models: FromReferences['models'], column: AstN
   )
 }
 
-/** Types that have an order, and a text that gives the value back. */
+/** Ordered types, each with a text that can be converted back to the value. */
 const ordered =
   /^(?:U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)|FLOAT|DOUBLE|VARCHAR|DATE|TIME|TIMESTAMP(?:_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE|UUID)$/
 
 const literalOf = async ({ connection }: Session, { type, value }: LastValue): Promise<AstNode> => {
   if (value === null || !ordered.test(type)) return nullConstant()
-  // A connected database is asked about decimals as they are written, and not about casts to them.
+  // A connected database gets decimals as they are written, without casts.
   if (type.startsWith('DECIMAL') && /^\d+\.\d+$/.test(value)) {
     const [written] = nodesOf(await parseSelect(connection, `SELECT ${value}`), 'select_list')
     if (written) return written
@@ -89,7 +89,9 @@ const literalOf = async ({ connection }: Session, { type, value }: LastValue): P
   return expressionTemplate(connection, `CAST($value AS ${type})`, { value: textConstant(value) })
 }
 
-/** The highest of what was seen before and what a column of a table has. Infinities and NaN are left out: nothing would be higher. */
+/**
+ * The highest of the earlier value and the values of a table's column. Infinities and NaN are left out, because nothing would be higher.
+ */
 const highestOf = async (
   session: Session,
   compared: LastComparison,
@@ -119,13 +121,13 @@ const highestOf = async (
   return { column: name, type, value: typeof value === 'string' ? value : null }
 }
 
-/** What was found of a query's FROM: its connected tables, which are not fetched yet, and its models. */
+/** The parts of a query's FROM: its connected tables, which are not fetched yet, and its models. */
 export type FromReferences = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly { ref: AstNode }[] }
 
-/** The comparisons with LAST in one query, before and after the tables of its FROM are there. */
+/** The comparisons with LAST in one query, before and after the tables of its FROM are available. */
 export class LastInQuery {
   readonly #compared: LastComparison[]
-  /** Those that nothing is known of. */
+  /** The comparisons without an earlier value. */
   readonly #first: LastComparison[] = []
   readonly #empty = new Set<LastComparison>()
 
@@ -142,7 +144,7 @@ export class LastInQuery {
     return this.#compared.length > 0
   }
 
-  /** Writes what earlier runs have seen into the conditions, before anything is read, so that less of it is. */
+  /** Writes the values of earlier runs into the conditions before anything is read, so that fewer rows are read. */
   async fillKnown(): Promise<void> {
     const { session, last } = this
     for (const compared of this.#compared) {
@@ -151,14 +153,14 @@ export class LastInQuery {
       const known = last.known[ordinal]
       last.seen.set(ordinal, known ?? { column: nameOf(column), type: 'VARCHAR', value: null })
       if (known && known.value !== null) become(mark, await literalOf(session, known))
-      // Everything that has come into an empty table is new.
+      // All rows that came into an empty table are new.
       else if (known) become(condition, await expressionTemplate(session.connection, '$column IS NOT NULL', { column }))
       else if (start) become(mark, start)
       else this.#first.push(compared)
     }
   }
 
-  /** Writes what is there now where nothing was seen before: the first run gives no rows. */
+  /** Writes the current values where there is no earlier value: the first run gives no rows. */
   async fillFirst(from: FromReferences, scope: Scope): Promise<void> {
     for (const compared of this.#first) {
       const highest = this.session.isPlanned ? undefined : await this.#highestNow(compared, from, scope)
@@ -168,7 +170,7 @@ export class LastInQuery {
     }
   }
 
-  /** Notes the highest values, now that the rows are there. */
+  /** Notes the highest values after the rows are available. */
   async note({ models }: FromReferences, scope: Scope): Promise<void> {
     for (const compared of this.#compared) {
       if (this.session.isPlanned || this.#empty.has(compared)) continue
@@ -188,7 +190,7 @@ export class LastInQuery {
   }
 }
 
-/** Refuses a LIMIT anywhere in a statement with LAST: rows beyond it would count as seen. */
+/** Refuses a LIMIT anywhere in a statement with LAST: the rows beyond the limit would count as seen. */
 export const refuseLimit = (last: LastSession, tree: AstNode): void => {
   if (last.marks === 0) return
   walk(tree, (node) => {
@@ -204,11 +206,11 @@ export const refuseLimit = (last: LastSession, tree: AstNode): void => {
   })
 }
 
-/** Refuses a statement in which a LAST is left that no column of a table is compared with. */
+/** Refuses a statement with a LAST that is not compared with a column of a table. */
 export const checkLastUsed = (last: LastSession): void => {
   if (last.seen.size < last.marks)
     throw misused('LAST is not compared with a column of a table', 'It belongs in a WHERE: SELECT * FROM db.t WHERE t.id > LAST.')
 }
 
-/** What LAST stands for in the next run. */
+/** The value of LAST in the next run. */
 export const lastSeen = (last: LastSession): LastValue[] => [...last.seen].sort(([one], [other]) => one - other).map(([, value]) => value)

@@ -16,10 +16,10 @@ import { readQuery } from '../read/read-query.js'
 import { checkLastUsed, refuseLimit } from './last-in-query.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
 
-/** How many characters all kept statements may have together. */
+/** The number of characters that all kept statements may have together. */
 const keptChars = 4_000_000
 
-/** What a statement was rewritten to, the names in double quotes that are texts in it, and the blobs that have to be asked for. */
+/** The rewritten text of a statement, the names in double quotes that are texts in it, and the blobs that the server must hold for it. */
 type CachedRewrite = { text: CheckedText; quoted: ReadonlySet<string>; blobs: ReadonlySet<string> }
 
 const keptIn = perInstance(
@@ -27,12 +27,12 @@ const keptIn = perInstance(
 )
 
 /**
- * The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. Then `blobs` are those
- * that it reads and that have to be asked for.
+ * The only text that DuckDB runs for a request, and the tree from which it was printed; no tree when the text came from memory. `blobs`
+ * then has the blobs of the text that the server must hold.
  */
 export type RewrittenQuery = { text: CheckedText; tree?: AstNode; blobs?: ReadonlySet<string> }
 
-/** A statement in the language of its database as one that reads from it; undefined for any other. */
+/** Turns a statement in the language of its database into one that reads from this database; undefined for any other statement. */
 const nativeText = async (
   { directory, natives, mayWrite }: Session,
   { isNative, sql, db }: SelectRequest,
@@ -67,13 +67,13 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
 const keyOf = ({ strings }: Session, { sql, within, db, isNative, defaultProject, upTo, asOf, params }: SelectRequest): string =>
   JSON.stringify([sql, within, db || defaultProject, isNative, upTo, asOf, params, ...strings])
 
-/** Whether the same text would be another one without bounds, or is a training's. It is written by nobody twice. */
+/** Whether a statement has bounds, which change its text, or belongs to a training. Nobody sends such a statement twice. */
 const isBound = ({ only, maxRows, purpose }: SelectRequest): boolean =>
   only !== undefined || maxRows !== undefined || purpose === 'training'
 
 /**
- * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the
- * database, and the log position, at which all names are fixed.
+ * The same from memory, if the statement was rewritten before with the same text, parameters, database and log position. At one position
+ * all names have a fixed meaning.
  */
 export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): RewrittenQuery | undefined => {
   if (isBound(request)) return undefined
@@ -82,7 +82,7 @@ export const keptText = (session: Session, instance: DuckDBInstance, request: Se
   return found && { text: found.text, blobs: found.blobs }
 }
 
-/** Rewrites a statement, and keeps its text. A text with models is not kept: it has a number for each run of a model. */
+/** Rewrites a statement, and keeps its text. A text with models is not kept, because it has a number for each run of a model. */
 export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<RewrittenQuery> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0

@@ -59,8 +59,8 @@ export class Rewriter {
   }
 
   /**
-   * Each CTE sees those before it. All get names that nothing else has: a place where DuckDB would not see the CTE finds
-   * nothing then, and never a table of the same name outside of the catalogue.
+   * Each CTE sees the CTEs before it. All CTEs get unique names. If DuckDB does not see a CTE at some place, it finds no table there, and
+   * never a table of the same name outside of the catalogue.
    */
   private async withCtes(node: AstNode, outer: Scope): Promise<Scope> {
     let scope = outer
@@ -79,7 +79,7 @@ export class Rewriter {
     return scope
   }
 
-  /** The first part of a recursive CTE does not see it, the second does. */
+  /** The first part of a recursive CTE does not see the CTE; the second part does. */
   private async recursive(node: AstNode, scope: Scope): Promise<void> {
     const { recursive, ...outside } = scope
     const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]), itself: recursive[1] } : outside
@@ -90,11 +90,11 @@ export class Rewriter {
     for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, scope)
   }
 
-  /** Finds queries and tables wherever they stand. */
+  /** Finds all queries and tables at any depth. */
   private async value(value: AstValue, scope: Scope): Promise<void> {
     if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
     else if (isNode(value)) {
-      // Most of a long statement are constants and columns, which hold nothing to rewrite.
+      // Most of a long statement is constants and columns, which contain nothing to rewrite.
       if (isLiteral(value) || isColumnRef(value)) return
       if (isQuery(value)) await this.query(value, scope)
       else if (isReference(value)) await this.alone(value, scope)
@@ -119,7 +119,7 @@ export class Rewriter {
     const models = new Set(later.models.map(({ ref }) => ref))
     const all = { select: node, reader, keepsRows: last !== undefined, models, taken: namesTaken(later) }
     const use = hasSeries(later) ? undefined : all
-    // What a statement writes there is in the tables that are read beside it.
+    // These come first: tables that are fetched afterwards contain the rows that such a statement writes.
     await placeNatives(this.session, later, use)
     await last?.fillFirst(later, scope)
     await placeRows(this.session, later, use, node)
@@ -158,7 +158,7 @@ export class Rewriter {
     }
   }
 
-  /** A query for another database sees what is there, and nothing of the statement around it. */
+  /** A query for another database sees the tables of that database, and nothing of the outer statement. */
   private async subquery(ref: AstNode, scope: Scope): Promise<void> {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, { ...scope, reader: readerOf(ref, scope) })
@@ -168,7 +168,7 @@ export class Rewriter {
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
 
-  /** DESCRIBE tells the columns of a query. It asks no agent for them, and fetches no rows from connected databases. */
+  /** DESCRIBE shows the columns of a query. It asks no agent for them, and fetches no rows from connected databases. */
   private async shown(ref: AstNode, scope: Scope): Promise<void> {
     const { isPlanned } = this.session
     if (textOf(ref, 'show_type') === 'DESCRIBE') this.session.isPlanned = true
@@ -179,7 +179,7 @@ export class Rewriter {
     }
   }
 
-  /** The tables that may be named in a scope: a view may name any. */
+  /** The tables that a scope may name: a view may name all tables. */
   private allowedIn({ views }: Scope): AllowedTables | undefined {
     return views.length === 0 ? this.session.allowed : undefined
   }
@@ -196,14 +196,14 @@ export class Rewriter {
     await fillValues(ref, scope)
   }
 
-  /** The query behind PIVOT … IN: it sees what the PIVOT sees. */
+  /** The query behind PIVOT … IN. It sees the same tables as the PIVOT. */
   private async valuesOfPivot(text: Text, scope: Scope): Promise<AstNode> {
     const { tree } = await this.read(text, scope.db)
     await this.query(tree, scope)
     return tree
   }
 
-  /** The query behind a view, which may say for itself what it asks of its models. */
+  /** The query behind a view, which may have its own options for its models. */
   private async viewBody(text: Text, scope: Scope): Promise<AstNode> {
     const { tree, options } = await this.read(text, scope.db)
     await this.query(tree, { ...scope, options: { ...scope.options, ...options } })
@@ -285,11 +285,11 @@ export class Rewriter {
   }
 }
 
-/** The reader of the rows of a query in a FROM; undefined if it does not see them as they are. */
+/** The reader of the rows of a query in a FROM; undefined if it does not see the rows unchanged. */
 const readerOf = (ref: AstNode, { select }: Scope): Reader | undefined =>
   select && listOf(ref, 'column_name_alias').length === 0 && nodeOf(ref, 'sample') === undefined ? { select, ref } : undefined
 
-/** A model in the place of a PIVOT's table: what to write instead, with the model's own names. */
+/** Refuses a model in the place of a PIVOT's table, and shows the correct form with the model's own names. */
 const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
   const target = model.target.name
   const column = model.inputs[0]?.name ?? 'x'

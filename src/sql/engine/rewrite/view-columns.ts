@@ -16,7 +16,7 @@ type ViewColumn = { schema: string; table: string; place: number; name: string; 
 const positionsKept = 16
 const columnsOf = perInstance(() => new LRUCache<number, string>({ max: positionsKept }))
 
-/** A session for planning only: what models do in it is neither recorded nor counted. */
+/** A session for planning only: its use of models is neither recorded nor counted. */
 const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ...session,
   strings,
@@ -33,7 +33,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   run: session.functions.begin(0),
   served: [],
   staged: [],
-  // A view over information_schema.columns would ask for its own columns.
+  // A view over information_schema.columns would need its own columns.
   viewColumns: () => Promise.resolve('[]'),
 })
 
@@ -53,7 +53,7 @@ const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry
   }
 }
 
-/** The columns of one view; none when it cannot be planned, since a file or a model of it may be gone. */
+/** The columns of one view; none when the view cannot be planned, because a file or a model of it may no longer exist. */
 const describeView = async (
   outer: Session,
   view: ViewEntry,
@@ -72,8 +72,8 @@ const describeView = async (
 }
 
 /**
- * The columns of all views at a position as JSON text, found by planning each view without running it. Kept for a few
- * positions: nothing that a view says changes at one.
+ * The columns of all views at a position as JSON text. Each view is planned but not run. The result is kept for a few positions, because
+ * the views at a position never change.
  */
 export const viewColumns = async (instance: DuckDBInstance, session: Session, position: number): Promise<string> => {
   const kept = columnsOf(instance)

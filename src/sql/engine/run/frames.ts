@@ -17,10 +17,10 @@ import type { Frame, ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
 
-/** Thrown when models have to be run before the query. Nothing has been answered then. */
+/** Thrown when models must run before the query. No part of the answer has been sent then. */
 export class TooManyRowsInside extends Error {}
 
-/** Rows that depend on a query around them cannot be scored beforehand. */
+/** Rows that depend on an outer query cannot be scored before it. */
 export const tooManyAround = () =>
   new Problem(
     'query_limit',
@@ -31,7 +31,7 @@ export const tooManyAround = () =>
     },
   )
 
-/** How many rows each version has scored, without those that are recorded one by one. */
+/** The number of rows that each version has scored, without the rows that are recorded one by one. */
 export const scoredBy = (session: Session): ScoreCount[] => {
   const counts = new Map<string, ScoreCount>()
   const add = (model: StreamId, version: number, rows: number) => {
@@ -44,19 +44,19 @@ export const scoredBy = (session: Session): ScoreCount[] => {
   return [...counts.values()]
 }
 
-/** What DuckDB calls a type: `DECIMAL(4,2)`, or the name that a plain one goes by, such as JSON. */
+/** DuckDB's name for a type: `DECIMAL(4,2)`, or the alias of a plain type, such as JSON. */
 const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String(type)
 
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
-/** The chunks of a result; while one is written the next is fetched. */
+/** The chunks of a result. While one chunk is written, the next one is fetched. */
 async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
   let coming = result.fetchChunk()
   try {
     for (let chunk = await coming; chunk && chunk.rowCount > 0; chunk = await coming) {
       coming = result.fetchChunk()
-      // A reader that leaves early does not wait for it, so its failure has to be caught here.
+      // A reader that leaves early does not wait for this fetch, so its failure is caught here.
       coming.catch(() => undefined)
       yield chunk
     }
@@ -65,12 +65,12 @@ async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> 
   }
 }
 
-/** The text that DuckDB runs, and the form of the rows. */
+/** The text that DuckDB runs, and the format of the rows. */
 type PrintedQuery = { text: CheckedText; format: RowFormat }
 
 /**
- * The rows of a query. DuckDB ends a stream without a word when an error occurs in its middle. Only the result tells it, when its
- * rows have ended.
+ * The rows of a query. If an error occurs in the middle of a stream, DuckDB ends the stream without an error. Only the result reports it,
+ * after its last row.
  */
 export async function* framesOf(
   session: Session,
@@ -98,7 +98,7 @@ export async function* framesOf(
   yield { end: { rows, scored: scoredBy(session) } }
 }
 
-/** Finds what broke a query after its first rows, by running it once more without giving rows. */
+/** Finds the error that ended a query after its first rows: runs the query once more without returning rows. */
 const explainBreak = async (session: Session, text: CheckedText): Promise<never> => {
   const { connection, signal, run } = session
   checkAborted(signal)
@@ -113,7 +113,7 @@ const explainBreak = async (session: Session, text: CheckedText): Promise<never>
   throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
 }
 
-/** Holds an answer back until it is complete, so that nothing has been said when the models turn out to have too many rows. */
+/** Holds an answer back until it is complete. So no part of it has been sent if the models have too many rows. */
 export async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
   const held: Frame[] = []
   let bytes = 0

@@ -38,8 +38,8 @@ import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
 
 /**
- * `asksForBlobs` says that a blob has its file there only while the server holds it; `tables` tells how the tables stand when the query
- * came; `loadModel` is the engine's unless another one is given.
+ * `asksForBlobs` says that the server must be asked for the file of a blob, which is there only while the server holds it. `tables` gives
+ * the status of the tables when the query came. `loadModel` replaces the engine's own function.
  */
 export type RunOptions = {
   blobsDirectory: string
@@ -63,7 +63,7 @@ type Context = {
 
 const alone: AskServer = () => Promise.reject(new TypeError('there is no server to ask about connected databases'))
 
-/** Finds the files of blobs, and notes those that had to be asked for. */
+/** Finds the files of blobs, and notes the blobs that the server must hold. */
 const blobFiles =
   ({ blobsDirectory, asksForBlobs = false, ask = alone }: RunOptions, asked: Set<string>) =>
   async (sha: string): Promise<string> => {
@@ -77,13 +77,13 @@ const blobFiles =
   }
 
 /**
- * How an attempt runs models, and which names in double quotes it takes for texts. After an error about a column, `unknown`, it is only
- * planned with all columns of connected tables, so that the error names the nearest one. With `binds` it is only planned, to see whether
- * these names are columns; `isBound` when that is over.
+ * The way in which an attempt runs models, and the names in double quotes that it reads as texts. After an error about a column, `unknown`,
+ * the attempt only plans with all columns of connected tables, so that the error names the nearest column. With `binds` it only plans, to
+ * find out whether these names are columns; `isBound` is set after that.
  */
 type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError; binds?: ReadonlySet<string>; isBound?: true }
 
-/** Whether something is wanted that can be told without running the statement. */
+/** Whether the result can be found without running the statement. */
 const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
   wanted !== undefined && (wanted.kind === 'columns' || (wanted.kind === 'plan' && !wanted.analyze))
 
@@ -119,7 +119,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
     natives: new Map(),
     allowed: request.only && new AllowedTables(request.only),
     last: request.last && { known: request.last, seen: new Map(), marks: 0 },
-    // A training is repeated, and compared with what it was: no answer of an agent is the same twice.
+    // A training is repeated, and its rows are compared with earlier rows. Agents may answer differently each time.
     replies: isPlanned(request.wanted) && request.purpose !== 'training' ? [] : request.answers,
     answers,
     isPlanned: unknown !== undefined || binds !== undefined || isPlanned(request.wanted),
@@ -149,7 +149,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
   return session
 }
 
-/** What the head says of the next run: what LAST stands for then, and why a training may be given other rows. */
+/** The information for the next run: the values of LAST, and the reasons why a training may get other rows. */
 const nextRun = ({ last, nondeterminism }: Session): Pick<SelectHead, 'last' | 'nondeterminism'> => {
   const seen = last ? lastSeen(last) : []
   return { ...(seen.length > 0 && { last: seen }), ...(nondeterminism.length > 0 && { nondeterminism }) }
@@ -159,7 +159,7 @@ async function* withNextRun(frames: AsyncIterable<Frame>, session: Session): Asy
   for await (const frame of frames) yield 'columns' in frame ? { ...frame, ...nextRun(session) } : frame
 }
 
-/** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
+/** Runs the rewritten statement, and answers its rows or another requested result. */
 async function* answer({ connection, request }: Context, session: Session, rewritten: RewrittenQuery): AsyncGenerator<Frame> {
   const { wanted, format = 'json' } = request
   const prepared = await prepareChecked(connection, rewritten.text)
@@ -181,7 +181,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   const session = sessionOf(context, way)
   onSession(session)
   let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
-  // A text that was kept is a single statement, which needs no transaction around it.
+  // A text from the cache is a single statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   for (const sha of rewritten?.blobs ?? []) await session.blobFile(sha)
   if (!isAlone) await begin(connection)
@@ -200,33 +200,33 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
-    // A stream that is left before its end keeps its snapshot, closed or not, until the connection is told to roll back.
+    // A stream that its reader leaves early keeps its snapshot, closed or not, until a ROLLBACK on the connection.
     if (!isAlone || !isWhole) await rollback(connection)
   }
 }
 
-/** Whether a name turned out to be no column. */
+/** Whether an error says that a name is no column. */
 const isOfColumn = (error: unknown): error is RunError => error instanceof RunError && /column/i.test(String(error.cause))
 
-/** Whether an error says of one of these names, folded, that it is no column. */
+/** Whether an error says that one of these names, folded, is no column. */
 const isOfNames = (error: unknown, names: ReadonlySet<string>): boolean => {
   const message = isOfColumn(error) ? foldName(readDuckDBError(error.cause).message) : ''
   return [...names].some((name) => message.includes(`"${name}"`))
 }
 
-/** What to try next after an error, or undefined when it is final. */
+/** The next attempt after an error, or undefined when the error is final. */
 const nextWay = (error: unknown, session: Session | undefined, way: Way): Way | undefined => {
   if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
   if (error instanceof UnboundNames) return { ...way, binds: error.names }
   const name = session && nameOfNoColumn(error, session)
   if (name !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, name]) }
   const { binds, ...running } = way
-  // Only planned over no rows, a query may fail for other reasons than when it runs.
+  // A query that is only planned may fail for other reasons than one that runs.
   if (binds && !way.unknown && !isOfNames(error, binds)) return { ...running, isBound: true }
   return session?.answers.isNarrowed && !way.unknown && isOfColumn(error) ? { ...way, unknown: error } : undefined
 }
 
-/** The error in words about the user's text. When only the rewritten text was kept, the tree is made once more. */
+/** The error in words about the user's text. If only the rewritten text was kept, the tree is built again. */
 const explained = async (error: unknown, context: Context, session: Session | undefined, way: Way): Promise<unknown> => {
   if (!session || context.services.signal.aborted) return error
   const { connection, request } = context
@@ -250,7 +250,7 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
   try {
     for await (const frame of attempt(context, way, (made) => (session = made))) {
       answered = true
-      // The query's time does not run while its reader is slow.
+      // The time of the query stops while its reader is slow.
       context.clock.hold()
       yield frame
       context.clock.run()
@@ -268,10 +268,9 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
 }
 
 /**
- * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
- * DuckDB never runs the user's text, only a text that was printed from the tree that passed the guard. It runs on a connection that no
- * other query has meanwhile: rewritten and run in one read-only transaction, or as a single statement when it was rewritten before.
- * Throws Problems about the user's text.
+ * Runs one SELECT: checks it, replaces names with their meanings at the log position, and answers frame by frame. DuckDB never runs the
+ * user's text, only a text that was printed from the tree that passed the guard. The query has its connection for itself. It is rewritten
+ * and run in one read-only transaction. If it was rewritten before, it is a single statement. Throws Problems about the user's text.
  *
  * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
  */

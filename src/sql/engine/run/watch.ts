@@ -1,17 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 
-/** The time of a query: it runs unless it is held, as it is while the caller has a part of the answer. */
+/** The time limit of a query. The time runs, except while the caller handles a part of the answer. */
 export type QueryClock = { hold: () => void; run: () => void }
 
-/** How often a query is told to stop, in milliseconds. DuckDB forgets an interrupt that comes between two of its statements. */
+/** The interval between interrupts, in milliseconds. DuckDB ignores an interrupt between two of its statements. */
 const insistMs = 20
 
-/** A watched query: the signal that stops it, whether its time was the reason, and the function that ends the watch. */
+/** A watched query: the signal that stops it, whether the time limit was the reason, and the function that ends the watch. */
 type Watch = { signal: AbortSignal; isLate: () => boolean; clock: QueryClock; done: () => void }
 
 /**
- * Stops the query when its caller goes away or its time is over: whatever its connection executes from then on is interrupted,
- * until the watch is done.
+ * Stops the query when its caller leaves or its time is over. From then on, everything on its connection is interrupted until the watch
+ * ends.
  *
  * @example
  * const { signal, done } = watch(connection, caller, 60_000)

@@ -19,22 +19,22 @@ import { inChunk, inputColumns } from './input-columns.js'
 import { RowMemo } from './row-memo.js'
 import { fieldsOf, type AnyModel, type ArgumentKind, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
 
-/** A model as one query uses it. The registered function holds none, so that models can leave memory. */
+/** A model in one query. The registered function holds no model, so that models can leave memory. */
 type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer | undefined; memo: RowMemo; calls: number }
 
 /**
- * One query's use of models: how many rows of each it may score inside their functions, and which it scored.
- * `uses` holds them by model and shape. `seen` counts the functions there were when its transaction began: it sees no later ones.
+ * The models of one query: the number of rows of each that may be scored inside its function, and the models that were used. `uses` holds
+ * them by model and shape. `seen` is the number of functions at the beginning of its transaction, which sees no later functions.
  */
 export type Run = { limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
 
 const gaveUp = 'too many rows to score inside the query'
 
-/** How long a scoring may keep others waiting, and the rows it scores at least. */
+/** The longest time in which a scoring keeps other queries waiting, and the smallest number of rows in one turn. */
 const turnMs = 3
 const leastRowsPerTurn = 16
 
-/** Buffers for one model's chunks, and the way from columns to numbers. */
+/** Buffers for one model's chunks, and the conversion from columns to numbers. */
 export class ChunkScorer {
   private features = new Float64Array(0)
   private out = new Float64Array(0)
@@ -50,7 +50,7 @@ export class ChunkScorer {
     this.predict = extent === 'all' ? (features, rows, out) => model.predictBatch(features, rows, out, level) : model.predictPoints
   }
 
-  /** Where a memo holds the numbers of each row of a chunk; rows that it does not know are scored, at most `most` in all. */
+  /** The places in a memo with the numbers of each row of a chunk. Rows that are not in the memo are scored, at most `most` in all. */
   placesIn(memo: RowMemo, chunk: DuckDBDataChunk, first: number, most: number): Int32Array | undefined {
     this.encode(chunk, first)
     const known = memo.size
@@ -61,8 +61,9 @@ export class ChunkScorer {
   }
 
   /**
-   * The numbers of a chunk's rows, row by row, valid until the next call; `first` is the first input's column. Scored a few
-   * milliseconds at a time: other queries of this process get their turn in between, however many trees the model has. How many rows fit is learned as it goes; the numbers do not depend on it.
+   * The numbers of a chunk's rows, row by row, valid until the next call; `first` is the first input's column. Each turn takes a few
+   * milliseconds. Other queries of this process run between the turns, however many trees the model has. The number of rows in a turn is
+   * adjusted to the measured time; it does not affect the numbers.
    */
   async scoreInTurns(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
     const { model } = this.bound
@@ -96,8 +97,8 @@ export class ChunkScorer {
 }
 
 /**
- * The scalar functions by which queries of one DuckDB instance reach models. DuckDB keeps each for good: there is one for a
- * shape of arguments and results, however many models have it, and its first argument is the number of a run's use of one.
+ * The scalar functions through which queries of one DuckDB instance use models. DuckDB never removes a function. So all models with one
+ * shape of arguments and results share a function. Its first argument is the number of a model's use in a run.
  */
 export class ModelFunctions {
   private readonly registered = new Map<string, { name: string; order: number }>()
@@ -112,17 +113,17 @@ export class ModelFunctions {
     return { limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
   }
 
-  /** Ends a run, whose uses of models are gone. */
+  /** Ends a run and removes its uses of models. */
   end(run: Run): void {
     for (const { number } of run.uses.values()) this.uses.delete(number)
   }
 
-  /** Says that a run has begun another transaction, which sees all functions there are. */
+  /** Notes that a run has begun another transaction, which sees all existing functions. */
   renew(run: Run): void {
     run.seen = this.registered.size
   }
 
-  /** The connection that functions are registered on. A failure to open it is not kept: the next caller tries again. */
+  /** The connection for registering functions. If it cannot be opened, the next caller tries again. */
   private connected(): Promise<DuckDBConnection> {
     return (this.admin ??= this.instance.connect().catch((error: unknown) => {
       this.admin = undefined
@@ -130,14 +131,14 @@ export class ModelFunctions {
     }))
   }
 
-  /** How many functions there are. */
+  /** The number of functions. */
   get size(): number {
     return this.registered.size
   }
 
   /**
-   * How a run reaches a model: a function's name, the number that is its first argument, and whether it is younger than the
-   * run's transaction, which then does not see it. DuckDB may call it more than once for a row; the run's memo answers then.
+   * The function for a model in a run: its name, the number that is its first argument, and whether it is newer than the run's transaction,
+   * which then does not see it. DuckDB may call it more than once for a row; the run's memo then answers.
    */
   async reach(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; number: number; fresh: boolean }> {
     const admin = await this.connected()
@@ -157,7 +158,7 @@ export class ModelFunctions {
     const known = run.uses.get(key)
     if (known) return known
     const { model } = bound
-    // A model that has to be waited for gives up at the first row. The query then runs again, with its rows scored before it.
+    // A model in another process fails at the first row here. The query then runs again, with its rows scored before it.
     const scorer = isRemote(model) ? undefined : new ChunkScorer({ ...bound, model }, extent)
     const memo = new RowMemo(isRemote(model) ? 1 : model.width, model.outputWidth)
     const use = { number: ++this.lastUse, name, bound, scorer, memo, calls: 0 }
@@ -192,7 +193,7 @@ export class ModelFunctions {
   }
 }
 
-/** What a function is given, and how much it answers. */
+/** The arguments of a function, and the amount of its output. */
 export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
 
 const writeScores = (
@@ -212,7 +213,7 @@ const writeScores = (
   output.flush()
 }
 
-/** Replaces NaN, which says that a model does not know, by NULL: in SQL NaN is a number, the largest one. */
+/** Replaces NaN, with which the model says that it has no value, with NULL: in SQL, NaN is a number, the largest one. */
 export const hideUnknown = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
   if (!(vector instanceof DuckDBDoubleVector)) return
   for (let row = 0; row < rows; row++) if (Number.isNaN(items[row])) vector.setItem(row, null)

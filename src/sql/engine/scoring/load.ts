@@ -6,7 +6,7 @@ import { limits } from '../../../basics/limits.js'
 import { perInstance } from '../connection/connection.js'
 import type { AnyModel } from './scoring-model.js'
 
-/** Makes an artefact's bytes, which stand in a file, ready to score. */
+/** Makes an artefact's bytes, which are in a file, ready to score. */
 export type LoadModel = (artefact: Uint8Array, file: string) => AnyModel
 
 const cacheOf = perInstance(() => new LRUCache<string, Promise<AnyModel>>({ max: limits.loadedModelsMax }))
@@ -19,7 +19,7 @@ const readModel = async (file: string, load: LoadModel): Promise<AnyModel> => {
   }
 }
 
-/** Loads a model by its hash, from its file; the last used stay in memory, as many as the limit says. */
+/** Loads a model by its hash, from its file. The most recently used models stay in memory, up to the limit. */
 export const loadModel = (
   instance: DuckDBInstance,
   { artefact, file }: { artefact: string; file: string },

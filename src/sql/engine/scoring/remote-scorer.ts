@@ -3,7 +3,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { inChunk, inputColumns } from './input-columns.js'
 import type { BoundModel, RemoteModel } from './scoring-model.js'
 
-/** Scores chunks by a model that runs in a process of its own. */
+/** Scores chunks with a model that runs in a separate process. */
 export class RemoteScorer {
   constructor(
     private readonly bound: BoundModel & { model: RemoteModel },
@@ -11,8 +11,8 @@ export class RemoteScorer {
   ) {}
 
   /**
-   * The numbers of a chunk's rows, row by row; `first` is the first input's column. A query that was stopped does not wait for
-   * the model: it is given zeros, which it must not use.
+   * The numbers of a chunk's rows, row by row; `first` is the first input's column. A stopped query does not wait for the model. It gets
+   * zeros, and must not use them.
    */
   async score(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
     const { model, label } = this.bound
@@ -20,7 +20,7 @@ export class RemoteScorer {
     const stopped = once(this.signal, 'abort', { signal: done.signal })
     stopped.catch(() => undefined)
     const scores = model.predictColumns(inputColumns(chunk, first, model.inputs.length), chunk.rowCount)
-    // Nobody waits for it when the query was stopped.
+    // If the query was stopped, nobody waits for this result.
     scores.catch(() => undefined)
     try {
       await Promise.race([scores, stopped])
