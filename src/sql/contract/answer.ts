@@ -4,14 +4,14 @@ import type { AsOf } from './as-of.js'
 import type { RowFormat } from '../encode/chunks.js'
 
 /**
- * What the client sends with each statement and gets back, perhaps changed. The service keeps none of it between statements. With
- * `as_of` the whole statement reads at that position or time.
+ * The context that the client sends with each statement. The answer returns it, sometimes changed. The service keeps no context between
+ * statements. With `as_of` the whole statement reads at that position or time.
  */
 export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
 
 /**
- * The answer to a statement. `rows` are chunks of comma-joined JSON arrays, or lines of CSV, in order. A failure after the first
- * chunk is thrown by the iteration. `positions` are those of the events that the statement recorded.
+ * The answer to a statement. `rows` are chunks of comma-joined JSON arrays, or lines of CSV, in order. The iteration throws a failure after
+ * the first chunk. `positions` are the positions of the events that the statement recorded.
  */
 export type SqlAnswer =
   | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
@@ -23,16 +23,16 @@ export type SqlAnswer =
       format: RowFormat
       context: SqlContext
       positions: number[]
-      /** Models score while the rows are read: who leaves before their end keeps the scoring from the record. */
+      /** Models score while the rows are read. If the reader leaves before the end, the scoring is not recorded. */
       scores?: true
-      /** The Parquet file that has the rows, as was asked for; `rows` tell of it. */
+      /** The Parquet file with the rows, if the request asked for it; `rows` describe it. */
       file?: string
     }
 
-/** A column of an answer, and what DuckDB calls its type. */
+/** A column of an answer, and DuckDB's name for its type. */
 export type Column = { name: string; type: string }
 
-/** One chunk for rows that are at hand. */
+/** One chunk of rows that are already in memory. */
 export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
   if (rows.length > 0) yield Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
 }
@@ -45,7 +45,7 @@ const typeOf = (values: readonly Json[]): string => {
   return values.every((value) => value === null || Number.isInteger(value)) ? 'BIGINT' : 'DOUBLE'
 }
 
-/** The answer of a statement whose rows are at hand. */
+/** The answer of a statement whose rows are already in memory. */
 export const tableOf = (
   names: readonly string[],
   rows: readonly (readonly Json[])[],
@@ -68,8 +68,8 @@ export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][
 }
 
 /**
- * Rows whose reader may leave before it has begun. Their source hears of it, which a generator around it would not tell. A query
- * that does not hear of the end keeps its place.
+ * Rows whose reader may leave before it has begun. Their source is notified of this, which a generator around it would not do. A query
+ * without this notice would keep its place.
  */
 export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: AsyncIterator<Buffer>): AsyncIterableIterator<Buffer> => {
   const rows: AsyncIterableIterator<Buffer> = {
@@ -83,7 +83,7 @@ export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: As
   return rows
 }
 
-/** The same answer when it has a row, otherwise undefined. It must be read or left, as the first one had to be. */
+/** The same answer if it has a row, otherwise undefined. Its rows must be read or closed, like those of the first answer. */
 export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
   if (answer.type !== 'table') return answer
   const source = answer.rows[Symbol.asyncIterator]()
@@ -98,12 +98,12 @@ export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefi
   return { ...answer, rows: rowsFrom(next, source) }
 }
 
-/** Ends an answer whose rows nobody reads any more: otherwise its query would keep its place. */
+/** Ends an answer whose rows nobody reads any more. Otherwise its query would keep its place. */
 export const leave = async ({ rows }: { rows: AsyncIterable<Buffer> }): Promise<void> => {
   await rows[Symbol.asyncIterator]().return?.()
 }
 
-/** Whether an answer has a row; no more of it is read. */
+/** Whether an answer has a row. Its other rows are not read. */
 export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
   if (answer.type !== 'table') return true
   const rows = answer.rows[Symbol.asyncIterator]()
@@ -112,6 +112,6 @@ export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
   return first.done !== true
 }
 
-/** A problem as one text, with its hint, for which an error of SQL has no other place. */
+/** A problem as one text with its hint, because an error of SQL has no other field for the hint. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
   shortened(hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`)

@@ -6,20 +6,20 @@ import type { ResourceEntry, ResourcesAt } from '../../log/read/past.js'
 import { effectOf } from '../statements/grammar.js'
 import type { Parameters, Statement } from '../statements/statement.js'
 
-/** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
+/** A log position, or a time (without a zone: UTC), at which the whole statement reads. */
 export type AsOf = number | string
 
-/** Says which positions there are. */
+/** Names the valid positions. */
 export const positionsUpTo = (head: number): string => `The log has the positions 1 to ${head}.`
 
-/** The refusal of a position that the log does not have: `head` is the last one that this node knows. */
+/** The refusal of a position that the log does not have: `head` is the last position that this node knows. */
 export const beyondHead = (label: string, head: number): Problem =>
   new Problem('bad_statement', 'No such position', `${label} is beyond the head of the log`, { hint: positionsUpTo(head), head })
 
-/** Whether a statement was refused for a position that another node may have written meanwhile. */
+/** Whether a statement was refused because of a position that another node may have written meanwhile. */
 export const isBeyondHead = ({ code, extras }: Problem): boolean => code === 'bad_statement' && extras['head'] !== undefined
 
-/** Refuses a statement that writes: it would write now, whatever `as_of` says. */
+/** Refuses a writing statement: it would write at the head, whatever `as_of` is. */
 export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
   if (effectOf(statement) !== 'writes') return
   throw new Problem('refused_statement', 'The past cannot be changed', `as_of ${asOf} is for statements that read; this one writes`, {
@@ -30,7 +30,7 @@ export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
 /** Runs a SELECT of this service at the position that the statement reads at, and gives its rows. */
 export type SelectRunner = (sql: string, params?: Parameters) => Promise<unknown[][]>
 
-/** The position that the statement's `as_of` names. @throws Problem when there is none */
+/** The position that the statement's `as_of` names. @throws Problem when it does not exist */
 export const positionAsOf = async (ask: SelectRunner): Promise<number> =>
   Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
 
@@ -46,7 +46,7 @@ const listedSchema = z.array(
     })),
 )
 
-/** Lists resources by a SELECT of our own, at the position where `ask` reads. */
+/** Lists resources by a SELECT of this service, at the position where `ask` reads. */
 export const listResources =
   (ask: SelectRunner): ResourcesAt =>
   async ({ kind, project, page }) => {

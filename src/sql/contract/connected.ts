@@ -2,25 +2,25 @@ import type { AnswerAddress, ListedColumns, Query, TableColumn, Tables } from '.
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
- * A question of the SQL process to the server about a connected database, during a query. `connection` is its stream; with `soon` a
+ * A question of the SQL process to the server about a connected database, during a query. `connection` is its stream. With `soon`, a
  * database that does not answer fails soon.
  */
 export type ConnectedQuestion = { connection: string } & (
   { tables: true; soon?: boolean } | { everyColumn: true; soon?: boolean } | { columnsOf: string; schema?: string } | { open: Query }
 )
 
-/** The server's answer about a connected database: the secrets of a connection stay in the server. */
+/** The server's answer about a connected database. The secrets of a connection stay in the server. */
 export type ConnectedAnswer =
   { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: AnswerAddress }
 
 /** A question of the SQL process to the server during a query: about a connected database or a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion
 
-/** Asks for the file of a blob, for as long as the query runs. */
+/** Requests the file of a blob for the duration of the query. */
 export type BlobQuestion = { blob: string }
 
 /** The answer of the server. */
 export type ServerAnswer = ConnectedAnswer | KnowledgeAnswer | BlobQuestion
 
-/** Asks the server. @throws Problem of the database, or of the policy that keeps it from being called */
+/** Asks the server. @throws Problem of the database, or of the policy that forbids calls to it */
 export type AskServer = (question: Question | BlobQuestion) => Promise<ServerAnswer>

@@ -4,17 +4,17 @@ import { retry } from '../../basics/concurrency/retry.js'
 const pauseMs = 500
 
 /**
- * Whether SQL was only unavailable at the moment, or lost its process during an answer: a retry may succeed. When the tables stopped at an
- * event, which the problem names by its position, a retry cannot help.
+ * Whether SQL was only unavailable for a moment, or lost its process during an answer, so that a retry may succeed. If the tables stopped
+ * at an event, whose position the problem has, a retry cannot help.
  */
 export const isPassing = (error: unknown): boolean =>
   isProblem(error) && (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
 
 /**
- * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over, in milliseconds.
+ * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over. The time is in milliseconds.
  *
  * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
- * @throws the error of a query that a retry cannot help, or that the time is over for, or the signal's reason
+ * @throws the error of a query if a retry cannot help or the time is over, or the signal's reason
  */
 export const patiently = <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
   const until = performance.now() + withinMs

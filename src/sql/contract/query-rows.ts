@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../events/common.js'
 import { allRows } from './answer.js'
 
-/** The rows of a query as objects, chunk by chunk as they come. A later column of the same name counts. */
+/** The rows of a query as objects, chunk by chunk. If several columns have the same name, the last one counts. */
 export async function* rowsOf(columns: readonly { name: string }[], chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonObject, void, void> {
   const names = columns.map(({ name }) => name)
   for await (const chunk of chunks)

@@ -7,13 +7,13 @@ import type { Parameters } from '../statements/statement.js'
 import type { SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
 
-/** What LAST stands for in a statement of a job, in the order in which it is written; `note` is told what it stands for in the next run. */
+/** The values of LAST in a statement of a job, in the order of the text; `note` gets the values for the next run. */
 export type LastValues = { known: readonly LastValue[]; note: (seen: readonly LastValue[]) => void }
 
 /**
- * A statement as it was sent: `db` is where names are looked up, the default project when none is given; with `asOf` it reads the
- * past, and may only read; `format` is how rows are wanted, which answers of a few rows do not keep to: theirs are always JSON.
- * What of it crosses to the process that answers SELECTs is a `SelectRequest`.
+ * A statement in its original form. `db` is the database for names, by default the default project. With `asOf` the statement reads the
+ * past, and may only read. `format` is the requested format of rows; answers of a few rows ignore it and are always JSON. The process that
+ * answers SELECTs gets a `SelectRequest`.
  */
 export type SqlRequest = {
   query: string
@@ -21,20 +21,20 @@ export type SqlRequest = {
   asOf?: AsOf | undefined
   params?: Parameters | undefined
   format?: RowFormat | undefined
-  /** A path where the rows of a SELECT are written as Parquet instead; whoever names it removes the file. Other statements answer as ever. */
+  /** A path for the rows of a SELECT, which are then written as Parquet. The caller removes the file. Other statements ignore this. */
   into?: string | undefined
   origin: Origin
-  /** The client whose turn and share of places it takes; the service's own queries need none. */
+  /** The client whose turn and share of places the statement takes; the service's own queries need none. */
   client?: string | undefined
   execution?: Execution
-  /** Whether a statement that writes is refused, also one in the language of a connected database. */
+  /** Whether a writing statement is refused, including one in the language of a connected database. */
   readsOnly?: boolean
-  /** Why connected databases are asked, where it is not for whoever sent the statement: for a skill they only read, and it is always on record. */
+  /** The purpose of queries to connected databases, if it is not the sender's. For a skill they may only read, and are always recorded. */
   purpose?: QueryPurpose | undefined
-  /** Only a job remembers the values that it has seen. */
+  /** Only a job keeps the values that it has seen. */
   last?: LastValues
   signal?: AbortSignal
 }
 
-/** A statement that is being answered; `position` is the one that its `asOf` names. */
+/** A statement during its answer; `position` is the position that its `asOf` names. */
 export type RunningStatement = SqlRequest & { context: SqlContext; position?: number }

@@ -1,11 +1,13 @@
-/** The purposes of a SELECT other than its rows. */
+/** The purposes of a SELECT whose rows are not the answer. */
 export type SelectPurpose =
-  /** Its columns, found by planning it: nothing is run. For the query of a view, `ofView` is the view's stream: it must not read itself. */
+  /**
+   * Its columns: it is planned but not run. For the query of a view, `ofView` is the view's stream, because the view must not read itself.
+   */
   | { kind: 'columns'; ofView?: string | undefined }
-  /** Its plan. With `analyze` it is run as well, and its rows are dropped. */
+  /** Its plan. With `analyze` it is also run, and its rows are dropped. */
   | { kind: 'plan'; analyze: boolean }
-  /** Its rows, written as a Parquet file to a path; behind the rows of the table `after`, when there is one. */
+  /** Its rows in a Parquet file at a path, after the rows of the table `after` if there is one. */
   | { kind: 'file'; path: string; after?: TableBefore | undefined }
 
-/** The table that rows are added to: its content, its columns, and which of them the rows are for, in their order (null: all). */
+/** The table that gets the rows: its content, its columns, and the target columns of the rows in their order (null: all columns). */
 export type TableBefore = { content: string; columns: readonly { name: string; type: string }[]; into: readonly string[] | null }

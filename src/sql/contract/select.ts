@@ -16,25 +16,28 @@ import type { SelectPurpose } from './select-purpose.js'
 
 /** The bounds of a SELECT that another program wrote for the client, such as a language model. */
 export type SelectBounds = {
-  /** The tables that it may name, where these are not all; views read what they read. It has no AT then, and no statement of another database. */
+  /**
+   * The tables that it may name, if it may not name all; views read their own tables. It then has no AT, and no statement of another
+   * database.
+   */
   only?: readonly TablePath[]
-  /** The most rows that its answer is to have. */
+  /** The largest number of rows in its answer. */
   maxRows?: number
-  /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */
+  /** The time that it may take in milliseconds, if this is not `sqlTimeoutMs`. */
   timeoutMs?: number
-  /** Why connected databases are asked, where it is not for the rows of an answer. */
+  /** The purpose of queries to connected databases, if it is not the rows of an answer. */
   purpose?: QueryPurpose
 }
 
-/** A SELECT: a text of its own, or the part `within` of a statement; and what is wanted of it instead of its rows. */
+/** A SELECT: a separate text, or the part `within` of a statement. `wanted` is the requested result if it is not the rows. */
 export type SelectPart = { sql: string; within?: Span; wanted?: SelectPurpose } & SelectBounds
 
 /** The full name of a table: `['files', 'cars']`, `['shop', 'prices']`, `['crm', 'public', 'orders']`. */
 export type TablePath = readonly string[]
 
 /**
- * One SELECT as it is sent to the process that answers it. `upTo` is the last log position that it may see, `asOf` an earlier one
- * for all of it. Names without a database are looked up in `db`.
+ * One SELECT for the process that answers it. `upTo` is the last log position that it may see, `asOf` an earlier position for all of it.
+ * `db` is the database for names without one.
  */
 export type SelectRequest = SelectPart & {
   db: string
@@ -43,46 +46,48 @@ export type SelectRequest = SelectPart & {
   defaultProject: string
   upTo: number
   asOf?: AsOf
-  /** The time of the log, in milliseconds since 1970: no later one is named; missing where it is that of the machine. */
+  /**
+   * The time of the log, in milliseconds since 1970. A statement cannot name a later time. It is missing if the time of the machine counts.
+   */
   now?: number
   params?: Parameters
   /** The version of a model that is trained with the rows. */
   training?: TrainedVersion
-  /** Whether the rows are compared with those of an earlier time: connected databases refuse it, since they are read as they are now. */
+  /** Whether the rows are compared with earlier rows. Connected databases refuse this, because only their present rows can be read. */
   repeats?: true
-  /** Whether statements in the languages of connected databases may only read, also where a connection is writable. */
+  /** Whether statements in the languages of connected databases may only read, even if a connection is writable. */
   readsOnly?: true
-  /** What LAST stands for, where the statement is a job's. */
+  /** The values of LAST, if the statement belongs to a job. */
   last?: readonly LastValue[]
   /** The answers of agents so far; missing if no agents can be asked. */
   answers?: readonly AgentReply[]
-  /** What knowledge bases have told so far; missing where the process has to ask them while the query runs. */
+  /** The answers of knowledge bases so far; missing if the process must ask them while the query runs. */
   told?: readonly KnowledgeExchange[]
-  /** The client that asks. */
+  /** The client that sent it. */
   user?: string
-  /** The request that it belongs to, for the record of what connected databases were asked. */
+  /** The request that it belongs to, for the record of queries to connected databases. */
   origin?: Origin
-  /** How the rows are written: JSON unless said otherwise. */
+  /** The format of the rows; by default JSON. */
   format?: RowFormat
 }
 
-/** Rows that WHERE gave to a model and that were answered one by one: each is recorded before it is answered. */
+/** Rows that WHERE gave to a model and that were answered one by one. Each row is recorded before it is answered. */
 export type PredictedRows = {
   model: StreamId
   version: number
   rows: { input: Record<string, unknown>; output: { value: unknown; confidence: number | null; min: number | null; max: number | null } }[]
 }
 
-/** Which version of a model scored how many rows of a query. */
+/** The number of rows of a query that a version of a model scored. */
 export type ScoreCount = { model: StreamId; version: number; rows: number }
 
-/** Questions to an agent, without whose answers a query cannot run. `at` is the position of the past at which the agent is read. */
+/** Questions to an agent that a query needs for its run. `at` is the past position at which the agent is read. */
 export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
 
 /** A request to a knowledge base, and its answer. */
 export type KnowledgeExchange = { question: KnowledgeQuestion; told: KnowledgeAnswer }
 
-/** The result of one of them. `context` is JSON text: the queries that the answer rests on, or why there is none. */
+/** The answer of an agent to one question. `context` is JSON text: the queries behind the answer, or the reason for their absence. */
 export type AgentReply = {
   agent: StreamId
   at?: number
@@ -92,14 +97,14 @@ export type AgentReply = {
   traceId: string
 }
 
-/** What in a query may give other rows when it is run again, and the view that contains it. */
+/** The part of a query that may give other rows in another run, and the view that contains it. */
 export type Nondeterminism = { what: string; view: string | null }
 
 /**
- * The part of an answer before the rows. `questions` come instead of rows: the same request with their answers gives these. `last` is what
- * LAST stands for when the job asks again. `nondeterminism` is told of the rows of a training. `scored` is there when the models are done
- * by then, so that it is recorded before a row is given; with `scores` models score while the rows are read, and what they scored is known
- * at the end.
+ * The part of an answer before the rows. `questions` replace the rows: the same request with their answers returns the rows. `last` has the
+ * values of LAST for the job's next run. `nondeterminism` is about the rows of a training. `scored` is present if the models have finished
+ * by then, so that it is recorded before the first row is returned. With `scores`, models score while the rows are read, and the end of the
+ * answer has the counts.
  */
 export type SelectHead = {
   columns: readonly Column[]
@@ -109,7 +114,7 @@ export type SelectHead = {
   last?: LastValue[]
   nondeterminism?: readonly Nondeterminism[]
   questions?: AgentQuestions
-  /** What knowledge bases must tell first; as `questions` are, instead of rows. */
+  /** The questions to knowledge bases that must be answered first. Like `questions`, they replace the rows. */
   searches?: readonly KnowledgeQuestion[]
 }
 
@@ -117,16 +122,16 @@ export type SelectHead = {
 export type SelectEnd = { rows: number; scored: ScoreCount[] }
 
 /**
- * An answer on its way between the processes: its head, then rows chunk by chunk, and its end. Rows are UTF-8: JSON arrays joined
- * by commas, or lines of CSV.
+ * An answer between the processes: its head, then rows chunk by chunk, then its end. Rows are UTF-8: JSON arrays joined by commas, or lines
+ * of CSV.
  */
 export type Frame = SelectHead | { rows: Buffer } | { end: SelectEnd }
 
-/** An answer as it is read: the head, and the chunks of rows as they came. The iteration returns the end; nothing when it was left. */
+/** An answer for its reader: the head, and the chunks of rows. The iteration returns the end, or nothing if the reader left early. */
 export type SelectAnswer = SelectHead & { rows: AsyncGenerator<Buffer, SelectEnd | undefined, void> }
 
-/** `client` is whose query it is, and whose share of the places it takes; without one it is the service's own. */
+/** `client` owns the query, which takes a place of this client's share. Without a client the query is the service's own. */
 export type SelectOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
 
-/** Whatever answers SELECTs: the analytics process, or a stand-in for it. It resolves with the first rows. */
+/** Anything that answers SELECTs: the analytics process, or a replacement for it. It resolves with the first rows. */
 export type SelectService = { query: (request: SelectRequest, options: SelectOptions) => Promise<SelectAnswer> }

@@ -16,7 +16,7 @@ import { plainCell, type Cell } from './plain.js'
 import { jsonStyle, type Style } from './styles.js'
 import { TextBytes } from './text-bytes.js'
 
-/** The columns that stand for a MAP and a UNION, which the binding does not show. */
+/** The internal columns of a MAP and a UNION, which the binding does not show. */
 const within = (vector: DuckDBVector, name: 'listVector' | 'structVector' | 'childData'): unknown => Reflect.get(vector, name)
 
 const arrayCell = (child: Cell, range: (row: number) => [from: number, to: number], out: TextBytes): Cell => {
@@ -38,7 +38,7 @@ const rangeOf =
     return [from, from + list.getEntryLength(row)]
   }
 
-/** A STRUCT whose entries have no names is an array: an object would keep the last of them only. */
+/** A STRUCT whose entries have no names becomes an array: an object would keep only the last entry. */
 const structCell = (struct: DuckDBStructVector, { entryNames, entryTypes }: DuckDBStructType, out: TextBytes): Cell => {
   const isNamed = entryNames.every((name) => name !== '')
   const [open, close] = isNamed ? '{}' : '[]'
@@ -56,7 +56,7 @@ const structCell = (struct: DuckDBStructVector, { entryNames, entryTypes }: Duck
   }
 }
 
-/** An object; keys are texts, as JSON has no other ones. */
+/** An object. Its keys become texts, because JSON has no other keys. */
 const mapCell = (list: DuckDBListVector, { keyType, valueType }: DuckDBMapType, out: TextBytes): Cell => {
   const entries = list.childVector
   if (!(entries instanceof DuckDBStructVector)) throw new TypeError('a MAP is a list of keys and values')
@@ -82,7 +82,7 @@ const mapCell = (list: DuckDBListVector, { keyType, valueType }: DuckDBMapType, 
   }
 }
 
-/** A UNION is the value it holds. */
+/** A UNION is written as the value that it holds. */
 const unionCell = (struct: DuckDBStructVector, { memberTypes }: DuckDBUnionType, out: TextBytes): Cell => {
   const tags = rawItems(struct.entryVectorAt(0))
   const members = memberTypes.map((type, i) => jsonCell(struct.entryVectorAt(i + 1), type, out))
@@ -121,7 +121,7 @@ const jsonCell = (vector: DuckDBVector, type: DuckDBType, out: TextBytes): Cell 
   return orNothing(cell, vector, type, out, jsonStyle.nothing)
 }
 
-/** A value that holds other values is written as JSON, in every form of an answer. */
+/** A value that contains other values is written as JSON, in every format of an answer. */
 const asText = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: Style): Cell | undefined => {
   const json = new TextBytes()
   const cell = nestedCell(vector, type, json)
@@ -134,7 +134,7 @@ const asText = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: S
   }
 }
 
-/** The writer of a column, which writes a row's value, or that there is none. */
+/** The writer of a column: writes the value of a row, or NULL. */
 export const cellOf = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: Style): Cell => {
   if (style === jsonStyle) return jsonCell(vector, type, out)
   const cell = asText(vector, type, out, style) ?? plainCell(vector, type, out, style)

@@ -5,7 +5,7 @@ import { cellOf } from './cells.js'
 import { csvStyle, jsonStyle } from './styles.js'
 import { TextBytes } from './text-bytes.js'
 
-/** The form of rows: JSON arrays with commas between them, or lines of CSV. */
+/** The format of rows: JSON arrays with commas between them, or lines of CSV. */
 export type RowFormat = 'json' | 'csv'
 
 const forms = {
@@ -13,17 +13,17 @@ const forms = {
   csv: { style: csvStyle, open: '', close: '\r\n', between: '' },
 } as const
 
-/** More than most rows have, so that the buffer seldom has to grow. */
+/** Most rows have fewer bytes, so the buffer seldom has to grow. */
 const guessedBytesPerCell = 16
 
 /**
- * The rows of a chunk in UTF-8. JSON has no brackets around the rows, and no raw newline inside.
+ * The rows of a chunk in UTF-8. JSON has no brackets around all rows, and no raw newline inside.
  *
  * @example rowsOf(chunk, types, 'json') // [1,"a"],[2,null]
  */
 export const rowsOf = (chunk: DuckDBDataChunk, types: readonly DuckDBType[], format: RowFormat): Buffer => {
   const { style, open, close, between } = forms[format]
-  // Each look at the chunk's own count is a call into the binding.
+  // Every access to the chunk's own count is a call of the binding.
   const rows = chunk.rowCount
   const out = new TextBytes(rows * types.length * guessedBytesPerCell)
   const cells = types.map((type, column) => cellOf(chunk.getColumnVector(column), type, out, style))

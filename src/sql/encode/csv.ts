@@ -26,7 +26,7 @@ export const csvHeader = (columns: readonly { name: string }[]): string => {
   return out.written().toString()
 }
 
-/** Rows that are at hand as JSON, written as lines of CSV. */
+/** Converts rows in memory from JSON to lines of CSV. */
 export const csvOfJson = (chunk: Buffer): Buffer => {
   const out = new TextBytes(chunk.length)
   for (const row of JSON.parse(`[${chunk.toString()}]`) as Json[][]) writeLine(out, row)

@@ -1,6 +1,6 @@
 import { DuckDBTypeId } from '@duckdb/node-api'
 
-/** DuckDB's integers of up to 64 bits; those of 128 are stored in another way. */
+/** DuckDB's integers of up to 64 bits. Integers of 128 bits have another storage format. */
 export const integerTypes: ReadonlySet<DuckDBTypeId> = new Set([
   DuckDBTypeId.TINYINT,
   DuckDBTypeId.SMALLINT,

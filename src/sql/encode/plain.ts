@@ -6,10 +6,10 @@ import type { Style } from './styles.js'
 import type { TextBytes } from './text-bytes.js'
 import { dateText, writeMoment, writeTimestamp, type MomentUnit } from './times.js'
 
-/** Writes the value of a row that has one. */
+/** Writes the value of a row that is not NULL. */
 export type Cell = (row: number) => void
 
-/** The shortest decimal text that is the same 32-bit number: 0.1, not 0.10000000149011612. */
+/** The shortest decimal text for the same 32-bit number: 0.1, not 0.10000000149011612. */
 const shortestFloat = (value: number): number => {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
@@ -22,7 +22,7 @@ type BigIntArray = BigInt64Array | BigUint64Array
 
 const isBig = (items: RawItems): items is BigIntArray => items instanceof BigInt64Array || items instanceof BigUint64Array
 
-/** 64-bit integers as numbers, made of two halves, which takes a tenth of the time. NaN where a number cannot hold one. */
+/** 64-bit integers as numbers, computed from two halves in a tenth of the time. NaN if a number cannot hold the integer exactly. */
 const numbersOf = (items: BigIntArray): ((row: number) => number) => {
   const halves = new Uint32Array(items.buffer, items.byteOffset, items.length * 2)
   const signed = items instanceof BigInt64Array
@@ -106,7 +106,7 @@ const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell =>
   }
 }
 
-/** Types that are rare, or have no faster way: the binding reads them, and they are written as DuckDB does. */
+/** Types that are rare or have no faster way. The binding reads them, and they are written like DuckDB's texts. */
 const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Style): Cell => {
   return (row) => {
     const value = vector.getItem(row)
@@ -114,7 +114,7 @@ const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Styl
       out.ascii(String(value))
       return
     }
-    // The binding does not tell whether a VARIANT is NULL or holds one.
+    // The binding does not show whether a VARIANT is NULL or contains a NULL.
     if (value === null || (value instanceof DuckDBVariantValue && value.value === null)) {
       out.ascii(nothing)
       return
@@ -130,7 +130,7 @@ const booleanCell = (vector: DuckDBVector, out: TextBytes): Cell => {
   return (row) => out.ascii(view.getUint8(row) === 0 ? 'false' : 'true')
 }
 
-/** The writer of a column that holds no other columns. */
+/** The writer of a column that contains no other columns. */
 export const plainCell = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: Style): Cell => {
   const items = rawItems(vector)
   const ofItems = items && ofNumbers(items, type, out, style)

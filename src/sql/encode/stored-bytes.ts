@@ -1,24 +1,24 @@
 import { DuckDBBlobVector, type DuckDBVector } from '@duckdb/node-api'
 
 /**
- * How DuckDB stores a text or a blob in a column: sixteen bytes with the length and, when there are at most twelve, the bytes
- * themselves; otherwise an address.
+ * DuckDB's storage of a text or a blob in a column has sixteen bytes: the length, and the bytes themselves if there are at most twelve;
+ * otherwise an address.
  */
 const slotBytes = 16
 const lengthBytes = 4
 const inlineMaxBytes = 12
 const addressAt = 8
 
-/** Bytes between two stored values that are read along with them; far less than a page, so that all of it can be read. */
+/** The largest gap between two stored values that are read together. It is far smaller than a page, so the whole gap is readable memory. */
 const gapMaxBytes = 64
 const spanMaxBytes = 1024 * 1024
 
 type Use = (bytes: Uint8Array, from: number, to: number) => void
 
-/** Memory with the values of some neighbouring rows. */
+/** Memory with the values of neighbouring rows. */
 type Span = { low: number; high: number; bytes: Uint8Array | undefined }
 
-/** Reads memory through the binding, which only follows the address of a stored value: it is given one. */
+/** Reads memory through the binding. The binding only follows the address of a stored value, so this builds a stored value. */
 const readMemory = (address: number, length: number): Uint8Array => {
   const slot = new DataView(new ArrayBuffer(slotBytes))
   slot.setUint32(0, length, true)
@@ -30,7 +30,7 @@ const readMemory = (address: number, length: number): Uint8Array => {
   return bytes
 }
 
-/** Whether a value stands beside those of a span, which then has it as well. */
+/** Whether a value is next to the values of a span. If it is, the span then includes it. */
 const joins = (span: Span, low: number, high: number): boolean => {
   const [from, to] = [Math.min(span.low, low), Math.max(span.high, high)]
   if (low > span.high + gapMaxBytes || high < span.low - gapMaxBytes || to - from > spanMaxBytes) return false
@@ -40,8 +40,8 @@ const joins = (span: Span, low: number, high: number): boolean => {
 }
 
 /**
- * A reader of the bytes in a column of texts or blobs, undecoded. The values of a chunk mostly lie side by side: those that do
- * are fetched at once, since a call into the binding for each takes five times as long as writing it.
+ * A reader of the undecoded bytes in a column of texts or blobs. Most values of a chunk are next to each other in memory, and these are
+ * fetched together: a call of the binding for each value takes five times as long as writing the value.
  */
 export const bytesOf = (vector: DuckDBVector, valid: (row: number) => boolean): ((row: number, use: Use) => void) => {
   const view: unknown = Reflect.get(vector, 'dataView')
@@ -54,7 +54,7 @@ export const bytesOf = (vector: DuckDBVector, valid: (row: number) => boolean): 
   let span: Span | undefined
   let spanEnd = 0
 
-  /** The span that begins with a row's value; it ends before the first row whose value lies elsewhere. */
+  /** The span that begins with a row's value. It ends before the first row whose value is elsewhere in memory. */
   const spanFrom = (first: number): Span => {
     const found: Span = { low: addressOf(first), high: addressOf(first) + lengthOf(first), bytes: undefined }
     for (spanEnd = first + 1; spanEnd < rows; spanEnd++) {
@@ -74,7 +74,7 @@ export const bytesOf = (vector: DuckDBVector, valid: (row: number) => boolean): 
       use(slots, from, from + length)
       return
     }
-    // Rows are read in order; any other order only begins more spans.
+    // Rows are usually read in order. Another order only makes more spans.
     if (!span?.bytes || row >= spanEnd || addressOf(row) < span.low || addressOf(row) + length > span.high) span = spanFrom(row)
     const from = addressOf(row) - span.low
     use(span.bytes ?? slots, from, from + length)

@@ -7,16 +7,16 @@ const comma = 0x2c
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-/** How one form of an answer writes values that are not numbers. */
+/** The way in which one format of an answer writes values that are not numbers. */
 export type Style = {
   nothing: string
-  /** Stands before and after texts that need no escapes, such as dates. */
+  /** The text before and after texts that need no escapes, such as dates. */
   mark: string
-  /** A text given in UTF-8. */
+  /** Writes a text in UTF-8. */
   text: (out: TextBytes, bytes: Uint8Array, from: number, to: number) => void
 }
 
-/** By byte: the escapes of characters that JSON cannot hold as they are. */
+/** The escapes of characters that JSON cannot hold unescaped, by byte. */
 const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) => (byte < space || byte === quote || byte === backslash ? 1 : 0))
 
 const escapes = Array.from({ length: space }, (_, code) => JSON.stringify(String.fromCharCode(code)).slice(1, -1))
@@ -43,11 +43,11 @@ const needsQuotes = (bytes: Uint8Array, from: number, to: number): boolean => {
     const byte = bytes[i]
     if (byte === quote || byte === comma || byte === newline || byte === carriageReturn) return true
   }
-  // A missing value has no quotes; the empty text has them.
+  // A missing value has no quotes, but an empty text has quotes.
   return from === to
 }
 
-/** RFC 4180: a text is in quotes where it must be, and a quote in it is doubled. */
+/** RFC 4180: a text is in quotes if it needs them, and a quote inside is doubled. */
 export const csvStyle: Style = {
   nothing: '',
   mark: '',

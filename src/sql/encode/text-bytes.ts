@@ -2,7 +2,7 @@ const zero = 0x30
 const minus = 0x2d
 const point = 0x2e
 
-/** Above this, several numbers may share the digits that `fixed` writes. */
+/** Above this limit, several numbers may have the same digits in `fixed`. */
 const exactBelow = 1e15
 const powers = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 const int32Max = 2_147_483_647
@@ -11,7 +11,7 @@ const leastBytes = 1_024
 const colon = 0x3a
 const clockBytes = 15
 
-/** Text in UTF-8 that grows at its end. Strings that are put together and encoded afterwards take five times as long. */
+/** UTF-8 text that grows at its end. Joining strings and encoding them afterwards would take five times as long. */
 export class TextBytes {
   private buffer: Buffer
   private at = 0
@@ -24,12 +24,12 @@ export class TextBytes {
     return this.at
   }
 
-  /** What was written; valid until more is. */
+  /** The written bytes; valid until the next write. */
   written(): Buffer {
     return this.buffer.subarray(0, this.at)
   }
 
-  /** Makes it empty; the buffer is used again. */
+  /** Empties it; the buffer is used again. */
   clear(): void {
     this.at = 0
   }
@@ -49,7 +49,7 @@ export class TextBytes {
     this.at = at + length
   }
 
-  /** Adds the bytes from one offset to another, without that one. */
+  /** Adds the bytes between two offsets; the byte at the second offset is not included. */
   bytes(bytes: Uint8Array, from: number, to: number): void {
     const length = to - from
     this.reserve(length)
@@ -59,7 +59,7 @@ export class TextBytes {
     this.at = at + length
   }
 
-  /** Copies bytes up to the first that is marked in a table of all 256; returns where that one is, or the end. */
+  /** Copies bytes up to the first byte that is marked in a table of all 256; returns its offset, or the end. */
   until(marked: Uint8Array, bytes: Uint8Array, from: number, to: number): number {
     this.reserve(to - from)
     const { buffer, at } = this
@@ -96,14 +96,14 @@ export class TextBytes {
     this.digits(units - whole * one, scale)
   }
 
-  /** A finite number in the shortest form that reads back as the same one. */
+  /** A finite number in the shortest form that reads back as the same number. */
   number(value: number): void {
     if (Number.isInteger(value) && Math.abs(value) < exactBelow) {
       if (Object.is(value, -0)) this.ascii('-0')
       else this.integer(value)
       return
     }
-    // Two decimals with at most 15 digits are never the same double, so the first decimal that matches is the shortest.
+    // Two different decimals with at most 15 digits never have the same double, so the first matching decimal is the shortest.
     for (let scale = 1; scale <= powers.length; scale++) {
       const one = powers[scale - 1] ?? 1
       const units = Math.round(value * one)
@@ -126,7 +126,7 @@ export class TextBytes {
       buffer[i - 1] = zero + (rest - tenth * 10)
       rest = tenth
     }
-    // Integers of 32 bits are divided many times as fast.
+    // Divisions of 32-bit integers are many times as fast.
     for (let small = rest | 0; i > at; i--) {
       const tenth = (small / 10) | 0
       buffer[i - 1] = zero + (small - tenth * 10)

@@ -9,7 +9,7 @@ const years = (year: number): string => {
   return String(year).padStart(4, '0')
 }
 
-/** The date of a day counted from 1970-01-01 (proleptic Gregorian), after Howard Hinnant. */
+/** The date of a day counted from 1970-01-01 (proleptic Gregorian), with Howard Hinnant's algorithm. */
 const civil = (days: number): string => {
   const z = days + 719_468
   const era = Math.floor(z / 146_097)
@@ -25,7 +25,7 @@ const civil = (days: number): string => {
 const known = new Map<number, string>()
 const daysKept = 20_000
 
-/** `dateText(19724)` → `2024-01-02`; the two infinities are words, as DuckDB writes them. */
+/** `dateText(19724)` → `2024-01-02`; the two infinities are words, as in DuckDB. */
 export const dateText = (days: number): string => {
   if (days === 2_147_483_647) return 'infinity'
   if (days === -2_147_483_647) return '-infinity'
@@ -45,12 +45,12 @@ export const writeTimestamp = (out: TextBytes, micros: number, zone: string): vo
   out.ascii(zone)
 }
 
-/** Units of a moment: how many there are in a second. */
+/** The units of a moment: their number in a second. */
 export type MomentUnit = 1n | 1_000n | 1_000_000n | 1_000_000_000n
 
 const infinite = 9_223_372_036_854_775_807n
 
-/** Any 64-bit count of units since 1970, with its zone; nanoseconds have nine digits, and the two infinities are words. */
+/** A 64-bit count of units since 1970, with its zone. Nanoseconds have nine digits, and the two infinities are words. */
 export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit, zone: string): void => {
   if (count === infinite || count === -infinite) {
     out.ascii(count > 0n ? 'infinity' : '-infinity')

@@ -15,8 +15,8 @@ export type RawItems =
 const isRaw = (value: unknown): value is RawItems => ArrayBuffer.isView(value) && !(value instanceof DataView)
 
 /**
- * The flat storage of a vector of numbers, or undefined for other kinds. The binding keeps it to itself in its types, and
- * reading a value at a time through it takes ten times as long.
+ * The flat storage of a vector of numbers, or undefined for other kinds. The binding's types hide this storage, but reading value by value
+ * through the binding takes ten times as long.
  */
 export const rawItems = (vector: DuckDBVector): RawItems | undefined => {
   const items: unknown = Reflect.get(vector, 'items')
@@ -30,10 +30,10 @@ export const doubles = (vector: DuckDBVector): Float64Array => {
   throw new TypeError('a vector of doubles is expected')
 }
 
-/** Says of a vector without NULLs that every row has a value. */
+/** The validity of a vector without NULLs: every row has a value. */
 export const always = (): boolean => true
 
-/** Says of each row whether it has a value; `always` when all have. */
+/** Returns whether a row has a value; `always` when all rows have one. */
 export const validityOf = (vector: DuckDBVector): ((row: number) => boolean) => {
   const validity: unknown = Reflect.get(vector, 'validity')
   if (typeof validity !== 'object' || validity === null) return always

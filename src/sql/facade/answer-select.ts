@@ -19,7 +19,7 @@ import type {
   SelectRequest,
 } from '../contract/select.js'
 
-/** Asks an agent, and resolves with an answer to each question. @throws Problem when none could be answered */
+/** Asks an agent, and resolves with an answer to each question. @throws Problem when the agent could answer no question */
 export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) => Promise<AgentReply[]>
 
 /** The parts that answer a SELECT and record its predictions. */
@@ -28,13 +28,13 @@ export type AnswerParts = {
   analytics: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
-  /** Asks agents; without it a statement that needs one is refused. */
+  /** Asks agents. Without it, a statement that needs an agent is refused. */
   askQuestions?: AskQuestions | undefined
-  /** Asks knowledge bases; without it the process that answers SQL asks them while the query runs. */
+  /** Asks knowledge bases. Without it, the process that answers SQL asks them while the query runs. */
   askKnowledge?: ((question: KnowledgeQuestion, searchFor: SearchFor) => Promise<KnowledgeAnswer>) | undefined
 }
 
-/** Records what models did in a SELECT that is part of a statement, at the position that the SELECT was read at. */
+/** Records the predictions of models in a SELECT that is part of a statement, with the position at which the SELECT was read. */
 class Receipts {
   constructor(
     private readonly recorder: AnswerParts['recorder'],
@@ -42,7 +42,7 @@ class Receipts {
     private readonly readAt: number,
   ) {}
 
-  /** Predictions of given rows; they may be answered when this is done. */
+  /** Records predictions of given rows. They may be answered after that. */
   async served(served: readonly PredictedRows[]): Promise<number[]> {
     const { recorder, readAt } = this
     const { origin } = this.statement
@@ -52,7 +52,7 @@ class Receipts {
     return (await Promise.all(recorded)).flat()
   }
 
-  /** Scorings inside a query: their rows are counted. */
+  /** Records the number of rows that models scored inside a query. */
   async scored(scored: readonly ScoreCount[]): Promise<number[]> {
     if (scored.length === 0) return []
     const { recorder, readAt } = this
@@ -62,7 +62,7 @@ class Receipts {
   }
 }
 
-/** Passes the rows on; what they were scored by is known, and recorded, when they end. */
+/** Passes the rows on. After the last row it is known which models scored them, and this is recorded. */
 const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: number[]): AsyncIterable<Buffer> => {
   const next = async () => {
     const chunk = await rows.next()
@@ -72,7 +72,7 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
   return rowsFrom(next, rows)
 }
 
-/** The SELECT as the process is sent it. */
+/** The SELECT in the form that the process gets. */
 const requestOf = (select: SelectPart, statement: RunningStatement, { head, now }: { head: number; now: number }, project: string) => {
   const { context, origin, params, format, position, last, readsOnly, purpose } = statement
   const request: SelectRequest = {
@@ -83,7 +83,7 @@ const requestOf = (select: SelectPart, statement: RunningStatement, { head, now 
     now,
     user: origin.actor,
     origin,
-    // What is answered instead of rows is a few rows of our own.
+    // An answer other than the query's rows has only a few rows of this service.
     format: select.wanted ? 'json' : (format ?? 'json'),
     ...(params && { params }),
     ...(last && { last: last.known }),
@@ -112,7 +112,7 @@ const searchedTooOften = (): Problem =>
     { hint: 'Read fewer of them at a time, or keep what is found: CREATE TABLE files.found (SELECT … FROM …).' },
   )
 
-/** Sends a SELECT, as often as it needs further answers of agents or of knowledge bases. Nothing of it runs while they are asked. */
+/** Sends a SELECT, repeatedly if it needs further answers of agents or knowledge bases. No part of it runs while they are asked. */
 const sendSelect = async (
   request: SelectRequest,
   statement: RunningStatement,
@@ -141,8 +141,8 @@ const sendSelect = async (
 }
 
 /**
- * Answers a SELECT that a statement is or became, as the log is now. Resolves with its first rows, so that most failures are still
- * an answer of their own.
+ * Answers a SELECT that is a statement or was made from one, at the head of the log. Resolves with its first rows, so most failures still
+ * get a separate answer.
  *
  * @example await answerSelect({ sql: 'SELECT 1' }, statement, { log, analytics, recorder, defaultProject: 'mindsdb' })
  */

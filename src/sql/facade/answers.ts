@@ -10,7 +10,7 @@ import { rowsAnswer, type Reader } from './reader.js'
 import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
 import type { Writer } from './writer.js'
 
-/** Asks an agent the questions of a table: a row for each, and the position of the event that sums it up. */
+/** Asks an agent the questions of a table. The answer has a row for each question, and the position of the event with the summary. */
 export type EvaluateAgent = (
   statement: StatementOf<'evaluate_agent'>,
   running: RunningStatement,
@@ -20,10 +20,10 @@ type Parts = { reader: Reader; writer: Writer; knowledge: KnowledgeWriter; evalu
 
 type Answer<S> = (statement: S, running: RunningStatement, parts: Parts) => SqlAnswer | Promise<SqlAnswer>
 
-/** Commands whose answer is more than the events that they record, or that are checked first. */
+/** Commands that are checked first, or whose answer is more than their events. */
 type MoreThanCommands = 'create_model' | 'retrain_model' | 'create_view' | 'alter_view'
 
-/** The kinds of statements that have an answer of their own: all that are not commands, and a few that are. */
+/** The kinds of statements with a separate answer: all that are not commands, and a few that are. */
 export type AnsweredKind = Exclude<StatementKind, CommandKind> | MoreThanCommands
 
 const ok = ({ context }: RunningStatement, changes: { db?: string } = {}): SqlAnswer => ({
@@ -33,7 +33,7 @@ const ok = ({ context }: RunningStatement, changes: { db?: string } = {}): SqlAn
   positions: [],
 })
 
-/** @throws Problem where a dry run is asked for, which the statement does not have */
+/** @throws Problem for a dry run, if the statement has none */
 const refuseDryRun = ({ execution }: RunningStatement): void => {
   if (execution?.dryRun)
     throw new Problem('refused_statement', 'No dry run', 'a dry run is for statements that write a resource, such as CREATE AGENT', {
@@ -41,7 +41,7 @@ const refuseDryRun = ({ execution }: RunningStatement): void => {
     })
 }
 
-/** The answer of a statement that does more than decide on events: it reads, or writes rows before there is an event. */
+/** The answer of a statement that does more than decide on events: it reads, or it writes rows before its event. */
 const planless =
   <S>(answer: Answer<S>): Answer<S> =>
   (statement, running, parts) => {
@@ -49,7 +49,7 @@ const planless =
     return answer(statement, running, parts)
   }
 
-/** How each of them is answered. */
+/** The function that answers each kind. */
 const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   select: planless(({ sql }, running, { reader }) => reader.selectSent(sql, running)),
   system_select: planless(
@@ -88,7 +88,7 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
 }
 
 /**
- * The answer to a statement that has one of its own; undefined for one that is only a command.
+ * The answer to a statement with a separate answer; undefined for a statement that is only a command.
  *
  * @example await answerOf(parseStatement('USE shop'), running, { reader, writer }) // { type: 'ok', … }
  */

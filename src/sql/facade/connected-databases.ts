@@ -20,7 +20,7 @@ import { isConnected } from '../engine/resolve/connections.js'
 type Parts = {
   ledger: Ledger
   connections: Connections
-  /** Whether every question is recorded, and not only those of trainings and skills. */
+  /** Whether every statement is recorded, not only the statements of trainings and skills. */
   recordsAll: boolean
   logger: Pick<Logger, 'warn'>
 }
@@ -33,18 +33,18 @@ const notAsItWas = (name: string): Problem =>
     { hint: 'To compare rows later, keep a copy of them and learn from it: CREATE TABLE files.name (SELECT …).' },
   )
 
-/** The connected databases by what the log says of them. Secrets are opened here, and go to the process of the drivers only. */
+/** The connected databases from the log. Secrets are decrypted here, and only the process of the drivers gets them. */
 export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
-  /** The connections whose tables were read, by the request that read them. */
+  /** The connections whose tables a request has read, by this request. */
   readonly #read = new WeakMap<SelectRequest, Map<StreamId, ConnectionRead>>()
-  /** The results of statements that write, by their request. */
+  /** The results of writing statements, by their request. */
   readonly #written = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
 
   constructor(private readonly parts: Parts) {}
 
   /**
-   * Answers a question of a query. `onReading` gets the end of an answer whose rows the query reads from the database.
+   * Answers a question of a query. `onReading` gets a promise for the end of an answer whose rows the query reads from the database.
    * @throws Problem of the database, or not_found when the connection was deleted meanwhile
    */
   async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedAnswer> {
@@ -68,12 +68,12 @@ export class ConnectedDatabases {
     return { place: { socket, ticket } }
   }
 
-  /** What was written down about a table of a connection, and about its columns. @throws Problem of the database */
+  /** The written descriptions of a table of a connection and of its columns. @throws Problem of the database */
   async comments({ stream }: Pick<Resource<'database'>, 'stream'>, table: string, schema?: string): Promise<TableComments> {
     return this.parts.connections.comments(await this.#byStream(stream), table, schema)
   }
 
-  /** The connections that a request has read rows of so far, each once. */
+  /** The connections whose rows a request has read so far, each once. */
   readFor(request: SelectRequest): readonly ConnectionRead[] {
     return [...(this.#read.get(request)?.values() ?? [])]
   }
@@ -83,14 +83,14 @@ export class ConnectedDatabases {
     this.#read.set(request, read.set(stream, { connection: stream, name, version }))
   }
 
-  /** Resolves when every statement is recorded. */
+  /** Resolves after every statement is recorded. */
   async recorded(): Promise<void> {
     await Promise.all(this.#recording)
   }
 
   /**
-   * Sends a statement that writes, unless the same request has sent it and it may have changed something: the process that sent it was
-   * lost before it answered.
+   * Sends a writing statement. It refuses the statement if the same request sent it before and it may have changed something: the process
+   * that sent it was lost before it answered.
    */
   async #once(request: SelectRequest, statement: string, send: () => Promise<OpenAnswer>): Promise<OpenAnswer> {
     const written = this.#written.get(request) ?? new Map<string, Promise<Outcome>>()
@@ -109,7 +109,7 @@ export class ConnectedDatabases {
     return opened
   }
 
-  /** Records a statement to a database at the end of its answer, with any outcome. A statement that was never sent is not recorded. */
+  /** Records a statement to a database at the end of its answer, whatever the outcome. A statement that was never sent is not recorded. */
   async #record(
     { id, version }: Connection,
     ended: Promise<Outcome>,
@@ -133,7 +133,7 @@ export class ConnectedDatabases {
     return this.parts.connections.tables(await this.#opened(found))
   }
 
-  /** Tries to open a connection that nobody has created. */
+  /** Tries to open a connection that does not exist as a resource. */
   async check({ engine, parameters }: { engine: string; parameters: JsonObject }): Promise<ConnectionStatus> {
     if (!isConnected({ engine })) return { status: 'connection_error', detail: whyNotOpened(engine) }
     const id = randomUUID()
@@ -145,12 +145,12 @@ export class ConnectedDatabases {
     }
   }
 
-  /** Tries to open a connection as it is. */
+  /** Tries to open an existing connection. */
   async checkSaved({ state }: Resource<'database'>): Promise<ConnectionStatus> {
     return this.check({ engine: state.engine, parameters: await this.#parametersOf(state) })
   }
 
-  /** Tries to open a connection as it would be after a change. */
+  /** Tries to open a connection with its settings after a change. */
   async checkChanged({ state }: Resource<'database'>, change: { engine?: string; parameters: JsonObject }): Promise<ConnectionStatus> {
     const parameters = await this.#parametersOf({ parameters: mergeParams(state.parameters, change.parameters) })
     return this.check({ engine: change.engine ?? state.engine, parameters })

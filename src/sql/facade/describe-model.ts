@@ -9,10 +9,10 @@ import { attributes, jobs, type NamedRows } from './model-attributes.js'
 
 export type { NamedRows } from './model-attributes.js'
 
-/** A model with one of its versions, and the attribute that is asked for. */
+/** A model with one of its versions, and the requested attribute. */
 export type ModelPlace = { project: string; model: Resource<'model'>; version: ModelVersion; attribute: string | undefined }
 
-/** The row that creating, retraining and describing a model answer. */
+/** The row that the creation, the retraining and the description of a model return. */
 export const modelRow = (project: string, { state }: Resource<'model'>, version: ModelVersion, release: string): JsonObject => ({
   NAME: state.name,
   ENGINE: version.engine,
@@ -34,7 +34,10 @@ export const modelRow = (project: string, { state }: Resource<'model'>, version:
   TAG: version.tag,
 })
 
-/** `DESCRIBE p.m.2.features`: the whole name as parts, resolved against what there is. A name that is a project comes first. */
+/**
+ * `DESCRIBE p.m.2.features`: finds the model of a name with several parts. First it reads the first part as a project, then it looks for
+ * the whole name in `db`.
+ */
 export const findModelPlace = async (parts: readonly string[], db: string, resources: Pick<Resources, 'one'>): Promise<ModelPlace> => {
   const starts: [project: string, rest: readonly string[]][] = [
     [parts[0] ?? '', parts.slice(1)],
@@ -59,7 +62,7 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
   })
 }
 
-/** The attribute for trainings, including those that are still running. */
+/** The attribute for trainings, including running ones. */
 const ofTrainings = 'jobs'
 
 /** The rows that describe a model's version, or one attribute of it. */

@@ -11,13 +11,13 @@ import { relevancyOf } from './relevancy.js'
 
 type Parts = {
   knowledge: Pick<KnowledgeStore, 'search'>
-  /** The rows of a query of ours. */
+  /** The rows of a query of this service. */
   read: (sql: string) => AsyncIterable<JsonObject>
   searchFor: SearchFor
   asOf?: number
 }
 
-/** A question, and the document that it is about, where the table names one. */
+/** A question, and its document if the table names one. */
 type Question = { question: string; document: string | undefined }
 
 const known = ['test_table', 'version', 'generate_data', 'evaluate', 'llm', 'save_to', 'hybrid_search_alpha']
@@ -85,13 +85,13 @@ const questionsIn = async (rows: AsyncIterable<JsonObject>, version: Version): P
   return questions
 }
 
-/** How many questions had their document among the first n, for each n. */
+/** The share of questions whose document was among the first n, for each n. */
 const recallOf = (places: readonly number[], total: number): JsonObject =>
   Object.fromEntries(
     Array.from({ length: topmost }, (_, i) => [String(i), places.filter((place) => place >= 0 && place <= i).length / total] as const),
   )
 
-/** At which places the documents of questions were found; -1 for one that was not. */
+/** The places at which the documents of questions were found; -1 for a document that was not found. */
 const placesOf = (places: readonly number[]): JsonObject => {
   const inTop = places.map((place) => (place < topmost ? place : -1))
   return {
@@ -103,8 +103,8 @@ const placesOf = (places: readonly number[]): JsonObject => {
 }
 
 /**
- * Asks the questions of a table, and measures the answers of the knowledge base: the rank of the right document for each question, or the
- * scores of a language model for the first finds. One row, with the columns of the public service.
+ * Asks the questions of a table, and measures the answers of the knowledge base: the rank of the right document for each question, or a
+ * language model's scores for the first results. The answer is one row with the columns of the public service.
  *
  * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */

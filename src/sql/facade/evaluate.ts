@@ -3,12 +3,12 @@ import { Problem } from '../../basics/errors.js'
 import { quoteName } from '../../dialect/strings.js'
 import type { StatementOf } from '../statements/statement.js'
 
-// In back-quotes these are always names. In double quotes they would be texts where there is no such column.
+// In back-quotes these are always names. In double quotes they would be texts if there is no such column.
 const off = '(`actual` - `prediction`)'
 
 const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 ELSE 0.0 END'
 
-/** Metrics over the columns actual and prediction, under the names that the public service gives them. */
+/** Metrics over the columns actual and prediction, under their names in the public service. */
 const metrics: Readonly<Record<string, string>> = {
   accuracy_score: `avg(${right})`,
   balanced_accuracy_score: 'avg(recall)',
@@ -18,14 +18,14 @@ const metrics: Readonly<Record<string, string>> = {
   r2_score: `1 - avg(${off} * ${off}) / nullif(var_pop(\`actual\`), 0)`,
 }
 
-/** Metrics that are means over the classes, so that each counts the same. */
+/** Metrics that are averages over the classes, so that each class has the same weight. */
 const ofClasses = new Set(['balanced_accuracy_score'])
 
 const byClass = (query: string): string =>
   `SELECT avg(${right}) AS recall FROM (${query}) AS answered WHERE \`actual\` IS NOT NULL GROUP BY \`actual\``
 
 /**
- * `EVALUATE metric FROM (SELECT …)` as a SELECT with one cell, named after the metric as it was typed.
+ * `EVALUATE metric FROM (SELECT …)` as a SELECT with one cell. The column has the name of the metric as the user typed it.
  *
  * @example evaluateAsSelect({ kind: 'evaluate', metric: 'r2_score', query: 'SELECT …', using: {} })
  */

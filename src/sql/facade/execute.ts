@@ -19,8 +19,8 @@ import { Writer, type WriterOptions } from './writer.js'
 const noAgents: EvaluateAgent = () => Promise.reject(new TypeError('nothing here evaluates agents'))
 
 /**
- * Answers SQL statements: a statement that writes becomes the same command as over REST; a statement that reads goes to the analytics
- * process. Keeps nothing between statements; the client sends its context with each.
+ * Answers SQL statements: a writing statement becomes the same command as over REST, and a reading statement goes to the analytics process.
+ * Keeps nothing between statements; the client sends its context with each statement.
  *
  * @example const answer = await engine.execute({ query: 'SHOW AGENTS', db: 'shop', origin })
  */
@@ -38,13 +38,13 @@ export class SqlEngine {
   }
 
   /**
-   * Every refusal is an answer of type error; only faults of this service throw.
-   * @throws Problem 503 when the statement asks for a position that this node does not have, and cannot find out about
+   * Every refusal is an answer of type error. Only faults of this service are thrown.
+   * @throws Problem 503 when the statement asks for a position that this node does not have and cannot check
    */
   async execute(request: SqlRequest): Promise<SqlAnswer> {
     const answer = await this.#execute(request)
     if (answer.type !== 'error' || !isBeyondHead(answer.problem)) return answer
-    // Another node may have written the position that it asks for.
+    // Another node may have written this position.
     const newest = this.options.ledger.log.newest()
     if (!newest) return answer
     await newest
@@ -53,7 +53,7 @@ export class SqlEngine {
 
   async #execute(request: SqlRequest): Promise<SqlAnswer> {
     const { query, asOf, params } = request
-    // Clients that have chosen no database may send an empty name.
+    // Clients without a chosen database may send an empty name.
     const db = request.db === undefined || request.db === '' ? this.options.defaultProject : request.db
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {

@@ -18,7 +18,7 @@ export type KnowledgeWriterOptions = { ledger: Ledger; knowledge: KnowledgeStore
 
 type Table = Extract<SqlAnswer, { type: 'table' }>
 
-/** The columns under the names that the statement gives them. */
+/** The columns under the names in the statement. */
 const namedColumns = ({ columns }: Table, into: readonly string[] | null, isValues: boolean): { name: string }[] => {
   if (into === null && isValues)
     throw wrong('VALUES have no names of columns', "Name them: INSERT INTO name (id, content) VALUES ('1', '…').")
@@ -27,14 +27,14 @@ const namedColumns = ({ columns }: Table, into: readonly string[] | null, isValu
   return columns.map(({ name }, i) => ({ name: into?.[i] ?? name }))
 }
 
-/** Statements that write the documents of knowledge bases, or evaluate how they are found. */
+/** Answers the statements that write documents of knowledge bases or evaluate their search. */
 export class KnowledgeWriter {
   constructor(
     private readonly options: KnowledgeWriterOptions,
     private readonly reader: Reader,
   ) {}
 
-  /** `INSERT INTO`: the rows become documents; undefined where the table is no knowledge base. */
+  /** `INSERT INTO`: the rows become documents; undefined if the table is no knowledge base. */
   async insert(statement: StatementOf<'insert'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
     const { context, origin, execution, signal, query } = running
     const base = await this.#baseNamed(statement.target, context.db)
@@ -53,12 +53,12 @@ export class KnowledgeWriter {
       })
       return { type: 'ok', affected_rows: inserted.documents, context, positions: [...answer.positions, ...inserted.positions] }
     } finally {
-      // What is refused before its rows are read does not hear of their end by itself.
+      // The source of the rows does not notice a refusal before the reading, so the rows are closed here.
       await leave(answer)
     }
   }
 
-  /** `DELETE FROM` and `UPDATE`; undefined where the table is no knowledge base. */
+  /** `DELETE FROM` and `UPDATE`; undefined if the table is no knowledge base. */
   async change({ verb, target, where }: StatementOf<'table_write'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
     const { context, origin, execution } = running
     const base = await this.#baseNamed(target, context.db)
@@ -75,7 +75,7 @@ export class KnowledgeWriter {
     return { type: 'ok', affected_rows: documents, context, positions }
   }
 
-  /** Asks the questions of a table, and tells how well the documents were found. */
+  /** Asks the questions of a table, and reports the quality of the search. */
   async evaluate({ target, using }: StatementOf<'evaluate_knowledge_base'>, running: RunningStatement): Promise<SqlAnswer> {
     const { context, signal, origin } = running
     const projectName = target.project ?? context.db
@@ -109,7 +109,7 @@ export class KnowledgeWriter {
     return project && this.#resources.one('knowledge_base', name, project)
   }
 
-  /** What the first FROM of a query names. */
+  /** The table that the first FROM of a query names. */
   async #sourceOf(query: string, db: string): Promise<ContentsSource> {
     const tokens = tokensIn(query) ?? []
     const at = tokens.findIndex((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM'))

@@ -2,7 +2,7 @@ const any = Symbol('any')
 const many = Symbol('many')
 type Piece = string | typeof any | typeof many
 
-/** Reads a pattern into what each place takes: a character, any one, or any number of them. */
+/** Reads a pattern as a list of places: each takes one character, any character, or any number of them. */
 const piecesOf = (pattern: string): Piece[] => {
   const pieces: Piece[] = []
   const characters = Array.from(pattern.toLowerCase())
@@ -15,8 +15,8 @@ const piecesOf = (pattern: string): Piece[] => {
 }
 
 /**
- * MySQL's LIKE without regard to case: `%` is any text, `_` any character, a backslash takes the next one as it is. The pattern is
- * read once for all texts. A text walks back only to the last `%`, so no pattern takes more than length times length steps.
+ * MySQL's LIKE without regard to case: `%` is any text, `_` any character, and a backslash lets the next character mean itself. The pattern
+ * is read once for all texts. The search only goes back to the last `%`, so no pattern takes more than length times length steps.
  *
  * @example likePattern('version%')('version_comment') // true
  */

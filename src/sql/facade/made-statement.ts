@@ -7,9 +7,9 @@ import { maskSecretsOf } from '../../dialect/secrets.js'
 const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
 
 /**
- * An error about a SELECT that a statement was made into (`SHOW AGENTS WHERE …`), told of the statement's own text: with the place
- * of the word that the error is about, or without a place where the statement does not have the word. A long statement takes long
- * to read: others have their turn between the readings.
+ * Translates an error about a SELECT that was made from a statement (`SHOW AGENTS WHERE …`) into an error about the statement itself. The
+ * error has the place of its word in the statement, or no place if the statement does not have the word. Reading a long statement takes
+ * long, so other work runs between the readings.
  */
 export const inStatement = (error: unknown, made: string, query: string): Promise<unknown> => inTurns(placed(error, made, query))
 
@@ -20,7 +20,7 @@ function* placed(error: unknown, made: string, query: string): Generator<void, u
   const offset = offsetOf(made, line, column)
   const wrong = tokensIn(made)?.find(({ start, end }) => start <= offset && offset < end)
   yield
-  // The words that a statement puts into its SELECT stand behind its own.
+  // In the statement, the words that go into the SELECT come after the statement's own words.
   const tokens = tokensIn(query)
   const own = wrong && tokens?.findLast(({ text }) => text === wrong.text)
   if (!own) return new Problem(error.code, error.title, error.detail.replace(shownPlace, ''), extras)

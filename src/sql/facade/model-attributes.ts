@@ -4,16 +4,16 @@ import type { Progress } from '../../models/engines/tables/fit.js'
 import { optionsOf } from '../../catalogue/engine-options.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
-/** Rows with names, in the order of the columns. */
+/** Rows as objects, with the values in the order of the columns. */
 export type NamedRows = JsonObject[]
 
 const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.map(object) : [])
 const read = (value: JsonObject, key: string): Json => value[key] ?? null
-/** A cell of a column that has values of all kinds. */
+/** A cell of a column with values of all kinds. */
 const asText = (value: Json): string | null => (value === null || typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The engine behind a model, and the name by which the statement asked for it when that is another one. */
+/** The engine of a model, and the name in the statement if it differs from the engine's name. */
 const engineOf = (report: JsonObject): string => {
   const { name, version, asked } = object(report['engine'])
   const engine = [name, version].flatMap((part) => (typeof part === 'string' ? [part] : [])).join(' ')
@@ -47,7 +47,7 @@ const features = (report: JsonObject): NamedRows => {
   ]
 }
 
-/** What each metric says. */
+/** A short explanation of each metric. */
 export const metricMeanings: Readonly<Record<string, string>> = {
   r2: 'Share of the spread that is explained: 1 is all of it, 0 is the result of the mean.',
   rmse: 'Root of the mean squared miss.',
@@ -82,7 +82,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): Na
   const fact = (name: string, value: Json, detail: string | null) => ({ fact: name, value: asText(value), detail })
   const warnings = objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail'))))
   const { onnx } = report
-  // An imported model has learned from no rows here: only the uploaded file says something of it.
+  // An imported model has not learned from rows in this service: only the uploaded file describes it.
   if (isObject(onnx)) return [...Object.entries(onnx).map(([name, value]) => fact(name, value, null)), ...warnings]
   return [
     fact('rows', read(report, 'rows'), 'Rows that it learned from.'),
@@ -127,11 +127,11 @@ const learner = (report: JsonObject, { result }: ModelVersion): NamedRows => [
   },
 ]
 
-/** The trainings of a model: one for each of its versions, the last one first, and how far the one that runs is. */
+/** The trainings of a model: one for each version, the newest first, and the progress of the running one. */
 export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): NamedRows =>
   versions
     .map((version) => {
-      // For a moment after its end a training is still known to be under way.
+      // For a moment after its end, a training still counts as running.
       const progress = version.status === 'training' ? progressOf(version.version) : undefined
       return {
         version: version.version,
@@ -148,7 +148,7 @@ export const jobs = ({ versions }: Model, progressOf: (version: number) => Progr
     })
     .reverse()
 
-/** What there is to say of a version that is trained, from the report of its training. */
+/** The details of a trained version, from the report of its training. */
 export const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVersion) => NamedRows>> = {
   info,
   features,

@@ -26,9 +26,9 @@ export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   knowledge: Pick<KnowledgeStore, 'answer'>
 }
 
-/** SHOW says something of one table. */
+/** Forms of SHOW that are about one table. */
 const ofTable = new Set<ShowTarget>(['columns', 'create_table', 'create_view', 'index'])
-/** SHOW says the same in every database. */
+/** Forms of SHOW with the same answer in every database. */
 const sameEverywhere = new Set<ShowTarget>([
   'databases',
   'projects',
@@ -38,20 +38,20 @@ const sameEverywhere = new Set<ShowTarget>([
   ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
 ])
 
-/** What FROM names is a database, except where it names a table in one. */
+/** The name after FROM is a database, unless it is the name of a table in a database. */
 const databaseShown = (from: readonly string[], what: ShowTarget, db: string): string => {
   if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from[0] ?? db) : db
 }
 
-/** The answer that has an object for each row. */
+/** The answer with one row for each object. */
 export const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, positions: number[] = []): SqlAnswer => {
   const columns = Object.keys(rows[0] ?? {})
   const cells = rows.map((row) => columns.map((column): Json => row[column] ?? null))
   return tableOf(columns, cells, context, positions)
 }
 
-/** Answers the statements that read: SELECT, SHOW, DESCRIBE and what becomes one of them, now or at a position of the past. */
+/** Answers the reading statements: SELECT, SHOW, DESCRIBE, and statements that become one of them, at the head or at a past position. */
 export class Reader {
   readonly #past: Past
 
@@ -59,14 +59,14 @@ export class Reader {
     this.#past = new Past(options.ledger.log)
   }
 
-  /** Answers a SELECT of the user's, or a part of the statement that is one. */
+  /** Answers a SELECT of the user, or the SELECT in a statement. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
     const { recorder, ledger, analytics, defaultProject, askQuestions, knowledge } = this.options
     const askKnowledge: AnswerParts['askKnowledge'] = (question, searchFor) => knowledge.answer(question, searchFor)
     return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions, askKnowledge })
   }
 
-  /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */
+  /** Answers a SELECT in its original form. @throws Problem when it was sent to a connection whose own system alone could answer it */
   async selectSent(sql: string, running: RunningStatement): Promise<SqlAnswer> {
     const { db } = running.context
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
@@ -80,7 +80,7 @@ export class Reader {
     return answer.type === 'table' ? { ...answer, file: into } : answer
   }
 
-  /** Answers a SELECT that the statement was made into; its errors speak of the statement. */
+  /** Answers a SELECT that was made from the statement. Its errors are about the statement. */
   async made(sql: string, running: RunningStatement): Promise<SqlAnswer> {
     try {
       return await this.select({ sql }, running)
@@ -89,31 +89,31 @@ export class Reader {
     }
   }
 
-  /** All rows of a small query of our own, as things are now. */
+  /** All rows of a small query of this service, at the head. */
   async rowsNow(sql: string, client: string | undefined): Promise<unknown[][]> {
     const { position } = await this.options.ledger.log.head()
     return this.#read({ sql, upTo: position }, client)
   }
 
-  /** The position that `as_of` names. @throws Problem when there is none */
+  /** The position that `as_of` names. @throws Problem when it does not exist */
   positionAsOf(asOf: AsOf, client?: string): Promise<number> {
     return positionAsOf((sql) => this.#rows(sql, asOf, client))
   }
 
-  /** Resources as they were at a position that the log has. */
+  /** Resources in their state at a position of the log. */
   resourcesAt(position: number, client?: string): Resources {
-    // All that the log has later is hidden, so that the tables need not have followed it.
+    // All later events are hidden, so the tables need not have processed them.
     const list = listResources((sql, params) => this.#read({ sql, upTo: position, ...(params && { params }) }, client))
     return this.#past.at(position, list)
   }
 
-  /** What this server says of itself, when that is what is asked. */
+  /** The answer of this server about itself, if the statement asks for it. */
   system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: RunningStatement): SqlAnswer | undefined {
     const known = systemAnswer(statement, { db: context.db, user: origin.actor })
     return known && tableOf(known.columns, known.rows, context)
   }
 
-  /** Answers SHOW from what is known here, or by a SELECT. @throws Problem of the SELECT, and for a table that does not exist */
+  /** Answers SHOW from fixed answers or by a SELECT. @throws Problem of the SELECT, and for a table that does not exist */
   async show(statement: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
     const shown = ofTable.has(statement.what) ? { ...statement, from: await this.#fullName(statement.from, running) } : statement
     await this.#checkShown(shown, running)
@@ -126,7 +126,7 @@ export class Reader {
     return this.select({ sql: showAsSelect(statement, running.context.db) }, running)
   }
 
-  /** DESCRIBE of a name that may be a model's, and else a table's. */
+  /** DESCRIBE of a name: the name of a model, or else of a table. */
   async describeNamed(parts: readonly string[], running: RunningStatement): Promise<SqlAnswer> {
     const { db } = running.context
     try {
@@ -135,7 +135,7 @@ export class Reader {
       const progressOf: ProgressOf = (model, of) => (running.position === undefined ? trainings.progressOf(model, of) : undefined)
       return rowsAnswer(describeModelPlace(place, version, progressOf), running.context)
     } catch (error) {
-      // Views, files and the tables of this service have columns to describe.
+      // Views, files and the tables of this service have columns, which DESCRIBE can show.
       if (!isProblem(error) || error.code !== 'not_found') throw error
       const from = await this.#fullName([...parts], running)
       if (from.length > 2 && !(await this.#connection(from[0] ?? '', running))) throw error
@@ -150,7 +150,7 @@ export class Reader {
     return this.#resourcesOf(running).one('database', name)
   }
 
-  /** The name of a table with its database: in a connection, `shop.orders` is a table of the schema shop, unless shop is a database. */
+  /** The name of a table with its database. In a connection, `shop.orders` is a table of the schema shop, unless shop is a database. */
   async #fullName<T extends string[] | null>(from: T, running: RunningStatement): Promise<T> {
     const { db } = running.context
     if (from?.length !== 2 || !(await this.#connection(db, running))) return from
@@ -159,7 +159,7 @@ export class Reader {
     return isDatabase || systemDatabaseOf(first) !== undefined ? from : ([db, ...from] as T)
   }
 
-  /** The name of a project, a connection or a system database as it was created. */
+  /** The name of a project, a connection or a system database in its original spelling. */
   async databaseNamed(name: string, running: RunningStatement): Promise<string> {
     const system = systemDatabaseOf(name)
     if (system !== undefined) return system
@@ -170,7 +170,7 @@ export class Reader {
     throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
   }
 
-  /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
+  /** In the past, a query of a table in the database reports when the database existed. @throws Problem with this report */
   async #refuseThen(name: string, { position, query, client }: RunningStatement): Promise<void> {
     if (position === undefined) return
     const made = `SELECT * FROM ${backQuoteName(name)}.models`
@@ -184,7 +184,7 @@ export class Reader {
     }
   }
 
-  /** What SHOW is asked of must be there, and readable. */
+  /** Checks that the database of a SHOW exists and is readable. */
   async #checkShown({ what, from }: StatementOf<'show'>, running: RunningStatement): Promise<void> {
     if (!from && sameEverywhere.has(what)) return
     const database = await this.databaseNamed(databaseShown(from ?? [], what, running.context.db), running)
@@ -193,7 +193,7 @@ export class Reader {
     if (connection && !isConnected(connection.state)) throw connectionProblem(connection.state)
   }
 
-  /** Nothing to show of a table may mean that there is none. */
+  /** An empty list for a table may mean that the table does not exist. */
   async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
     const { db } = running.context
     const shown = await unlessEmpty(answer)
@@ -203,12 +203,12 @@ export class Reader {
     throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
   }
 
-  /** Resources as the statement may see them: now, or then. */
+  /** Resources as the statement may see them: at the head, or at its past position. */
   #resourcesOf({ position, client }: RunningStatement): Resources {
     return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client)
   }
 
-  /** All rows of a small query of our own, at a position of the past. */
+  /** All rows of a small query of this service, at a past position. */
   async #rows(sql: string, asOf: AsOf, client: string | undefined): Promise<unknown[][]> {
     const { position } = await this.options.ledger.log.head()
     return this.#read({ sql, upTo: position, asOf }, client)

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../events/common.js'
 
-/** From which score on a chunk counts as relevant. */
+/** The lowest score of a relevant chunk. */
 const relevantFrom = 0.5
 
 const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length)
 
-/** How far scores are spread over the places, in nats: 0 when all of it is in one, and when there is none. */
+/** The entropy of the scores over the places, in nats: 0 when one place has the whole score, and when there is no score. */
 const entropyOf = (scores: readonly number[]): number => {
   const total = scores.reduce((sum, score) => sum + score, 0)
   return scores.reduce((sum, score) => (score === 0 ? sum : sum - (score / total) * Math.log(score / total)), 0)
@@ -13,19 +13,19 @@ const entropyOf = (scores: readonly number[]): number => {
 
 const gainOf = (scores: readonly number[]): number => scores.reduce((sum, score, place) => sum + score / Math.log2(place + 2), 0)
 
-/** The gain of an order as a share of that of the best one (normalised discounted cumulative gain). */
+/** The gain of an order as a share of the gain of the best order (normalised discounted cumulative gain). */
 const ndcgOf = (scores: readonly number[]): number => {
   const best = gainOf(scores.toSorted((one, other) => other - one))
   return best === 0 ? 0 : gainOf(scores) / best
 }
 
-/** A number for each place from the first on, as JSON: `{"0": 1, "1": 0.5}`. */
+/** A number for each place, beginning with the first, as JSON: `{"0": 1, "1": 0.5}`. */
 const byPlace = (places: number, of: (place: number) => number): string =>
   JSON.stringify(Object.fromEntries(Array.from({ length: places }, (_, place) => [String(place), of(place)])))
 
 /**
- * The metrics of a search from the scores of its chunks, with the columns of the public service. `scores` has a list for each question: of
- * its chunks from 0 to 1, in the order in which they were found.
+ * The metrics of a search from the scores of its chunks, with the columns of the public service. `scores` has a list for each question: the
+ * scores of its chunks from 0 to 1, in the order of the search results.
  *
  * @example relevancyOf([[1, 0], [0, 1]], 10).mean_mrr // 0.75
  */

@@ -4,7 +4,7 @@ import { accountOf } from '../../dialect/names.js'
 import { likePattern } from './like.js'
 import type { ShowStatement, ShowTarget, StatementOf, SystemItem } from '../statements/statement.js'
 
-/** A table that is known without asking DuckDB. */
+/** A table that needs no query to DuckDB. */
 export type FixedTable = { columns: string[]; rows: (string | number | null)[][] }
 
 export type SystemContext = { db: string; user?: string }
@@ -21,7 +21,7 @@ const routineColumns =
 const spaced = (names: string): string[] => names.split(' ')
 const underscored = (names: string): string[] => spaced(names).map((name) => name.replace('Database_Collation', 'Database Collation'))
 
-/** Answers about things that this service does not have, with the columns that clients expect; and answers that never change. */
+/** Fixed answers: for things that this service does not have, with the columns that clients expect, and for things that never change. */
 const fixed: Partial<Record<ShowTarget, FixedTable>> = {
   variables: { columns: ['Variable_name', 'Value'], rows: serverVariables.map((row) => [...row]) },
   status: { columns: ['Variable_name', 'Value'], rows: status },
@@ -67,7 +67,7 @@ const answerItem = ({ source, name }: SystemItem, { db, user }: SystemContext): 
 }
 
 /**
- * The answer to what clients ask the server about itself, or undefined when it has to be looked up (see `showAsSelect`).
+ * The answer to a client's question about the server itself, or undefined when the answer needs a query (see `showAsSelect`).
  *
  * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop' }) // { columns: ['database'], rows: [['shop']] }
  */
@@ -80,7 +80,7 @@ export const systemAnswer = (statement: ShowStatement | StatementOf<'system_sele
       }
     case 'show': {
       const table = fixed[statement.what]
-      // A condition is for DuckDB, unless there is nothing that it could hold for.
+      // DuckDB evaluates a condition, unless there are no rows for it.
       if (!table || (statement.where !== null && table.rows.length > 0)) return undefined
       const { like } = statement
       if (like === null) return table
@@ -90,5 +90,5 @@ export const systemAnswer = (statement: ShowStatement | StatementOf<'system_sele
   }
 }
 
-/** The fixed rows that a SHOW with a condition selects from. */
+/** The fixed rows from which a SHOW with a condition selects. */
 export const fixedRows = (what: ShowTarget): FixedTable | undefined => fixed[what]

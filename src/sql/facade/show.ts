@@ -7,7 +7,7 @@ const modelColumns =
   'NAME ENGINE PROJECT ACTIVE VERSION STATUS ACCURACY PREDICT UPDATE_STATUS MINDSDB_VERSION ERROR SELECT_DATA_QUERY TRAINING_OPTIONS ' +
   'CURRENT_TRAINING_PHASE TOTAL_TRAINING_PHASES TRAINING_PHASE_NAME TAG CREATED_AT TRAINING_TIME'
 
-/** Resources: the relation's columns in the order they are shown. */
+/** Resources: the relation's columns in the order of the answer. */
 const lists = {
   skills: 'NAME PROJECT TYPE PARAMS',
   agents: 'NAME PROJECT MODEL_NAME SKILLS PARAMS',
@@ -27,7 +27,7 @@ type List = keyof typeof lists
 
 const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs', 'triggers', 'knowledge_bases'])
 
-/** A column of an answer: what it is called, and what it is in the relation. */
+/** A column of an answer: its name, and its column in the relation. */
 type ShownColumn = readonly [name: string, expression: string]
 
 const same = (names: string): ShownColumn[] => names.split(' ').map((name) => [name, quoteName(name)] as const)
@@ -38,7 +38,7 @@ const renamed = (pairs: string): ShownColumn[] =>
     return [name, expression === '' ? 'NULL' : quoteName(expression)] as const
   })
 
-// The text goes through our own lexer, where a backslash escapes.
+// The text passes our own lexer, where a backslash is an escape.
 const literal = (text: string): string => quoteText(text.replaceAll('\\', '\\\\'))
 
 const like = (name: string, pattern: string): string =>
@@ -53,17 +53,17 @@ type Source = {
 
 const isSameName = ([name, expression]: ShownColumn): boolean => quoteName(name).toLowerCase() === expression.toLowerCase()
 
-/** The condition of SHOW sees the names of the answer as well as those of the relation. */
+/** The condition of SHOW can use the names of the answer and the names of the relation. */
 const render = (
   { relation, shown, where = [], orderBy }: Source,
   { like: pattern, where: condition }: Pick<ShowStatement, 'like' | 'where'>,
 ): string => {
-  // A name that differs from its column's in case only is there already: adding it would make both ambiguous.
+  // A name that differs from its column's name only in case already exists. Adding it would make both ambiguous.
   const added = shown.filter((column) => !isSameName(column)).map(([name, expression]) => `${expression} AS ${quoteName(name)}`)
   const items = shown.map(([name, expression]) =>
     isSameName([name, expression]) && expression !== quoteName(name) ? `${expression} AS ${quoteName(name)}` : quoteName(name),
   )
-  // The relation's own conditions stand beside it: they say which connected database is asked.
+  // The conditions of the relation stay beside it: they name the connected database that is queried.
   const own = where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''
   const from = added.length === 0 ? relation : `(SELECT *, ${added.join(', ')} FROM ${relation}${own}) AS shown`
   const conditions = [
@@ -97,7 +97,7 @@ const projects: Source = {
 
 const isSystem = (schema: string): boolean => ['information_schema', 'log'].includes(foldName(schema))
 
-/** FULL adds the tables that clients do not know, marked as the system's; agents and knowledge bases have lists of their own. */
+/** FULL adds the tables that clients do not know, marked as the system's tables. Agents and knowledge bases have separate lists. */
 const tables = (schema: string, full: boolean): Source => ({
   relation: 'information_schema.tables',
   shown: [[`Tables_in_${schema}`, '"TABLE_NAME"'], ...(full ? [['Table_type', '"TABLE_TYPE"'] as const] : [])],
@@ -108,7 +108,7 @@ const tables = (schema: string, full: boolean): Source => ({
   ],
 })
 
-/** The schema and the table that FROM names. The tables of a connection may be in schemas there: they are listed as `shop.orders`. */
+/** The schema and the table that FROM names. Tables of a connection may be in schemas of its database, and are listed as `shop.orders`. */
 const tableOf = (from: readonly string[] | null, db: string): { schema: string; table: string } => {
   const [first = '', ...rest] = from ?? []
   return rest.length === 0 ? { schema: db, table: first } : { schema: first, table: rest.join('.') }
@@ -168,7 +168,7 @@ const fixed = ({ columns: names, rows }: FixedTable): Source => ({
   shown: names.map((name) => [name, quoteName(name)] as const),
 })
 
-/** Asks whether there is a table under the name that SHOW says. */
+/** Asks whether the table that SHOW names exists. */
 export const tableExists = (from: readonly string[] | null, db: string): string =>
   `SELECT 1 FROM information_schema.tables WHERE ${ofTable(from, db).join(' AND ')}`
 
@@ -204,7 +204,7 @@ const described: Record<DescribeTarget, List> = {
 
 /**
  * SHOW and DESCRIBE as a SELECT over the relations of information_schema, with exactly the columns that clients expect.
- * Resources in projects are shown for the project `db`, or for the one after FROM.
+ * Resources in projects are shown for the project `db`, or for the project after FROM.
  *
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */

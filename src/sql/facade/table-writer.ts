@@ -19,16 +19,16 @@ import type { TableBefore } from '../contract/select-purpose.js'
 import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
 import { quoteName } from '../../dialect/strings.js'
 
-/** What runs a SELECT of the statement under way: its one answer row, and what it recorded. */
+/** Runs a SELECT of the current statement. Returns its one answer row, and the positions of its events. */
 export type RunToFile = (select: SelectPart) => Promise<{ row: readonly unknown[]; positions: number[] }>
 
-/** The statement under way. */
+/** The current statement. */
 export type WriteContext = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
 
-/** `rows` counts what was written; it is null in the answer to a request that came again under its key. */
+/** `rows` is the number of written rows; it is null in the answer to a repeated request with the same key. */
 export type TableWriteResult = { rows: number | null; positions: number[] }
 
-/** A content that is stored, and the origin of the command that names it. */
+/** A stored content, and the origin of the command that names it. */
 type WrittenFile = { content: FileContent; positions: number[]; guarded: Origin }
 
 const notAFile = ({ name }: TableName, where: string): Problem =>
@@ -36,7 +36,7 @@ const notAFile = ({ name }: TableName, where: string): Problem =>
     hint: `Tables are written in files: files.${name}. Resources are changed by their own statements, such as UPDATE AGENT; tables of connections are changed where they are.`,
   })
 
-/** The name of the file that a statement writes to, in lower case as all names of files are. */
+/** The name of the file that a statement writes. It is in lower case like all names of files. */
 const fileName = (target: TableName, db: string): string => {
   const where = target.database ?? db
   if (foldName(where) !== 'files') throw notAFile(target, where)
@@ -45,11 +45,11 @@ const fileName = (target: TableName, db: string): string => {
   return target.name.toLowerCase()
 }
 
-/** An empty table's columns as a query that gives no rows. */
+/** A query without rows that has the columns of an empty table. */
 const emptyQuery = (columns: readonly ColumnDefinition[]): string =>
   `SELECT ${columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`).join(', ')} WHERE FALSE`
 
-/** The error about a column's type, shown at the place of the type. */
+/** The error about a column's type, at the place of the type. */
 const wrongType = (error: unknown, query: string, columns: readonly ColumnDefinition[]): unknown => {
   if (!isProblem(error) || error.code === 'query_limit') return error
   const [reason = ''] = error.detail.replace(`${error.title}: `, '').split(/ \(line \d|\n/)
@@ -60,16 +60,16 @@ const wrongType = (error: unknown, query: string, columns: readonly ColumnDefini
 const isColumns = (value: unknown): value is FileContent['columns'] => Array.isArray(value)
 
 /**
- * Writes tables of rows as files. A query's rows become a blob under its hash, and only then the command that names it is executed: after a
- * failure or a cancellation before that, no readable data stays behind.
+ * Writes tables of rows as files. A query's rows become a blob under its hash. The command that names the blob is executed after that. So a
+ * failure or cancellation before the command leaves no readable data behind.
  */
 export class TableWriter {
-  /** Statements that add rows to one file take turns. Without turns, the work of all but the first would be in vain. */
+  /** Statements that add rows to one file take turns. Without turns, all but the first would do their work for nothing. */
   readonly #turns = new KeyedTurns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
 
-  /** @throws Problem when there is such a table already, or its query fails */
+  /** @throws Problem when the table already exists, or its query fails */
   async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
     const { ledger } = this.options
     const { query, db, origin, execution } = writing
@@ -93,7 +93,7 @@ export class TableWriter {
     return { rows: content.row_count, positions: [...positions, ...outcome.positions] }
   }
 
-  /** Adds rows: the file gets a new content, and the one before stays readable by time travel. */
+  /** Adds rows: the file gets a new content. Time travel can still read the content before. */
   async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
     return this.#turns.take(file, async () => {
@@ -121,7 +121,7 @@ export class TableWriter {
     return { rows: added, positions: [...positions, ...outcome.positions] }
   }
 
-  /** Rows cannot be added to those that were erased. */
+  /** Rows cannot be added to erased rows. */
   async #requireContent(file: string, content: string): Promise<void> {
     const { blobs, ledger } = this.options
     if (await blobs.has(content)) return
@@ -140,7 +140,7 @@ export class TableWriter {
     throw new Problem(code, title, detail, { hint })
   }
 
-  /** Runs the query into a blob. */
+  /** Writes the rows of the query to a blob. */
   async #make(select: SelectPart, { run, origin }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
     const path = join(this.options.directory, randomUUID())
     try {

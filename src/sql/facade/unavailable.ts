@@ -6,7 +6,9 @@ import type { StatementOf } from '../statements/statement.js'
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
 
-/** What changes and takes away a resource of each kind, in place of its row; null for kinds whose name FROM takes for that of a file. */
+/**
+ * The statements that change and delete a resource of each kind, instead of its row; null for kinds whose name FROM takes as a file's name.
+ */
 const statementsOf: Readonly<Record<Kind, { update: string; delete: string } | null>> = {
   skill: { update: 'UPDATE SKILL name SET key = value', delete: 'DROP SKILL name' },
   agent: { update: 'UPDATE AGENT name SET key = value', delete: 'DROP AGENT name' },
@@ -44,18 +46,18 @@ const rowsOfFileStay = (verb: 'update' | 'delete', name: string): Problem => {
   )
 }
 
-/** Refuses a statement that is understood and not carried out, with what to use instead. */
+/** Refuses a statement that is understood but not supported, and shows an alternative. */
 export const refuseStatement = ({ what, instead }: StatementOf<'unavailable'>): never => {
   throw notBuilt(what, `Use ${instead}.`)
 }
 
-/** Refuses to make a trigger, or to drop the one of that name: there are none. */
+/** Refuses the creation of a trigger, and the deletion of a trigger of that name: there are no triggers. */
 export const refuseTriggers = (name?: string): never => {
   if (name === undefined) throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
   throw new Problem('not_found', 'Not found', `${name} does not exist: this service has no triggers`)
 }
 
-/** Refuses UPDATE and DELETE of rows, with the statement to use instead. */
+/** Refuses UPDATE and DELETE of rows, and shows the statement to use instead. */
 export const refuseRowChange = (statement: StatementOf<'table_write'>): never => {
   throw rowsStay(statement)
 }

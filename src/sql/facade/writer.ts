@@ -34,16 +34,16 @@ export type WriterOptions = {
   version: string
 }
 
-/** A statement that has no FROM, with a file's rows to learn from. */
+/** A statement without FROM, with the rows of a file for the training. */
 const learningFrom = (statement: StatementOf<'create_model'>, file: string): StatementOf<'create_model'> => ({
   ...statement,
   training: { ...statement.training, source: { database: 'files', query: `SELECT * FROM ${quoteName(file)}` } },
 })
 
-/** 2³²: seeds are what fits an unsigned integer of 32 bits. */
+/** 2³²: a seed is an unsigned integer of 32 bits. */
 const seeds = 2 ** 32
 
-/** The events that a statement would record, a row for each; secrets show as ******. */
+/** The events that a statement would record, one row for each; secrets show as ******. */
 const plannedAnswer = (planned: readonly string[], context: SqlContext): SqlAnswer => {
   const rows = planned
     .map(parseEnvelope)
@@ -51,14 +51,14 @@ const plannedAnswer = (planned: readonly string[], context: SqlContext): SqlAnsw
   return tableOf(['type', 'stream', 'version', 'data'], rows, context)
 }
 
-/** Answers the statements that write: each becomes the same commands as over REST. */
+/** Answers the writing statements: each becomes the same commands as over REST. */
 export class Writer {
   constructor(
     private readonly options: WriterOptions,
     private readonly reader: Reader,
   ) {}
 
-  /** Executes the commands of a statement: all of them, or none. */
+  /** Executes the commands of a statement: all commands or none. */
   async write(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = running
     const commands = await toCommands(statement, this.#inputs(context.db))
@@ -68,7 +68,7 @@ export class Writer {
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
-  /** Makes a view, or gives it another query, once the query has been seen to be one that a view can have. */
+  /** Creates a view, or gives it another query, after checking that a view can have this query. */
   async writeView(statement: StatementOf<'create_view' | 'alter_view'>, running: RunningStatement): Promise<SqlAnswer> {
     await this.#checkSource(statement, running)
     return this.write(statement, running)
@@ -89,7 +89,7 @@ export class Writer {
     return { type: 'ok', affected_rows: rows, context, positions }
   }
 
-  /** Has a version trained, and answers the row that describes it. */
+  /** Requests the training of a version, and answers the row that describes the version. */
   async train(statement: StatementOf<'create_model' | 'retrain_model'>, running: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = running
     const inputs = this.#inputs(context.db)
@@ -103,8 +103,8 @@ export class Writer {
   }
 
   /**
-   * Runs a CREATE MODEL statement in a project, and has the version trained. Rows that came with it become the file that it learns
-   * from: both are created, or neither.
+   * Runs a CREATE MODEL statement in a project, and requests the training of the version. If rows came with it, they become the file for
+   * the training: the file and the model are both created, or neither is.
    */
   createModel(
     statement: StatementOf<'create_model'>,
@@ -117,7 +117,7 @@ export class Writer {
     return this.#train(command, origin, execution, first)
   }
 
-  /** The commands that a statement would be. Nothing of them is carried out, and no secret of them is shown. */
+  /** The commands that a statement would become. They are not executed, and their secrets are not shown. */
   async explain(statement: Statement, { context }: RunningStatement): Promise<SqlAnswer> {
     const commands = await toCommands(statement, this.#inputs(context.db))
     const detail = 'EXPLAIN shows how a query is answered, or the command that a statement becomes'
@@ -131,8 +131,8 @@ export class Writer {
   }
 
   /**
-   * Refuses a query that cannot be a view's: one that is no SELECT, that DuckDB cannot bind as things are now, or that reads the
-   * view that it is to be of, `ofView` by its stream.
+   * Refuses a query that cannot belong to a view: a query that is no SELECT, that DuckDB cannot bind at present, or that reads its own
+   * view. `ofView` is the stream of this view.
    * @throws Problem of the query
    */
   async checkView(
@@ -169,13 +169,13 @@ export class Writer {
     }
   }
 
-  /** The outcome is the model's, which stands last. The log now has the request, so the training will run. */
+  /** The model's command is the last, so its outcome is returned. The log now has the request, so the training will run. */
   async #train(command: ModelCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
     await this.#checkTraining(command, origin, execution, first)
     return this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
   }
 
-  /** A request that is sent again gets its answer again, whatever has become of its data since. */
+  /** A repeated request gets its first answer again, whatever has happened to its data since. */
   async #checkTraining(command: ModelCommand, origin: Origin, execution: Execution, first?: LedgerCommand): Promise<void> {
     const { ledger, analytics, defaultProject } = this.options
     if (await ledger.repeated(origin, execution)) return

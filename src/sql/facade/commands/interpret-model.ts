@@ -16,7 +16,7 @@ const targetOf = ({ predict }: TrainingClauses): string | undefined => {
   return predict[0]
 }
 
-/** The options that ORDER BY, GROUP BY, WINDOW and HORIZON stand for. */
+/** The options that ORDER BY, GROUP BY, WINDOW and HORIZON set. */
 const clausesOf = ({ orderBy, groupBy, window, horizon }: TrainingClauses): JsonObject => {
   const [order, second] = orderBy
   if (second)
@@ -30,23 +30,25 @@ const clausesOf = ({ orderBy, groupBy, window, horizon }: TrainingClauses): Json
   }
 }
 
-/** Names that leave the choice of an engine to us: rows that are ordered are a series. */
+/** Names that leave the choice of the engine to this service: ordered rows are a series. */
 const choosing = new Set([defaultEngine, 'lightwood'])
 
-/** The engine of a statement; ORDER BY asks for the one of series. */
+/** The engine of a statement; ORDER BY selects the engine for series. */
 const engineOf = ({ using, orderBy }: TrainingClauses): string | undefined => {
   const said = textSetting(using, 'engine')
   if (orderBy.length === 0 || (said !== undefined && !choosing.has(said.toLowerCase()))) return said
   return forecastName
 }
 
-/** Whether a statement may be of series though it has no ORDER BY: by a name of the users' own, or as another version of one. */
+/**
+ * Whether a statement without ORDER BY may be about series: through a user's name for an engine, or as a new version of a model of series.
+ */
 const mayBeSeries = (training: TrainingClauses): boolean => {
   const engine = engineOf(training)?.toLowerCase()
   return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
 }
 
-/** What USING says to the engine, with what the clauses say. */
+/** The options for the engine, from USING and from the clauses. */
 const optionsOf = (training: TrainingClauses): JsonObject => {
   const said = otherSettings(training.using, ownSettings)
   const clauses = clausesOf(training)
@@ -69,10 +71,10 @@ const seedOf = ({ using: { seed } }: TrainingClauses, inputs: CommandInputs): nu
   return seed
 }
 
-/** Settings with a meaning of their own; the rest goes to the engine. */
+/** Settings of this service; the engine gets all others. */
 const ownSettings = ['engine', 'tag', 'active', 'seed', 'recording', 'keep_training_data', 'join_learn_process']
 
-/** Whether the model's answers shall be kept, when the settings say so. */
+/** Whether the model's answers are kept, if the settings contain this. */
 const recordingOf = (settings: JsonObject): Recording | undefined => {
   const said = textSetting(settings, 'recording')
   const recording = recordings.find((known) => known === said?.toLowerCase())
@@ -97,7 +99,7 @@ export const alterModel = ({ target, set }: StatementOf<'alter_model'>, inputs: 
   return { type: 'SetModelRecording', data: { project: target.project ?? inputs.db, model: target.name, recording } }
 }
 
-/** The parts of a request that the statement says. */
+/** The parts of a request that the statement contains. */
 const saidOf = (training: TrainingClauses, db: string) => {
   const { source, using } = training
   const engine = engineOf(training)
@@ -117,11 +119,11 @@ const saidOf = (training: TrainingClauses, db: string) => {
   }
 }
 
-/** Whether a statement imports a file. For an engine with a name of the users' own only the command can tell. */
+/** Whether a statement imports a file. If the user named the engine, only the command can decide this. */
 const isImport = ({ source, using }: TrainingClauses): boolean =>
   importsFile(using['engine']) || (source === null && mayImport(using['engine']))
 
-/** The parts of a request for a model that is imported: its file stands among the options. */
+/** The parts of a request for an imported model: its file is among the options. */
 const importOf = (training: TrainingClauses, db: string) => {
   if (training.source) refuseToTrain()
   const said = saidOf(training, db)
@@ -130,9 +132,9 @@ const importOf = (training: TrainingClauses, db: string) => {
 }
 
 /**
- * The command of `CREATE MODEL`. It has the seed of the statement or a new one, and the version is active unless the statement says no.
+ * The command of `CREATE MODEL`. It has the seed of the statement or a new one. The version is active unless the statement says otherwise.
  *
- * @throws Problem bad_statement without data to learn from, wrong_arguments for settings that do not go together
+ * @throws Problem bad_statement for a missing data source, wrong_arguments for settings that contradict each other
  */
 export const createModel = (
   { target, training, ifNotExists, replace }: StatementOf<'create_model'>,
@@ -163,7 +165,7 @@ export const createModel = (
 /**
  * The command of `RETRAIN` and of `FINETUNE`, which both make a new version.
  *
- * @throws Problem wrong_arguments for a RETRAIN of one version, and for settings that do not fit
+ * @throws Problem wrong_arguments for a RETRAIN with a version, and for wrong settings
  */
 export const retrainModel = ({ verb, target, training }: StatementOf<'retrain_model'>, inputs: CommandInputs): ModelCommand => {
   refuseRecording(training)
@@ -177,7 +179,7 @@ export const retrainModel = ({ verb, target, training }: StatementOf<'retrain_mo
   return { type: 'RetrainModel', data: { project: target.project ?? inputs.db, model: target.name, request } }
 }
 
-/** A version that learns from the rows kept with another one, and new ones. */
+/** A version that learns from the stored rows of another version and from new rows. */
 const finetune = (target: StatementOf<'retrain_model'>['target'], training: TrainingClauses, inputs: CommandInputs): ModelCommand => {
   const { engine, target: column, query, database, ...said } = saidOf(training, inputs.db)
   if (query === undefined || database === undefined)
@@ -195,7 +197,7 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
   return { type: 'FinetuneModel', data: { project: project ?? inputs.db, model: name, version, request } }
 }
 
-/** The command of `CANCEL TRAINING`; without a version it is for the one that waits or is being trained. */
+/** The command of `CANCEL TRAINING`; without a version it cancels the waiting or running training. */
 export const cancelTraining = ({ target }: StatementOf<'cancel_training'>, inputs: CommandInputs): ModelCommand => {
   const { project, name, version } = target
   return { type: 'CancelTraining', data: { project: project ?? inputs.db, model: name, version } }

@@ -37,7 +37,7 @@ const skill = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand 
 
 const withParams = (params: JsonObject): { params?: JsonObject } => (Object.keys(params).length > 0 ? { params } : {})
 
-/** Reads settings by the fields of a kind: those that it does not have are its params. */
+/** Reads settings by the fields of a kind. Settings that are no fields are its params. */
 const readFields = <Shape extends z.core.$ZodLooseShape>(fields: z.ZodObject<Shape>, settings: JsonObject, kind: string) => {
   const own = Object.keys(fields.shape)
   const known = Object.fromEntries(Object.entries(settings).filter(([key]) => own.includes(key) && key !== 'params'))
@@ -79,7 +79,7 @@ const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerComman
     const name = textSetting(statement.set, 'name')
     return { type: 'UpdateChatbot', data: { ...target, ...chatbotSettings(statement.set), ...(name !== undefined && { name }) } }
   }
-  // Over SQL a chatbot runs unless it is told not to.
+  // Over SQL, a chatbot runs by default.
   const data = { ...target, is_running: true, ...chatbotSettings(statement.using), unlessExists: statement.ifNotExists }
   return { type: 'CreateChatbot', data }
 }
@@ -175,7 +175,7 @@ const job = async (statement: StatementOf<'create_job'>, inputs: CommandInputs):
   return { type: 'CreateJob', data: { project: projectOf(target, inputs), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
-/** The public service's clients delete views with DROP MODEL, too. */
+/** The public service's clients also delete views with DROP MODEL. */
 const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs: CommandInputs): Promise<LedgerCommand | undefined> => {
   const projectName = projectOf(target, inputs)
   const project = await inputs.resources.one('project', projectName)
@@ -189,7 +189,7 @@ const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs
   return { type: 'DeleteModelVersion', data: { ...data, version: target.version } }
 }
 
-/** Whether a DROP … IF EXISTS names a project that does not exist either. */
+/** Whether a DROP … IF EXISTS names a project that does not exist. */
 const isGoneAlready = async (statement: Statement, { db, resources }: CommandInputs): Promise<boolean> => {
   if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model' && statement.kind !== 'drop_job') return false
   return statement.ifExists && (await resources.one('project', statement.target.project ?? db)) === undefined
@@ -200,7 +200,7 @@ type ToCommands<K extends StatementKind> = (
   inputs: CommandInputs,
 ) => readonly LedgerCommand[] | Promise<readonly LedgerCommand[]>
 
-/** The statements that are commands, each with those that it stands for: the same as over REST. */
+/** The statements that are commands, each with its commands: the same as over REST. */
 const commands = {
   create_project: async ({ name, ifNotExists, replace }, { resources }) => {
     if (replace && (await resources.one('project', name)))
@@ -243,7 +243,7 @@ const isCommand = (statement: Statement): statement is StatementOf<CommandKind> 
 const interpret = <K extends CommandKind>(kind: K, statement: StatementOf<K>, inputs: CommandInputs) => table[kind](statement, inputs)
 
 /**
- * The commands that a statement stands for; none for a statement that is no command, or for one that has nothing to do.
+ * The commands of a statement; none for a statement that is no command, or that has nothing to do.
  *
  * @throws Problem when the statement asks for something impossible
  * @example await toCommands(parseStatement('DROP SKILL shop.sales'), inputs) // [{ type: 'DeleteSkill', data: … }]

@@ -12,15 +12,15 @@ import { fillTimes } from '../../../commands/rules/placeholders.js'
 import { readTime } from '../../../basics/times.js'
 import { readSchedule } from '../../../commands/rules/schedule.js'
 
-/** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
+/** The requested job, over SQL or REST: texts in their original form, null for missing ones. */
 export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }
 
-/** The statements whose query may name what the job has seen. A model's rows are to be read again, and a view's by anybody. */
+/** The statements whose query may use LAST. A model's rows must be readable again, and a view's by anybody, so these may not use it. */
 const takesLast: ReadonlySet<string> = new Set(['select', 'insert', 'create_table'])
 
 const anyTimes = { started_at: instant(0), previous: instant(0) }
 
-/** What a statement does, once its placeholders are filled. @throws Problem that says which statement it is */
+/** The effect of a statement after its placeholders are replaced. @throws Problem that says which statement is wrong */
 const effectIn = async (statement: string, label: string, work: LongWork): Promise<Effect> => {
   const filled = fillTimes(statement, anyTimes)
   try {
@@ -41,8 +41,8 @@ const effectIn = async (statement: string, label: string, work: LongWork): Promi
 }
 
 /**
- * Reads what a job shall do and when, and refuses statements that could never run. Its texts are walked through several times, with
- * pauses in which others have the event loop.
+ * Reads the statements and times of a job, and refuses statements that could never run. It reads the texts several times, with pauses in
+ * which other work runs.
  *
  * @example await readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
  * @throws Problem
@@ -53,7 +53,7 @@ export const readJob = async (request: JobRequest, now: number): Promise<JobText
 })
 
 const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
-  // The statement that holds these texts was read in this turn.
+  // This turn has already read the statement that holds these texts.
   const work = new LongWork({ goesOn: true })
   await work.pause()
   const statements = splitStatements(query)
@@ -76,7 +76,7 @@ const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
   return text
 }
 
-/** The texts without their secrets, and the whole texts to be sealed for the runs. */
+/** The texts without their secrets, and the whole texts to be encrypted for the runs. */
 const withoutSecrets = async (query: string, condition: string | null): Promise<JobText> => {
   const text = {
     statements: await cutSecretsInTurns(query),

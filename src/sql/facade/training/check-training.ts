@@ -20,7 +20,7 @@ import { allRows } from '../../contract/answer.js'
 /** The task of a version: its target and its query. */
 type TrainingSpec = { query: string; database: string; target: string; using: JsonObject }
 
-/** The version whose target and options a new one takes over, and the version whose query it takes over. */
+/** The version that gives a new version its target and options, and the version that gives it its query. */
 const before = (model: Model, command: ModelCommand): { base: ModelVersion | undefined; whole: ModelVersion | undefined } => {
   const { versions, active } = model
   const wanted = command.type === 'FinetuneModel' ? (command.data.version ?? active) : versions.at(-1)?.version
@@ -45,7 +45,10 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   return { query, target, using, database: said.database ?? (await databaseOf(resources, whole, project)) }
 }
 
-/** Refusals that say nothing about the query, because nobody looked at it in time. The training reads it later and tells what is wrong. */
+/**
+ * Refusals that do not concern the query, because SQL could not check it in time. The training reads the query later and reports its
+ * errors.
+ */
 const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavailable', 'query_limit', 'internal'])
 
 type Columns = FileContent['columns']
@@ -67,7 +70,7 @@ const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log,
   return (await allRows(rows)).map(([name, type]) => ({ name: String(name), type: String(type) }))
 }
 
-/** The same; undefined when SQL is down or takes too long. */
+/** The same columns; undefined when SQL is down or takes too long. */
 const columnsInTime = async (learning: TrainingSpec, user: string, parts: Parts): Promise<Columns | undefined> => {
   try {
     return await columnsOf(learning, user, parts)
@@ -79,9 +82,9 @@ const columnsInTime = async (learning: TrainingSpec, user: string, parts: Parts)
 }
 
 /**
- * Refuses a training whose query cannot be bound as things are now, or whose target or options name a column that the query
- * does not give. `given` are the columns of rows that come with the request. Nothing is run. Where SQL cannot be asked, the
- * training goes on unchecked: what is written does not depend on it.
+ * Refuses a training whose query cannot be bound at present, or whose target or options name a column that the query does not give. `given`
+ * are the columns of rows that come with the request. Nothing is run. If SQL does not answer, the training continues without this check:
+ * the events do not depend on it.
  *
  * @throws Problem of the query, or with the nearest column
  */

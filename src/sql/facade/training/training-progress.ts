@@ -5,7 +5,7 @@ import type { ProgressOf } from '../../../models/training/progress.js'
 const training = z.object({ model: z.string(), version: z.number() })
 
 /**
- * Adds the progress to the refusal of a model in training, because the SQL process does not know the progress.
+ * Adds the progress to the refusal of a model that is being trained, because the SQL process does not know the progress.
  *
  * @example withProgress(problem, (model, version) => trainings.progressOf(model, version)).extras.hint // '… It is at phase folds, 120 of 600.'
  */

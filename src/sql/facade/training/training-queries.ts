@@ -3,15 +3,15 @@ import { limits } from '../../../basics/limits.js'
 import type { RowSource } from '../../../models/data/rows-file.js'
 import type { SelectRequest, SelectService } from '../../contract/select.js'
 
-/** Queries of trainings take turns of their own, and may take longer than the answer to a client. */
+/** Queries of trainings have their own turns, and may take longer than the answer to a client. */
 const client = 'trainings'
 const ofTraining = { isNative: true, timeoutMs: limits.trainingReadTimeoutMs, purpose: 'training' } as const
 
 type ConnectionsRead = (request: SelectRequest) => readonly ConnectionRead[]
 
 /**
- * The rows that a training learns from. They may take longer than the answer to a client: `trainingReadTimeoutMs`. `connectionsRead` says
- * which connected databases a request has read.
+ * The rows for a training. They may take longer than the answer to a client: `trainingReadTimeoutMs`. `connectionsRead` returns the
+ * connected databases that a request has read.
  *
  * @example const { columns, chunks } = await askRows(analytics, 'mindsdb', () => [])({ sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, signal)
  */
@@ -20,6 +20,6 @@ export const askRows =
   async (query, signal) => {
     const request: SelectRequest = { ...query, ...ofTraining, defaultProject }
     const { columns, nondeterminism = [], rows } = await analytics.query(request, { signal, client })
-    // Tables of connected databases are read before the first row is there.
+    // Tables of connected databases are read before the first row arrives.
     return { columns, chunks: rows, nondeterminism, connections: connectionsRead(request) }
   }
